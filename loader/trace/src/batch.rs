@@ -1,0 +1,97 @@
+//! What is known of one batch.
+
+use crate::{BatchId, Lane, Nanos, Stage, WorkerId};
+
+/// One batch as the fold keeps it. Its path, samples and content come from the [`crate::Run`] that holds it.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Its name.
+    pub id: BatchId,
+    /// Who fetches it; `None`: the main thread.
+    pub worker: Option<WorkerId>,
+    /// The stage it is in now.
+    pub stage: Stage,
+    /// True if it was ever held in the reorder buffer.
+    pub was_held: bool,
+    /// True if it was handed to the trainer.
+    pub was_yielded: bool,
+    /// True if a message of level error is about it.
+    pub has_error: bool,
+    /// True once it has been in the pin thread.
+    pub(crate) pinned: bool,
+    /// The lane and row it is in, while it is in one.
+    pub(crate) place: Option<(Lane, u16)>,
+    /// Its first transition.
+    pub(crate) first: u32,
+    /// Its latest transition.
+    pub(crate) last: u32,
+    /// Its indices in the run's arena.
+    pub(crate) indices: (u64, u32),
+    /// Its sample timings in the run's arena; a length of 0 if there are none.
+    pub(crate) timings: (u64, u32),
+    /// Its named stages in the run's arena: first position, number of stages.
+    pub(crate) stages: (u64, u16),
+    /// Which list of stage names applies.
+    pub(crate) stage_names: u16,
+}
+
+/// One stage on the path of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathStep {
+    /// The stage.
+    pub stage: Stage,
+    /// When it was entered.
+    pub start: Nanos,
+    /// When it was left; `None` while it lasts or if it is final.
+    pub end: Option<Nanos>,
+}
+
+/// One sample of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Position within the batch.
+    pub position: usize,
+    /// Dataset index; `None` for iterable datasets.
+    pub index: Option<u64>,
+    /// When its fetch began.
+    pub start: Nanos,
+    /// Wall time.
+    pub wall: Nanos,
+    /// CPU time, if it was measured.
+    pub cpu: Option<Nanos>,
+}
+
+impl Sample {
+    /// When its fetch ended.
+    pub fn end(&self) -> Nanos {
+        self.start + self.wall
+    }
+}
+
+/// The named stages of the samples of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleStages<'a> {
+    /// Names in the order in which they ran.
+    pub names: &'a [String],
+    pub(crate) walls: &'a [Nanos],
+    pub(crate) samples: usize,
+}
+
+impl SampleStages<'_> {
+    /// Wall time of stage `name_at` of the sample at `position`.
+    pub fn wall(&self, name_at: usize, position: usize) -> Nanos {
+        let at = name_at
+            .saturating_mul(self.samples)
+            .saturating_add(position);
+        if position < self.samples {
+            self.walls.get(at).copied().unwrap_or_default()
+        } else {
+            Nanos::ZERO
+        }
+    }
+
+    /// Wall time of stage `name_at` over all samples.
+    pub fn total(&self, name_at: usize) -> Nanos {
+        Nanos((0..self.samples).map(|p| self.wall(name_at, p).0).sum())
+    }
+}

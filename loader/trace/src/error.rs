@@ -1,0 +1,59 @@
+//! What can go wrong with a log.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a log could not be written or read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file cannot be opened.
+    #[error("cannot open {path}: {source}. Check the path and its permissions")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The disk or the pipe failed.
+    #[error("cannot {doing} the recording after {lines} lines: {source}")]
+    Io {
+        /// `read` or `write`.
+        doing: &'static str,
+        /// Lines that went well.
+        lines: u64,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Something else than a recording.
+    #[error(
+        "this is not a Loadscope recording: {why}. Recordings are JSON Lines, plain (.jsonl) or compressed (.jsonl.zst), \
+         whose first line begins with {{\"loadscope\": …"
+    )]
+    NotALog {
+        /// What was found instead.
+        why: String,
+    },
+    /// Written by a newer program.
+    #[error(
+        "this recording has format version {found}, and this Loadscope reads version {supported}. \
+         Open it with a newer Loadscope, or record again"
+    )]
+    Version {
+        /// The version in the header.
+        found: u64,
+        /// The version that can be read.
+        supported: u64,
+    },
+    /// A line that is no event.
+    #[error(
+        "line {line} of the recording is damaged: {why}. Everything before it is sound; cut the file there to open it"
+    )]
+    Line {
+        /// Line number, from 1.
+        line: u64,
+        /// What is wrong.
+        why: String,
+    },
+}

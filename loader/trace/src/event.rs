@@ -1,0 +1,188 @@
+//! Events: what an origin (the embedded engine, a simulation, a recording, a PyTorch program) tells about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BatchContent, BatchId, Lane, Message, Nanos, RunId, RunInfo, Stage, WorkerId};
+
+/// Something that happened. At most 32 bytes: large payloads are boxed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When, in nanoseconds since the run's clock anchor.
+    pub at: Nanos,
+    /// To which loader.
+    pub run: RunId,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKind {
+    /// A loader introduces itself. The first event of a run.
+    RunStarted(Box<RunInfo>),
+    /// `iter(loader)`.
+    EpochStarted {
+        /// Epoch, counted from 0.
+        epoch: u32,
+    },
+    /// The iterator is exhausted or was dropped; what is still in flight is discarded.
+    EpochEnded {
+        /// Epoch, counted from 0.
+        epoch: u32,
+    },
+    /// Nothing more will come.
+    RunEnded,
+    /// A worker runs.
+    WorkerStarted(Box<WorkerInfo>),
+    /// A worker ended.
+    WorkerEnded {
+        /// Which worker.
+        worker: WorkerId,
+        /// Why.
+        reason: EndReason,
+    },
+    /// A batch was put into an index queue: it enters [`Stage::Queued`].
+    Dispatched(Box<Dispatch>),
+    /// A batch entered a stage.
+    Entered {
+        /// Which batch.
+        batch: BatchId,
+        /// The stage it is in from now on.
+        stage: Stage,
+    },
+    /// How long the samples of a batch took; sent once, when the last one has been fetched.
+    Fetched(Box<Fetched>),
+    /// What is inside a batch.
+    Content(Box<BatchContent>),
+    /// The trainer starts or stops waiting for a batch.
+    Consumer {
+        /// True from the call of `next` until it returns.
+        waiting: bool,
+    },
+    /// A measured quantity.
+    Gauge(Box<Gauge>),
+    /// An error, a warning or a note.
+    Message(Box<Message>),
+    /// The observer lost events.
+    Dropped {
+        /// How many since the last report.
+        count: u64,
+    },
+}
+
+impl EventKind {
+    /// A [`EventKind::Dispatched`].
+    pub fn dispatched(
+        batch: BatchId,
+        worker: Option<WorkerId>,
+        indices: impl Into<Vec<u64>>,
+    ) -> Self {
+        Self::Dispatched(Box::new(Dispatch {
+            batch,
+            worker,
+            indices: indices.into(),
+        }))
+    }
+}
+
+/// A batch given to a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// Which batch.
+    pub batch: BatchId,
+    /// To whom; `None` when the main thread fetches by itself (`num_workers=0`).
+    pub worker: Option<WorkerId>,
+    /// Dataset indices of its samples; empty for iterable datasets.
+    pub indices: Vec<u64>,
+}
+
+/// A worker introduces itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerInfo {
+    /// Id, `0..num_workers`.
+    pub worker: WorkerId,
+    /// `get_worker_info().seed`.
+    pub seed: u64,
+    /// Thread or process id, as the operating system names it.
+    pub os_id: Option<u64>,
+}
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// It was told to, or its part of an iterable dataset is exhausted.
+    Finished,
+    /// It died.
+    Died,
+}
+
+/// How long the samples of a batch took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Which batch.
+    pub batch: BatchId,
+    /// One entry a sample, in the order of the indices.
+    pub samples: Vec<SampleTiming>,
+    /// Named stages inside `dataset[index]`, if the dataset names any.
+    pub stages: Vec<StageTiming>,
+}
+
+/// How long one sample took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleTiming {
+    /// When its fetch began.
+    pub start: Nanos,
+    /// Wall time, ns.
+    pub wall: Nanos,
+    /// CPU time of the worker, ns; `None` if it was not measured.
+    pub cpu: Option<Nanos>,
+}
+
+/// A named stage of all samples of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageTiming {
+    /// `decode`, `resize`, …
+    pub name: String,
+    /// Wall time per sample, ns; as long as the list of samples.
+    pub walls: Vec<Nanos>,
+}
+
+/// A measured quantity at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    /// Of which lane; `None` for the whole program.
+    pub lane: Option<Lane>,
+    /// What was measured.
+    pub what: GaugeKind,
+    /// The value, in the unit of `what`.
+    pub value: f64,
+}
+
+/// What a gauge measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GaugeKind {
+    /// Resident memory, bytes.
+    Rss,
+    /// Proportional share of memory, bytes.
+    Pss,
+    /// Processor use, cores.
+    Cpu,
+    /// Shared memory in `/dev/shm`, bytes.
+    Shm,
+    /// Open file descriptors.
+    Descriptors,
+    /// Page-locked memory, bytes.
+    PinnedBytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_fits_32_bytes() {
+        assert!(size_of::<Event>() <= 32, "{}", size_of::<Event>());
+    }
+}

@@ -1,0 +1,60 @@
+//! What happened inside a data loader.
+//!
+//! This crate owns the vocabulary of Loadscope and nothing else: [`Event`]s, the fold of events into a
+//! [`Run`], the queries on a run, and the log format. It starts no thread, draws nothing and knows no tensor.
+//!
+//! One rule carries everything: **a batch is always in exactly one [`Stage`]**. An event says which stage a batch
+//! just entered; spans, queue depths, waiting times and the machine's state at any instant are derived from
+//! that, in one place, [`Run::apply`].
+//!
+//! ```
+//! use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, Stage};
+//!
+//! let mut run = Run::new(RunInfo::default());
+//! let batch = BatchId { epoch: 0, idx: 0 };
+//! let mut at = |ns, kind| run.apply(&Event { at: Nanos(ns), run: RunId(0), kind });
+//! at(0, EventKind::EpochStarted { epoch: 0 });
+//! at(10, EventKind::dispatched(batch, Some(0), [3, 1, 2]));
+//! at(25, EventKind::Entered { batch, stage: Stage::Fetching });
+//! assert_eq!(run.machine_at(Nanos(12)).stage_of(batch), Some(Stage::Queued));
+//! assert_eq!(run.machine_at(Nanos(30)).stage_of(batch), Some(Stage::Fetching));
+//! ```
+
+mod batch;
+mod content;
+
+mod error;
+mod event;
+mod id;
+mod lane;
+mod log;
+mod machine;
+mod message;
+mod options;
+mod run;
+mod sorter;
+mod span;
+mod stage;
+mod summary;
+mod time;
+
+pub use batch::{Batch, PathStep, Sample, SampleStages};
+pub use content::{BatchContent, Field, FieldData, Pictures};
+
+pub use error::LogError;
+pub use event::{
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, SampleTiming, StageTiming,
+    WorkerInfo,
+};
+pub use id::{BatchId, RunId, WorkerId};
+pub use lane::{Lane, Track};
+pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, read_log};
+pub use machine::{HeldBatch, Machine};
+pub use message::{Level, Message};
+pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use run::{Epoch, Run, Transition, Wait, Worker};
+pub use sorter::Sorter;
+pub use span::{Activity, Shares, Span, Spans};
+pub use stage::Stage;
+pub use summary::Summary;
+pub use time::Nanos;

@@ -1,0 +1,15 @@
+//! The log: JSON Lines, plain or compressed with zstd. A header, then one event a line, in order of time.
+//!
+//! The format is described in `loader/trace/FORMAT.md`.
+
+mod header;
+mod read;
+mod wire;
+mod write;
+
+pub use header::FORMAT_VERSION;
+pub use read::{LogReader, ReadOutcome, read_log};
+pub use write::{Compression, LogWriter};
+
+/// A line longer than this is not read: no event is, and a damaged file must not exhaust the memory.
+const MAX_LINE: usize = 64 << 20;

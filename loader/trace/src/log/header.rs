@@ -1,0 +1,50 @@
+//! The first line of a log.
+
+use serde::{Deserialize, Serialize};
+
+use crate::LogError;
+
+/// The version of the format that is written and read.
+pub const FORMAT_VERSION: u64 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// The version. The name of this field marks a file as a recording.
+    pub loadscope: u64,
+    /// The program that wrote it.
+    #[serde(default)]
+    pub writer: String,
+}
+
+impl Header {
+    pub fn current() -> Self {
+        Self {
+            loadscope: FORMAT_VERSION,
+            writer: concat!("loadscope ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+
+    pub fn parse(line: &[u8]) -> Result<Self, LogError> {
+        let not_a_log = |why: &str| LogError::NotALog {
+            why: why.to_owned(),
+        };
+        if line.is_empty() {
+            return Err(not_a_log("it is empty"));
+        }
+        let text = std::str::from_utf8(line).map_err(|_| not_a_log("it is a binary file"))?;
+        let value: serde_json::Value = serde_json::from_str(text)
+            .map_err(|_| not_a_log("its first line is no JSON object"))?;
+        let version = value
+            .get("loadscope")
+            .ok_or_else(|| not_a_log("its first line has no field `loadscope`"))?;
+        match version.as_u64() {
+            Some(FORMAT_VERSION) => serde_json::from_value(value)
+                .map_err(|e| not_a_log(&format!("its header is damaged: {e}"))),
+            Some(found) => Err(LogError::Version {
+                found,
+                supported: FORMAT_VERSION,
+            }),
+            None => Err(not_a_log("the version in its header is no whole number")),
+        }
+    }
+}

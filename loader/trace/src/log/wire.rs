@@ -1,0 +1,346 @@
+//! One event as one line: a flat object, so that any language writes it with a dictionary.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::{
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, SampleTiming, StageTiming,
+    WorkerInfo,
+};
+use crate::{
+    BatchContent, BatchId, Field, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Name {
+    RunStarted,
+    EpochStarted,
+    EpochEnded,
+    RunEnded,
+    WorkerStarted,
+    WorkerEnded,
+    Dispatched,
+    Entered,
+    Fetched,
+    Content,
+    Consumer,
+    Gauge,
+    Message,
+    Dropped,
+}
+
+/// A line. Which fields are present depends on `e`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line<'a> {
+    t: Nanos,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    run: RunId,
+    e: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    epoch: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batch: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stage: Option<Stage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worker: Option<WorkerId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    indices: Option<Cow<'a, [u64]>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    starts: Option<Vec<Nanos>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    walls: Option<Vec<Nanos>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpus: Option<Vec<Option<Nanos>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stages: Option<Vec<(String, Vec<Nanos>)>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waiting: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    os_id: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<EndReason>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lane: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    what: Option<GaugeKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    level: Option<Level>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sample: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    info: Option<Cow<'a, RunInfo>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fields: Option<Cow<'a, [Field]>>,
+}
+
+fn is_zero(run: &RunId) -> bool {
+    run.0 == 0
+}
+
+impl<'a> Line<'a> {
+    fn bare(event: &Event, e: Name) -> Self {
+        Self {
+            t: event.at,
+            run: event.run,
+            e,
+            epoch: None,
+            batch: None,
+            stage: None,
+            worker: None,
+            indices: None,
+            starts: None,
+            walls: None,
+            cpus: None,
+            stages: None,
+            waiting: None,
+            seed: None,
+            os_id: None,
+            reason: None,
+            count: None,
+            lane: None,
+            what: None,
+            value: None,
+            level: None,
+            text: None,
+            sample: None,
+            info: None,
+            fields: None,
+        }
+    }
+
+    fn of_batch(event: &Event, e: Name, id: BatchId) -> Self {
+        Self {
+            epoch: Some(id.epoch),
+            batch: Some(id.idx),
+            ..Self::bare(event, e)
+        }
+    }
+
+    pub fn of(event: &'a Event) -> Self {
+        let bare = |e| Self::bare(event, e);
+        match &event.kind {
+            EventKind::RunStarted(info) => Self {
+                info: Some(Cow::Borrowed(info)),
+                ..bare(Name::RunStarted)
+            },
+            EventKind::EpochStarted { epoch } => Self {
+                epoch: Some(*epoch),
+                ..bare(Name::EpochStarted)
+            },
+            EventKind::EpochEnded { epoch } => Self {
+                epoch: Some(*epoch),
+                ..bare(Name::EpochEnded)
+            },
+            EventKind::RunEnded => bare(Name::RunEnded),
+            EventKind::WorkerStarted(info) => Self {
+                worker: Some(info.worker),
+                seed: Some(info.seed),
+                os_id: info.os_id,
+                ..bare(Name::WorkerStarted)
+            },
+            EventKind::WorkerEnded { worker, reason } => Self {
+                worker: Some(*worker),
+                reason: Some(*reason),
+                ..bare(Name::WorkerEnded)
+            },
+            EventKind::Dispatched(d) => Self {
+                worker: d.worker,
+                indices: Some(Cow::Borrowed(&d.indices)),
+                ..Self::of_batch(event, Name::Dispatched, d.batch)
+            },
+            EventKind::Entered { batch, stage } => Self {
+                stage: Some(*stage),
+                ..Self::of_batch(event, Name::Entered, *batch)
+            },
+            EventKind::Fetched(f) => Self::of_fetched(event, f),
+            EventKind::Content(content) => Self {
+                fields: Some(Cow::Borrowed(&content.fields)),
+                ..Self::of_batch(event, Name::Content, content.batch)
+            },
+            EventKind::Consumer { waiting } => Self {
+                waiting: Some(*waiting),
+                ..bare(Name::Consumer)
+            },
+            EventKind::Gauge(g) => Self {
+                lane: g.lane.map(|lane| Cow::Owned(lane.to_string())),
+                what: Some(g.what),
+                value: Some(g.value).filter(|v| v.is_finite()),
+                ..bare(Name::Gauge)
+            },
+            EventKind::Message(m) => Self {
+                level: Some(m.level),
+                text: Some(Cow::Borrowed(&m.text)),
+                epoch: m.about.map(|b| b.epoch),
+                batch: m.about.map(|b| b.idx),
+                worker: m.worker,
+                sample: m.sample,
+                ..bare(Name::Message)
+            },
+            EventKind::Dropped { count } => Self {
+                count: Some(*count),
+                ..bare(Name::Dropped)
+            },
+        }
+    }
+
+    fn of_fetched(event: &Event, f: &Fetched) -> Self {
+        let measured = f.samples.iter().any(|s| s.cpu.is_some());
+        let stages = f.stages.iter();
+        Self {
+            starts: Some(f.samples.iter().map(|s| s.start).collect()),
+            walls: Some(f.samples.iter().map(|s| s.wall).collect()),
+            cpus: measured.then(|| f.samples.iter().map(|s| s.cpu).collect()),
+            stages: (!f.stages.is_empty())
+                .then(|| stages.map(|s| (s.name.clone(), s.walls.clone())).collect()),
+            ..Self::of_batch(event, Name::Fetched, f.batch)
+        }
+    }
+
+    pub fn into_event(self) -> Result<Event, String> {
+        Ok(Event {
+            at: self.t,
+            run: self.run,
+            kind: self.into_kind()?,
+        })
+    }
+
+    fn id(&self) -> Result<BatchId, String> {
+        Ok(BatchId {
+            epoch: need(self.epoch, "epoch")?,
+            idx: need(self.batch, "batch")?,
+        })
+    }
+
+    fn into_kind(self) -> Result<EventKind, String> {
+        Ok(match self.e {
+            Name::RunStarted => {
+                EventKind::RunStarted(Box::new(need(self.info, "info")?.into_owned()))
+            }
+            Name::EpochStarted => EventKind::EpochStarted {
+                epoch: need(self.epoch, "epoch")?,
+            },
+            Name::EpochEnded => EventKind::EpochEnded {
+                epoch: need(self.epoch, "epoch")?,
+            },
+            Name::RunEnded => EventKind::RunEnded,
+            Name::WorkerStarted => EventKind::WorkerStarted(Box::new(WorkerInfo {
+                worker: need(self.worker, "worker")?,
+                seed: need(self.seed, "seed")?,
+                os_id: self.os_id,
+            })),
+            Name::WorkerEnded => EventKind::WorkerEnded {
+                worker: need(self.worker, "worker")?,
+                reason: need(self.reason, "reason")?,
+            },
+            Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
+                batch: self.id()?,
+                worker: self.worker,
+                indices: need(self.indices, "indices")?.into_owned(),
+            })),
+            Name::Entered => EventKind::Entered {
+                batch: self.id()?,
+                stage: need(self.stage, "stage")?,
+            },
+            Name::Fetched => EventKind::Fetched(Box::new(self.into_fetched()?)),
+            Name::Content => EventKind::Content(Box::new(BatchContent {
+                batch: self.id()?,
+                fields: need(self.fields, "fields")?.into_owned(),
+            })),
+            Name::Consumer => EventKind::Consumer {
+                waiting: need(self.waiting, "waiting")?,
+            },
+            Name::Gauge => EventKind::Gauge(Box::new(Gauge {
+                lane: self.lane.as_deref().map(parse_lane).transpose()?,
+                what: need(self.what, "what")?,
+                value: self.value.unwrap_or(f64::NAN),
+            })),
+            Name::Message => EventKind::Message(Box::new(Message {
+                about: self.id().ok(),
+                level: need(self.level, "level")?,
+                text: need(self.text, "text")?.into_owned(),
+                worker: self.worker,
+                sample: self.sample,
+            })),
+            Name::Dropped => EventKind::Dropped {
+                count: need(self.count, "count")?,
+            },
+        })
+    }
+
+    fn into_fetched(self) -> Result<Fetched, String> {
+        let batch = self.id()?;
+        let starts = need(self.starts, "starts")?;
+        let walls = need(self.walls, "walls")?;
+        let same = |name: &str, len: usize| {
+            if len == starts.len() {
+                return Ok(());
+            }
+            let expected = starts.len();
+            Err(format!(
+                "`{name}` has {len} entries where `starts` has {expected}"
+            ))
+        };
+        same("walls", walls.len())?;
+        let cpus = match self.cpus {
+            Some(cpus) => cpus,
+            None => vec![None; starts.len()],
+        };
+        same("cpus", cpus.len())?;
+        let mut stages = Vec::new();
+        for (name, walls) in self.stages.into_iter().flatten() {
+            same(&name, walls.len())?;
+            stages.push(StageTiming { name, walls });
+        }
+        let times = starts.iter().zip(walls).zip(cpus);
+        Ok(Fetched {
+            batch,
+            samples: times
+                .map(|((start, wall), cpu)| SampleTiming {
+                    start: *start,
+                    wall,
+                    cpu,
+                })
+                .collect(),
+            stages,
+        })
+    }
+}
+
+fn need<T>(value: Option<T>, name: &str) -> Result<T, String> {
+    value.ok_or_else(|| format!("the field `{name}` is missing"))
+}
+
+fn parse_lane(text: &str) -> Result<Lane, String> {
+    let fixed = [
+        Lane::Trainer,
+        Lane::Reorder,
+        Lane::DataQueue,
+        Lane::Pin,
+        Lane::ResultQueue,
+        Lane::Main,
+    ];
+    if let Some(lane) = fixed.into_iter().find(|lane| lane.to_string() == text) {
+        return Ok(lane);
+    }
+    let numbered = text.rsplit_once(' ').and_then(|(name, id)| {
+        let id = id.parse().ok()?;
+        match name {
+            "worker" => Some(Lane::Worker(id)),
+            "index queue" => Some(Lane::IndexQueue(id)),
+            _ => None,
+        }
+    });
+    numbered.ok_or_else(|| format!("`{text}` is no lane"))
+}

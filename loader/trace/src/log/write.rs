@@ -1,0 +1,145 @@
+//! Writing a log.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::header::Header;
+use super::wire::Line;
+use crate::{Event, LogError};
+
+/// How a log is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Plain text (`.jsonl`).
+    None,
+    /// zstd (`.jsonl.zst`), about a tenth of the size.
+    Zstd,
+}
+
+impl Compression {
+    /// The one that a file name asks for: zstd if it ends in `.zst`.
+    pub fn for_path(path: &Path) -> Self {
+        match path.extension() {
+            Some(ext) if ext.eq_ignore_ascii_case("zst") => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+}
+
+enum Sink<W: Write> {
+    Plain(BufWriter<W>),
+    Zstd(zstd::Encoder<'static, BufWriter<W>>),
+}
+
+impl<W: Write> Sink<W> {
+    fn get(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Plain(w) => w,
+            Self::Zstd(w) => w,
+        }
+    }
+}
+
+/// Writes events as a log. Call [`LogWriter::finish`] at the end: it is what reports a full disk.
+pub struct LogWriter<W: Write> {
+    sink: Sink<W>,
+    line: Vec<u8>,
+    lines: u64,
+}
+
+impl LogWriter<File> {
+    /// Creates the file at `path`, compressed as its name asks for.
+    ///
+    /// # Errors
+    /// If the file cannot be created or written.
+    pub fn create(path: &Path) -> Result<Self, LogError> {
+        let file = File::create(path).map_err(|source| LogError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::new(file, Compression::for_path(path))
+    }
+}
+
+impl<W: Write> LogWriter<W> {
+    /// Begins a log on `writer` with its header.
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
+        let failed = |source| LogError::Io {
+            doing: "write",
+            lines: 0,
+            source,
+        };
+        let writer = BufWriter::new(writer);
+        let sink = match compression {
+            Compression::None => Sink::Plain(writer),
+            Compression::Zstd => Sink::Zstd(zstd::Encoder::new(writer, 3).map_err(failed)?),
+        };
+        let mut log = Self {
+            sink,
+            line: Vec::with_capacity(256),
+            lines: 0,
+        };
+        log.put(&Header::current())?;
+        Ok(log)
+    }
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    /// If the disk is full or the pipe is closed.
+    pub fn write(&mut self, event: &Event) -> Result<(), LogError> {
+        self.put(&Line::of(event))
+    }
+
+    fn put(&mut self, value: &impl serde::Serialize) -> Result<(), LogError> {
+        self.line.clear();
+        let written = serde_json::to_writer(&mut self.line, value)
+            .map_err(io::Error::from)
+            .and_then(|()| {
+                self.line.push(b'\n');
+                self.sink.get().write_all(&self.line)
+            });
+        self.checked(written)?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    fn checked<T>(&self, result: io::Result<T>) -> Result<T, LogError> {
+        result.map_err(|source| LogError::Io {
+            doing: "write",
+            lines: self.lines,
+            source,
+        })
+    }
+
+    /// Makes everything written so far readable to others: a program that is killed afterwards loses nothing before this.
+    ///
+    /// # Errors
+    /// If the disk is full or the pipe is closed.
+    pub fn flush(&mut self) -> Result<(), LogError> {
+        let flushed = self.sink.get().flush();
+        self.checked(flushed)
+    }
+
+    /// Ends the log and gives the writer back.
+    ///
+    /// # Errors
+    /// If the disk is full or the pipe is closed.
+    pub fn finish(self) -> Result<W, LogError> {
+        let lines = self.lines;
+        let failed = |source| LogError::Io {
+            doing: "write",
+            lines,
+            source,
+        };
+        let writer = match self.sink {
+            Sink::Plain(w) => w,
+            Sink::Zstd(w) => w.finish().map_err(failed)?,
+        };
+        writer.into_inner().map_err(|e| failed(e.into_error()))
+    }
+}

@@ -1,0 +1,205 @@
+//! The machine at an instant: which batch is where, and PyTorch's counters.
+
+use crate::{BatchId, Lane, Nanos, Run, Stage, Wait};
+
+/// The batches in flight before a certain transition. The state at any instant is found from the nearest one, so a
+/// recording of a million batches answers as fast as one of ten.
+#[derive(Clone, Debug)]
+pub(crate) struct Keyframe {
+    /// Batches in flight: position, stage, when it was entered, whether it was pinned.
+    in_flight: Box<[Flying]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    batch: u32,
+    stage: Stage,
+    pinned: bool,
+    since: Nanos,
+}
+
+impl Keyframe {
+    /// One keyframe per so many transitions.
+    pub(crate) const EVERY: usize = 256;
+
+    /// The state of `run` before the transition of batch `moving`, which is being noted.
+    pub(crate) fn of(run: &Run, moving: u32) -> Self {
+        let mut in_flight: Vec<Flying> = Vec::with_capacity(run.in_flight.len() + 1);
+        // `moving` may have left `in_flight` already; its last transition is still the one before.
+        let ended = (!run.in_flight.contains(&moving)).then_some(moving);
+        for row in run.in_flight.iter().copied().chain(ended) {
+            let batch = &run.batches[row as usize];
+            // A batch that is just being dispatched has no transition yet.
+            let Some(last) = run.transitions.get(batch.last as usize) else {
+                continue;
+            };
+            in_flight.push(Flying {
+                batch: row,
+                stage: last.stage,
+                pinned: run.passed_pin(batch.last),
+                since: last.at,
+            });
+        }
+        Self {
+            in_flight: in_flight.into(),
+        }
+    }
+}
+
+/// Which batch is where at an instant.
+#[derive(Clone, Debug)]
+pub struct Machine<'a> {
+    run: &'a Run,
+    /// The instant.
+    pub at: Nanos,
+    /// Number of transitions that have happened.
+    pub step: usize,
+    /// The epoch under way; `None` before the first one.
+    pub epoch: Option<u32>,
+    /// Batches dispatched in this epoch: PyTorch's `_send_idx`.
+    pub send_idx: u32,
+    /// The batch to be handed out next: PyTorch's `_rcvd_idx`.
+    pub rcvd_idx: u32,
+    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`.
+    pub tasks_outstanding: u32,
+    /// The wait that is under way.
+    pub waiting: Option<Wait>,
+    flying: Vec<Flying>,
+}
+
+/// A batch in the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldBatch {
+    /// Position in [`Run::batches`].
+    pub row: usize,
+    /// Its name.
+    pub id: BatchId,
+    /// The stage it is in.
+    pub stage: Stage,
+    /// The lane it is in; `None` in a final stage.
+    pub lane: Option<Lane>,
+    /// Since when.
+    pub since: Nanos,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
+        let frame = step.saturating_sub(1) / Keyframe::EVERY;
+        let mut flying = run
+            .keyframes
+            .get(frame)
+            .map(|k| k.in_flight.to_vec())
+            .unwrap_or_default();
+        for t in &run.transitions[(frame * Keyframe::EVERY).min(step)..step] {
+            // Batches in a final stage were kept until here so that the transition that ended them can be shown.
+            flying.retain(|f| !f.stage.is_final());
+            match flying.iter_mut().find(|f| f.batch == t.batch) {
+                Some(f) => {
+                    f.stage = t.stage;
+                    f.since = t.at;
+                    f.pinned |= t.stage == Stage::Pinning;
+                }
+                None => flying.push(Flying {
+                    batch: t.batch,
+                    stage: t.stage,
+                    pinned: false,
+                    since: t.at,
+                }),
+            }
+        }
+        flying.sort_by_key(|f| f.batch);
+        let epoch = run.epochs.iter().rev().find(|e| e.start <= at);
+        let mut machine = Self {
+            run,
+            at,
+            step,
+            epoch: epoch.map(|e| e.epoch),
+            send_idx: 0,
+            rcvd_idx: 0,
+            tasks_outstanding: 0,
+            waiting: run.wait_at(at),
+            flying,
+        };
+        if let Some(epoch) = epoch {
+            // Rows of an epoch are in order of dispatch, so those dispatched so far are a prefix.
+            machine.send_idx = epoch
+                .rows
+                .partition_point(|row| run.first_transition(*row) < step)
+                as u32;
+            let in_epoch = |f: &&Flying| run.batches[f.batch as usize].id.epoch == epoch.epoch;
+            let here = || machine.flying.iter().filter(in_epoch);
+            machine.rcvd_idx = here()
+                .filter(|f| f.stage < Stage::Training)
+                .map(|f| run.batches[f.batch as usize].id.idx)
+                .min()
+                .unwrap_or(machine.send_idx);
+            machine.tasks_outstanding = here().filter(|f| !f.stage.has_arrived()).count() as u32;
+        }
+        machine
+    }
+
+    /// The batches in the machine, in order of dispatch, and the one that left it with the last transition, if any.
+    pub fn batches(&self) -> impl Iterator<Item = HeldBatch> + '_ {
+        self.flying.iter().map(|f| {
+            let batch = &self.run.batches[f.batch as usize];
+            HeldBatch {
+                row: f.batch as usize,
+                id: batch.id,
+                stage: f.stage,
+                lane: Lane::of(f.stage, batch.worker, f.pinned),
+                since: f.since,
+            }
+        })
+    }
+
+    /// The batches in `lane`, in order of dispatch.
+    pub fn in_lane(&self, lane: Lane) -> impl Iterator<Item = HeldBatch> + '_ {
+        self.batches().filter(move |b| b.lane == Some(lane))
+    }
+
+    /// The stage of a batch; `None` before it was dispatched.
+    pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
+        let row = self.run.row(id)?;
+        if let Some(f) = self.flying.iter().find(|f| f.batch as usize == row) {
+            return Some(f.stage);
+        }
+        let mut at = self.run.batches[row].last;
+        while at as usize >= self.step {
+            at = self.run.transitions.get(at as usize)?.previous;
+        }
+        self.run.transitions.get(at as usize).map(|t| t.stage)
+    }
+
+    /// The batch the trainer waits for, or would wait for: the one with index `rcvd_idx`, if it was dispatched.
+    pub fn awaited(&self) -> Option<HeldBatch> {
+        self.batches().find(|b| {
+            Some(b.id.epoch) == self.epoch && b.id.idx == self.rcvd_idx && !b.stage.is_final()
+        })
+    }
+}
+
+impl Run {
+    fn wait_at(&self, at: Nanos) -> Option<Wait> {
+        let after = self.waits.partition_point(|w| w.start <= at);
+        let wait = self.waits[..after].last()?;
+        (at < wait.end).then_some(*wait)
+    }
+
+    /// Position of the transition with which the batch at `row` was dispatched.
+    fn first_transition(&self, row: u32) -> usize {
+        self.batches
+            .get(row as usize)
+            .map_or(0, |b| b.first as usize)
+    }
+
+    /// True if the batch was in the pin thread at or before the transition `at`.
+    fn passed_pin(&self, mut at: u32) -> bool {
+        while let Some(t) = self.transitions.get(at as usize) {
+            if t.stage == Stage::Pinning {
+                return true;
+            }
+            at = t.previous;
+        }
+        false
+    }
+}

@@ -1,0 +1,189 @@
+//! Questions about a run.
+
+use super::{Epoch, Run, Transition, Wait, Worker};
+use crate::machine::Machine;
+use crate::span::{Span, Spans};
+use crate::{
+    Batch, BatchContent, BatchId, Gauge, Lane, Message, Nanos, PathStep, Sample, SampleStages,
+    Stage, Track,
+};
+
+impl Run {
+    /// All batches in the order of their dispatch.
+    pub fn batches(&self) -> &[Batch] {
+        &self.batches
+    }
+
+    /// The batch called `id`.
+    pub fn batch(&self, id: BatchId) -> Option<&Batch> {
+        self.row(id).map(|row| &self.batches[row])
+    }
+
+    /// The epochs seen so far.
+    pub fn epochs(&self) -> &[Epoch] {
+        &self.epochs
+    }
+
+    /// All workers that introduced themselves, in order of start.
+    pub fn workers(&self) -> &[Worker] {
+        &self.workers
+    }
+
+    /// The stretches in which the trainer waited, in order of time.
+    pub fn waits(&self) -> &[Wait] {
+        &self.waits
+    }
+
+    /// Every change of stage, in order of time: what *step* goes through.
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// Errors, warnings and notes, with their times.
+    pub fn messages(&self) -> &[(Nanos, Message)] {
+        &self.messages
+    }
+
+    /// Measured quantities, with their times.
+    pub fn gauges(&self) -> &[(Nanos, Gauge)] {
+        &self.gauges
+    }
+
+    /// Time of the last event.
+    pub fn end(&self) -> Nanos {
+        self.last
+    }
+
+    /// True after the run's last event.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Number of events taken in. Grows with every change, so it also tells whether anything changed.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Number of events that the observer lost.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Number of events that came later than they should have, and of events that contradict what is known.
+    pub fn anomalies(&self) -> (u64, u64) {
+        (self.late, self.inconsistent)
+    }
+
+    /// The lanes that were ever used, each with its number of rows.
+    pub fn lanes(&self) -> impl Iterator<Item = (Lane, usize)> + '_ {
+        self.lanes.iter().map(|(lane, rows)| (*lane, rows.len()))
+    }
+
+    /// The spans of a track.
+    pub fn track(&self, track: Track) -> Option<&Spans> {
+        self.lanes.get(&track.lane)?.get(usize::from(track.row))
+    }
+
+    /// The spans of a track that touch `start..end`.
+    pub fn spans(&self, track: Track, start: Nanos, end: Nanos) -> &[Span] {
+        self.track(track).map_or(&[], |t| t.range(start, end))
+    }
+
+    /// The machine after everything that happened up to and including `at`.
+    pub fn machine_at(&self, at: Nanos) -> Machine<'_> {
+        let step = self.transitions.partition_point(|t| t.at <= at);
+        Machine::after(self, step, at)
+    }
+
+    /// The machine after the first `step` transitions.
+    pub fn machine_after(&self, step: usize) -> Machine<'_> {
+        let step = step.min(self.transitions.len());
+        let at = match step {
+            0 => Nanos::ZERO,
+            _ => self.transitions[step - 1].at,
+        };
+        Machine::after(self, step, at)
+    }
+
+    /// The stages a batch went through.
+    pub fn path(&self, row: usize) -> Vec<PathStep> {
+        let mut path = Vec::with_capacity(8);
+        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
+        let mut end = None;
+        while let Some(t) = self.transitions.get(at as usize) {
+            path.push(PathStep {
+                stage: t.stage,
+                start: t.at,
+                end,
+            });
+            end = Some(t.at);
+            at = t.previous;
+        }
+        path.reverse();
+        path
+    }
+
+    /// When a batch entered `stage` for the last time.
+    pub fn entered(&self, row: usize, stage: Stage) -> Option<Nanos> {
+        let mut at = self.batches.get(row)?.last;
+        while let Some(t) = self.transitions.get(at as usize) {
+            if t.stage == stage {
+                return Some(t.at);
+            }
+            at = t.previous;
+        }
+        None
+    }
+
+    /// Dataset indices of a batch.
+    pub fn indices(&self, row: usize) -> &[u64] {
+        let Some(batch) = self.batches.get(row) else {
+            return &[];
+        };
+        let (first, count) = batch.indices;
+        &self.indices[first as usize..first as usize + count as usize]
+    }
+
+    /// The timings of the samples of a batch; empty if they were not measured (yet).
+    pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
+        let (first, count) = self.batches.get(row).map_or((0, 0), |b| b.timings);
+        let indices = self.indices(row);
+        let timings = &self.timings[first as usize..first as usize + count as usize];
+        timings.iter().enumerate().map(move |(position, t)| Sample {
+            position,
+            index: indices.get(position).copied(),
+            start: t.start,
+            wall: t.wall,
+            cpu: t.cpu,
+        })
+    }
+
+    /// The named stages of the samples of a batch.
+    pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
+        let batch = self.batches.get(row)?;
+        let samples = batch.timings.1 as usize;
+        let first = batch.stages.0 as usize;
+        let names = self.stage_names.get(usize::from(batch.stage_names))?;
+        Some(SampleStages {
+            names,
+            walls: &self.stage_walls[first..first + samples * usize::from(batch.stages.1)],
+            samples,
+        })
+    }
+
+    /// What is inside a batch, if it was kept.
+    pub fn content(&self, row: usize) -> Option<&BatchContent> {
+        self.contents.get(&u32::try_from(row).ok()?).map(|c| &**c)
+    }
+
+    /// How long the trainer waited, up to the last event.
+    pub fn waited(&self) -> Nanos {
+        let end = self.last;
+        Nanos(
+            self.waits
+                .iter()
+                .map(|w| (w.end.min(end) - w.start).0)
+                .sum(),
+        )
+    }
+}

@@ -1,0 +1,118 @@
+//! Puts events from several threads or processes into order of time.
+//!
+//! Each thread stamps its events before it sends them, so two threads' events may arrive the wrong way round. The fold
+//! wants them in order; this holds events back for a moment, no longer than `window`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::{Event, Nanos};
+
+/// Holds events back until no earlier one is to be expected. Events with the same time keep the order in which they came.
+#[derive(Debug)]
+pub struct Sorter {
+    window: Nanos,
+    heap: BinaryHeap<Reverse<Pending>>,
+    next: u64,
+    newest: Nanos,
+}
+
+#[derive(Debug)]
+struct Pending {
+    order: (Nanos, u64),
+    event: Event,
+}
+
+impl PartialEq for Pending {
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Pending {}
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order.cmp(&other.order)
+    }
+}
+
+impl Sorter {
+    /// A sorter that waits up to `window` (in the time of the events) for stragglers.
+    pub fn new(window: Nanos) -> Self {
+        Self {
+            window,
+            heap: BinaryHeap::new(),
+            next: 0,
+            newest: Nanos(i64::MIN),
+        }
+    }
+
+    /// Takes in an event.
+    pub fn push(&mut self, event: Event) {
+        self.newest = self.newest.max(event.at);
+        self.heap.push(Reverse(Pending {
+            order: (event.at, self.next),
+            event,
+        }));
+        self.next += 1;
+    }
+
+    /// The next event that is older than the window, measured from the newest event seen or from `now` if that is later.
+    pub fn pop(&mut self, now: Option<Nanos>) -> Option<Event> {
+        let newest = now.map_or(self.newest, |now| now.max(self.newest));
+        let Reverse(first) = self.heap.peek()?;
+        if first.event.at > newest - self.window {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(p)| p.event)
+    }
+
+    /// The next event, however young: after the last event of a source.
+    pub fn flush(&mut self) -> Option<Event> {
+        self.heap.pop().map(|Reverse(p)| p.event)
+    }
+
+    /// Number of events held back.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// True if none is held back.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventKind, RunId};
+
+    fn event(at: i64, epoch: u32) -> Event {
+        Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind: EventKind::EpochStarted { epoch },
+        }
+    }
+
+    #[test]
+    fn stragglers_within_the_window_come_in_order() {
+        let mut sorter = Sorter::new(Nanos(10));
+        for (at, epoch) in [(5, 0), (3, 1), (5, 2), (20, 3), (14, 4)] {
+            sorter.push(event(at, epoch));
+        }
+        let mut out = Vec::new();
+        while let Some(e) = sorter.pop(None) {
+            out.push(e.at.0);
+        }
+        assert_eq!(out, [3, 5, 5]);
+        assert_eq!(sorter.pop(Some(Nanos(24))).map(|e| e.at.0), Some(14));
+        assert_eq!(sorter.flush().map(|e| e.at.0), Some(20));
+        assert!(sorter.is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! The stages of a batch's life.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a batch is. A batch is in exactly one stage at any time after it was dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Stage {
+    /// In its worker's index queue.
+    Queued,
+    /// Its samples are being read from the dataset.
+    Fetching,
+    /// Its samples are being put together (`collate_fn`).
+    Collating,
+    /// In the result queue, on its way to the pin thread or the main thread.
+    Returning,
+    /// Being copied to page-locked memory.
+    Pinning,
+    /// In the reorder buffer, behind a batch that has not arrived yet.
+    Held,
+    /// It is this batch's turn; it waits for the trainer to ask.
+    Ready,
+    /// The trainer works on it.
+    Training,
+    /// The trainer is through with it.
+    Done,
+    /// Its error was raised in the trainer.
+    Failed,
+    /// It never reached the trainer: the epoch was broken off.
+    Discarded,
+}
+
+impl Stage {
+    /// All stages in the order of a batch's life.
+    pub const ALL: [Self; 11] = [
+        Self::Queued,
+        Self::Fetching,
+        Self::Collating,
+        Self::Returning,
+        Self::Pinning,
+        Self::Held,
+        Self::Ready,
+        Self::Training,
+        Self::Done,
+        Self::Failed,
+        Self::Discarded,
+    ];
+
+    /// True for the stages that a batch never leaves.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Discarded)
+    }
+
+    /// True once the batch has been received by the main thread.
+    pub fn has_arrived(self) -> bool {
+        self >= Self::Held
+    }
+
+    /// True if a batch in stage `self` may enter `next`.
+    ///
+    /// A batch may be discarded from anywhere, pinning is optional, and a pinned batch goes through
+    /// [`Stage::Returning`] a second time (the queue between the pin thread and the main thread).
+    /// Sources that could not measure a stage skip it, so every step forward is allowed.
+    pub fn may_enter(self, next: Self) -> bool {
+        match (self, next) {
+            (from, _) if from.is_final() => false,
+            (_, Self::Discarded | Self::Failed) => true,
+            (Self::Pinning, Self::Returning) => true,
+            (from, next) => next > from,
+        }
+    }
+
+    /// One word for people, as shown in the window.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Queued => "Queued",
+            Self::Fetching => "Fetching",
+            Self::Collating => "Collating",
+            Self::Returning => "Returning",
+            Self::Pinning => "Pinning",
+            Self::Held => "Held",
+            Self::Ready => "Ready",
+            Self::Training => "Training",
+            Self::Done => "Done",
+            Self::Failed => "Failed",
+            Self::Discarded => "Discarded",
+        }
+    }
+
+    /// What a batch in this stage is doing, in one sentence.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::Queued => "Waits in its worker's index queue",
+            Self::Fetching => "The worker reads its samples from the dataset",
+            Self::Collating => "The worker puts the samples together",
+            Self::Returning => "Waits in the result queue for the main thread",
+            Self::Pinning => "Is copied to page-locked memory",
+            Self::Held => "Finished, but held in the reorder buffer behind a batch that is missing",
+            Self::Ready => "Its turn has come; waits for the trainer to ask",
+            Self::Training => "The trainer works on it",
+            Self::Done => "The trainer is through with it",
+            Self::Failed => "Its error was raised in the trainer",
+            Self::Discarded => "Never reached the trainer, because the epoch was broken off",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}

@@ -1,0 +1,262 @@
+//! Properties of the fold and of the log, over random histories.
+
+use std::collections::BTreeMap;
+
+use loadscope_trace::{
+    BatchId, Compression, Event, EventKind, Fetched, Level, LogReader, LogWriter, Message, Nanos,
+    Run, RunId, RunInfo, SampleTiming, Stage, StageTiming, Track,
+};
+use proptest::prelude::*;
+
+/// A history: what happens to which batch, and how much later than the thing before.
+#[derive(Clone, Debug)]
+struct Move {
+    wait_ns: i64,
+    batch: usize,
+    stage: usize,
+    consumer: Option<bool>,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = (
+        0..5_000i64,
+        0..12usize,
+        0..11usize,
+        prop::option::weighted(0.1, any::<bool>()),
+    )
+        .prop_map(|(wait_ns, batch, stage, consumer)| Move {
+            wait_ns,
+            batch,
+            stage,
+            consumer,
+        });
+    prop::collection::vec(one, 1..900)
+}
+
+/// Makes events of the moves. With `wild`, impossible ones too.
+fn history(moves: &[Move], wild: bool) -> Vec<Event> {
+    let mut at = 0;
+    let mut events = Vec::new();
+    let mut push = |at, kind| {
+        events.push(Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        });
+    };
+    push(0, EventKind::RunStarted(Box::default()));
+    push(0, EventKind::EpochStarted { epoch: 0 });
+    let mut next = 0;
+    let mut live: Vec<(BatchId, Stage)> = Vec::new();
+    for m in moves {
+        at += m.wait_ns;
+        if let Some(waiting) = m.consumer {
+            push(at, EventKind::Consumer { waiting });
+            continue;
+        }
+        if m.batch >= live.len() {
+            let id = BatchId {
+                epoch: 0,
+                idx: next,
+            };
+            next += 1;
+            live.push((id, Stage::Queued));
+            let worker = (id.idx % 3 != 2).then_some((id.idx % 3) as u16);
+            push(
+                at,
+                EventKind::dispatched(id, worker, [u64::from(id.idx) * 7, 3]),
+            );
+            continue;
+        }
+        let (id, stage) = live[m.batch];
+        let to = Stage::ALL[m.stage];
+        // A second batch in training would be two trainers.
+        let second = to == Stage::Training && live.iter().any(|(_, s)| *s == Stage::Training);
+        if !wild && (!stage.may_enter(to) || second) {
+            continue;
+        }
+        push(
+            at,
+            EventKind::Entered {
+                batch: id,
+                stage: to,
+            },
+        );
+        if to == Stage::Collating {
+            push(at, fetched(id, at));
+        }
+        live[m.batch].1 = to;
+        if to.is_final() {
+            live.remove(m.batch);
+        }
+    }
+    push(at + 1, EventKind::EpochEnded { epoch: 0 });
+    push(at + 2, EventKind::RunEnded);
+    events
+}
+
+fn fetched(batch: BatchId, at: i64) -> EventKind {
+    let sample = |k: i64| SampleTiming {
+        start: Nanos(at - 10 + k),
+        wall: Nanos(5),
+        cpu: (k == 0).then_some(Nanos(4)),
+    };
+    EventKind::Fetched(Box::new(Fetched {
+        batch,
+        samples: vec![sample(0), sample(5)],
+        stages: vec![StageTiming {
+            name: "decode".to_owned(),
+            walls: vec![Nanos(3), Nanos(2)],
+        }],
+    }))
+}
+
+fn fold(events: &[Event]) -> Run {
+    let mut run = Run::new(RunInfo::default());
+    events.iter().for_each(|e| run.apply(e));
+    run
+}
+
+fn assert_tracks_do_not_overlap(run: &Run) {
+    for (lane, rows) in run.lanes() {
+        for row in 0..rows as u16 {
+            let spans = run
+                .track(Track { lane, row })
+                .expect("a listed track")
+                .all();
+            for pair in spans.windows(2) {
+                assert!(pair[0].end <= pair[1].start, "{lane} row {row}: {pair:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_batch_is_in_exactly_one_stage(moves in moves(), probes in prop::collection::vec(0.0..1.0f64, 20)) {
+        let events = history(&moves, false);
+        let run = fold(&events);
+        prop_assert_eq!(run.anomalies().0, 0);
+        for at in probes.iter().map(|p| Nanos((p * run.end().0 as f64) as i64)) {
+            // What a plain replay of the events says.
+            let mut stages = BTreeMap::new();
+            for e in events.iter().filter(|e| e.at <= at) {
+                match &e.kind {
+                    EventKind::Dispatched(d) => _ = stages.insert(d.batch, Stage::Queued),
+                    EventKind::Entered { batch, stage } => _ = stages.insert(*batch, *stage),
+                    _ => {}
+                }
+            }
+            let machine = run.machine_at(at);
+            prop_assert_eq!(machine.send_idx as usize, stages.len());
+            for batch in run.batches() {
+                let known = machine.stage_of(batch.id);
+                // `Consumer` ends the training of a batch, which the plain replay does not know.
+                if known != Some(Stage::Done) {
+                    prop_assert_eq!(known, stages.get(&batch.id).copied(), "{} at {:?}", batch.id, at);
+                }
+            }
+            let mut seen = machine.batches().map(|b| b.row).collect::<Vec<_>>();
+            seen.dedup();
+            prop_assert_eq!(seen.len(), machine.batches().count());
+        }
+        for row in 0..run.batches().len() {
+            let path = run.path(row);
+            prop_assert!(path.windows(2).all(|p| p[0].end == Some(p[1].start)));
+            prop_assert!(path.last().is_some_and(|s| s.stage.is_final()));
+        }
+    }
+
+    #[test]
+    fn spans_add_up_to_the_paths(moves in moves()) {
+        let run = fold(&history(&moves, false));
+        assert_tracks_do_not_overlap(&run);
+        let mut in_tracks = 0;
+        for (lane, rows) in run.lanes() {
+            for row in 0..rows as u16 {
+                let track = run.track(Track { lane, row }).expect("a listed track");
+                let batches = track.all().iter().filter(|s| s.activity != loadscope_trace::Activity::Waiting);
+                in_tracks += batches.map(|s| (s.end - s.start).0).sum::<i64>();
+            }
+        }
+        let in_paths: i64 = (0..run.batches().len())
+            .flat_map(|row| run.path(row))
+            .filter_map(|s| s.end.map(|end| (end - s.start).0))
+            .sum();
+        prop_assert_eq!(in_tracks, in_paths);
+    }
+
+    #[test]
+    fn stepping_goes_through_every_transition(moves in moves()) {
+        let run = fold(&history(&moves, false));
+        for (k, t) in run.transitions().iter().enumerate() {
+            let id = run.batches()[t.batch as usize].id;
+            prop_assert_eq!(run.machine_after(k + 1).stage_of(id), Some(t.stage));
+        }
+    }
+
+    #[test]
+    fn nonsense_is_counted_and_harms_nothing(moves in moves()) {
+        let run = fold(&history(&moves, true));
+        assert_tracks_do_not_overlap(&run);
+        let machine = run.machine_at(run.end());
+        prop_assert_eq!(machine.batches().filter(|b| !b.stage.is_final()).count(), 0);
+    }
+
+    #[test]
+    fn a_log_gives_the_same_run_back(moves in moves(), zstd in any::<bool>()) {
+        let mut events = history(&moves, false);
+        let about = Some(BatchId::default());
+        events.push(Event { at: Nanos(i64::MAX / 2), run: RunId(0), kind: EventKind::Message(Box::new(Message {
+            level: Level::Error, text: "broken: \"ä\u{2009}\n".to_owned(), about, worker: Some(1), sample: Some(9),
+        }))});
+        let compression = if zstd { Compression::Zstd } else { Compression::None };
+        let mut log = LogWriter::new(Vec::new(), compression).expect("a vector takes everything");
+        for e in &events {
+            log.write(e).expect("a vector takes everything");
+        }
+        let bytes = log.finish().expect("a vector takes everything");
+        let reader = LogReader::new(std::io::Cursor::new(bytes)).expect("our own header");
+        let back: Vec<Event> = reader.map(|e| e.expect("our own line")).collect();
+        prop_assert_eq!(&back, &events);
+        prop_assert_eq!(format!("{:?}", fold(&back)), format!("{:?}", fold(&events)));
+    }
+
+    #[test]
+    fn a_log_cut_anywhere_opens_up_to_the_cut(moves in moves(), cut in 0.0..1.0f64, zstd in any::<bool>()) {
+        let events = history(&moves[..moves.len().min(80)], false);
+        let compression = if zstd { Compression::Zstd } else { Compression::None };
+        let mut log = LogWriter::new(Vec::new(), compression).expect("a vector takes everything");
+        for e in &events {
+            log.write(e).expect("a vector takes everything");
+            log.flush().expect("a vector takes everything");
+        }
+        let whole = log.finish().expect("a vector takes everything");
+        let len = (whole.len() as f64 * cut) as usize;
+        let Ok(mut reader) = LogReader::new(std::io::Cursor::new(whole[..len].to_vec())) else {
+            // Not even the header and the first event, which are written together, are whole.
+            prop_assert!(len < 700, "{len}");
+            return Ok(());
+        };
+        let back: Vec<Event> = reader.by_ref().map(|e| e.expect("sound up to the cut")).collect();
+        prop_assert_eq!(&back[..], &events[..back.len()]);
+        // Every event that was flushed before the cut is there, and only a cut exactly between two lines is silent.
+        prop_assert!(reader.was_cut() || zstd || whole[..len].ends_with(b"\n") || back.len() == events.len());
+    }
+
+    #[test]
+    fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(LogReader::new(std::io::Cursor::new(bytes)).is_err());
+    }
+
+    #[test]
+    fn random_lines_are_refused_with_their_number(text in "[ -~]{1,80}") {
+        let log = format!("{{\"loadscope\":1}}\n{text}\n{{}}\n");
+        let reader = LogReader::new(std::io::Cursor::new(log.into_bytes())).expect("a sound header");
+        let error = reader.filter_map(Result::err).next().map(|e| e.to_string());
+        let line = if text.trim().is_empty() { "line 3" } else { "line 2" };
+        prop_assert!(error.is_some_and(|e| e.contains(line)));
+    }
+}
