@@ -1,0 +1,97 @@
+//! What a loader hands out.
+
+use std::ops::{Deref, DerefMut};
+
+use loadscope_trace::{BatchContent, BatchId, WorkerId};
+
+use crate::content::{ContentLimits, describe};
+use crate::error::EngineError;
+use crate::pin::{Lease, Pinner};
+use crate::value::Value;
+
+/// What a `collate_fn` makes. Implement it for your own batch types; PyTorch's counterpart is an object with a `pin_memory` method.
+pub trait Batch: Sized + Send + 'static {
+    /// Moves everything to page-locked memory; what is not a tensor stays as it is.
+    ///
+    /// # Errors
+    /// If memory cannot be locked.
+    fn pin(self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+        let _ = pinner;
+        Ok((self, Lease::default()))
+    }
+
+    /// A second handle on the same memory, from which the batch is described after it has been sent on; `None` if there is
+    /// nothing to describe.
+    fn peek(&self) -> Option<Self> {
+        None
+    }
+
+    /// What is inside, for people.
+    fn describe(&self, id: BatchId) -> Option<BatchContent> {
+        let _ = id;
+        None
+    }
+}
+
+impl Batch for Value {
+    fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+        let mut lease = Lease::default();
+        for tensor in self.tensors_mut() {
+            *tensor = pinner.pin(tensor, &mut lease)?;
+        }
+        Ok((self, lease))
+    }
+
+    fn peek(&self) -> Option<Self> {
+        Some(self.shallow_clone())
+    }
+
+    fn describe(&self, id: BatchId) -> Option<BatchContent> {
+        Some(describe(id, self, &ContentLimits::default()))
+    }
+}
+
+/// A plain list of anything is a batch, as with `collate_fn=lambda batch: batch`.
+impl<T: Send + 'static> Batch for Vec<T> {}
+
+/// A batch together with where it comes from. Dereferences to the batch.
+#[derive(Debug)]
+pub struct Loaded<B> {
+    /// Its name.
+    pub id: BatchId,
+    /// Who made it; `None`: the main thread.
+    pub worker: Option<WorkerId>,
+    batch: B,
+    /// Page-locked buffers that go back to their pool when this is dropped.
+    lease: Lease,
+}
+
+impl<B> Loaded<B> {
+    pub(crate) fn new(id: BatchId, worker: Option<WorkerId>, batch: B, lease: Lease) -> Self {
+        Self {
+            id,
+            worker,
+            batch,
+            lease,
+        }
+    }
+
+    /// The batch alone, to be kept for as long as you like. Pooled buffers it lies in are given up by the pool.
+    pub fn into_batch(self) -> B {
+        self.lease.keep();
+        self.batch
+    }
+}
+
+impl<B> Deref for Loaded<B> {
+    type Target = B;
+    fn deref(&self) -> &B {
+        &self.batch
+    }
+}
+
+impl<B> DerefMut for Loaded<B> {
+    fn deref_mut(&mut self) -> &mut B {
+        &mut self.batch
+    }
+}

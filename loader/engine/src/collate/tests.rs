@@ -1,0 +1,203 @@
+use super::*;
+use proptest::prelude::*;
+use std::time::Instant;
+use tch::{Kind, Tensor};
+
+fn ints(values: &[i64]) -> Value {
+    Tensor::from_slice(values).into()
+}
+
+#[test]
+fn pairs_become_a_list_of_two_tensors() {
+    let sample = |v: u8, label: i64| -> Value { (Tensor::from_slice(&[v, v]), label).into() };
+    let batch = default_collate(vec![sample(1, 5), sample(2, 6)], CollateSite::Main).unwrap();
+    let expected = Value::List(vec![
+        Tensor::from_slice(&[1u8, 1, 2, 2]).reshape([2, 2]).into(),
+        ints(&[5, 6]),
+    ]);
+    assert!(batch.same(&expected), "{batch:?}");
+}
+
+#[test]
+fn strided_samples_are_stacked_as_they_look() {
+    let base = Tensor::arange(6, (Kind::Int64, tch::Device::Cpu)).reshape([2, 3]);
+    for site in [CollateSite::Main, CollateSite::Worker] {
+        let batch = vec![base.transpose(0, 1).into(), base.reshape([3, 2]).into()];
+        let stacked = default_collate(batch, site).unwrap();
+        let expected = Tensor::stack(&[base.transpose(0, 1), base.reshape([3, 2])], 0);
+        assert!(stacked.same(&expected.into()));
+    }
+}
+
+#[test]
+fn odd_mixtures_are_errors() {
+    let fails = |batch: Vec<Value>, expected: &str| {
+        for site in [CollateSite::Main, CollateSite::Worker] {
+            let error = default_collate(batch.iter().map(Value::shallow_clone).collect(), site);
+            assert_eq!(error.unwrap_err().to_string(), expected);
+        }
+    };
+    fails(
+        vec![1.5.into(), "a".into()],
+        "TypeError: must be real number, not str",
+    );
+    fails(
+        vec![Value::List(vec![]), 3i64.into()],
+        "TypeError: object of type 'int' has no len()",
+    );
+    fails(
+        vec![
+            Value::Map(vec![("a".to_owned(), Value::Int(1))]),
+            3i64.into(),
+        ],
+        "TypeError: 'int' object is not subscriptable",
+    );
+    fails(
+        vec![1i64.into(), ints(&[1, 2])],
+        "RuntimeError: a Tensor with 2 elements cannot be converted to Scalar",
+    );
+    let undefined = default_collate(vec![Tensor::new().into()], CollateSite::Main);
+    assert!(undefined.is_err());
+    let worker = default_collate(vec![ints(&[1]), 2i64.into()], CollateSite::Worker);
+    assert_eq!(
+        worker.unwrap_err().to_string(),
+        "AttributeError: 'int' object has no attribute 'numel'"
+    );
+}
+
+/// Samples of one random structure with different contents.
+fn samples() -> impl Strategy<Value = Vec<Value>> {
+    let leaf = prop_oneof![
+        Just("int"),
+        Just("float"),
+        Just("bool"),
+        Just("str"),
+        Just("bytes"),
+        Just("tensor"),
+        Just("none")
+    ];
+    #[derive(Clone, Debug)]
+    enum Shape {
+        Leaf(&'static str),
+        Node(&'static str, Vec<Shape>),
+    }
+    let tree = leaf
+        .prop_map(Shape::Leaf)
+        .prop_recursive(3, 12, 3, |inner| {
+            let kind = prop_oneof![Just("list"), Just("tuple"), Just("map")];
+            (kind, prop::collection::vec(inner, 0..3))
+                .prop_map(|(kind, items)| Shape::Node(kind, items))
+        });
+    fn build(shape: &Shape, n: i64) -> Value {
+        match shape {
+            Shape::Leaf("int") => Value::Int(n),
+            Shape::Leaf("float") => Value::Float(n as f64),
+            Shape::Leaf("bool") => Value::Bool(n % 2 == 0),
+            Shape::Leaf("str") => Value::Str(n.to_string()),
+            Shape::Leaf("bytes") => Value::Bytes(vec![n as u8]),
+            Shape::Leaf("tensor") => Tensor::from_slice(&[n as f32, 1.0]).into(),
+            Shape::Leaf(_) => Value::None,
+            Shape::Node(kind, items) => {
+                let items = items.iter().map(|item| build(item, n));
+                match *kind {
+                    "list" => Value::List(items.collect()),
+                    "tuple" => Value::Tuple(items.collect()),
+                    _ => Value::Map(
+                        items
+                            .enumerate()
+                            .map(|(i, v)| (format!("k{i}"), v))
+                            .collect(),
+                    ),
+                }
+            }
+        }
+    }
+    (prop::collection::vec(tree, 1..3), 1usize..5).prop_map(|(shapes, count)| {
+        (0..count)
+            .map(|i| build(&shapes[i % shapes.len()], i as i64))
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_batch_panics(batch in samples(), worker: bool) {
+        let site = if worker { CollateSite::Worker } else { CollateSite::Main };
+        // Samples may differ in structure, so both outcomes are right; a panic is not.
+        let _ = default_collate(batch, site);
+    }
+
+    #[test]
+    fn stacking_agrees_with_libtorch(
+        count in 1usize..6,
+        a in 0i64..5,
+        b in 0i64..5,
+        kinds in prop::collection::vec(0usize..6, 6),
+        transpose: bool,
+        worker: bool,
+    ) {
+        let choices = [Kind::Uint8, Kind::Int64, Kind::Float, Kind::Double, Kind::Bool, Kind::Half];
+        let items: Vec<Tensor> = (0..count)
+            .map(|i| {
+                let size = if transpose { [b, a] } else { [a, b] };
+                let t = Tensor::arange(a * b, (Kind::Int64, tch::Device::Cpu)).reshape(size) + i as i64;
+                let t = t.to_kind(choices[kinds[i]]);
+                if transpose { t.transpose(0, 1) } else { t }
+            })
+            .collect();
+        let batch = items.iter().map(|t| Value::from(t.shallow_clone())).collect();
+        let site = if worker { CollateSite::Worker } else { CollateSite::Main };
+        let ours = default_collate(batch, site);
+        let theirs = if worker {
+            let out = Tensor::empty([0i64], (items[0].kind(), tch::Device::Cpu));
+            Tensor::f_stack_out(&out, &items, 0)
+        } else {
+            Tensor::f_stack(&items, 0)
+        };
+        match (ours, theirs) {
+            (Ok(ours), Ok(theirs)) => prop_assert!(ours.same(&theirs.into())),
+            (Err(EngineError::Python { message, .. }), Err(e)) => {
+                prop_assert!(e.to_string().contains(&message), "{} / {}", e, message);
+            }
+            (ours, theirs) => prop_assert!(false, "{:?} / {:?}", ours, theirs),
+        }
+    }
+}
+
+/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_image_batches() {
+    let images: Vec<Tensor> = (0..64)
+        .map(|i| Tensor::full([3, 224, 224], i, (Kind::Uint8, tch::Device::Cpu)))
+        .collect();
+    let bytes = 64.0 * 3.0 * 224.0 * 224.0;
+    let mut best = f64::MAX;
+    let mut total = 0.0;
+    for _ in 0..200 {
+        let batch = images
+            .iter()
+            .map(|t| (t.shallow_clone(), 1i64).into())
+            .collect();
+        let start = Instant::now();
+        let value = default_collate(batch, CollateSite::Worker).unwrap();
+        let seconds = start.elapsed().as_secs_f64();
+        drop(value);
+        best = best.min(seconds);
+        total += seconds;
+    }
+    println!(
+        "64 × 3×224×224 u8: best {:.2} ms ({:.1} GB/s), mean {:.2} ms",
+        best * 1e3,
+        bytes / best * 1e-9,
+        total / 200.0 * 1e3
+    );
+    let (mut target, source) = (vec![0u8; bytes as usize], vec![1u8; bytes as usize]);
+    let mut best = f64::MAX;
+    for _ in 0..100 {
+        let start = Instant::now();
+        std::hint::black_box(&mut target).copy_from_slice(std::hint::black_box(&source));
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    println!("plain memcpy of as much: {:.1} GB/s", bytes / best * 1e-9);
+}

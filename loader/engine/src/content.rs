@@ -1,0 +1,193 @@
+//! What is inside a batch, boiled down to something to look at: shapes, statistics, small pictures, labels, texts.
+
+mod numbers;
+mod pictures;
+
+use loadscope_trace::{BatchContent, BatchId, Field, FieldData};
+
+use crate::value::Value;
+use numbers::Elements;
+
+/// How much of a batch is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentLimits {
+    /// Longer side of a kept picture in pixels; larger ones are shrunk (default 48).
+    pub side: u32,
+    /// Most pictures of a batch (default 64).
+    pub samples: usize,
+    /// Most numbers or texts of a field (default 256).
+    pub numbers: usize,
+    /// Most elements that statistics look at; of larger tensors a regular subset (default 2^20).
+    pub elements: usize,
+    /// Most fields of a batch (default 64).
+    pub fields: usize,
+}
+
+impl Default for ContentLimits {
+    fn default() -> Self {
+        Self {
+            side: 48,
+            samples: 64,
+            numbers: 256,
+            elements: 1 << 20,
+            fields: 64,
+        }
+    }
+}
+
+/// Most characters of a kept text.
+const TEXT_CHARS: usize = 200;
+/// Deeper containers are left out.
+const MAX_DEPTH: usize = 32;
+
+/// Describes a collated batch. Fields are named by their path as in Python (`[0]`, `["image"]`); a batch that is a
+/// single tensor has one field with an empty name. `pinned` is left false. The work is bounded by the limits, not by the
+/// size of the batch; of large tensors, min, max, mean and the count of NaNs are those of the subset looked at.
+pub fn describe(batch: BatchId, value: &Value, limits: &ContentLimits) -> BatchContent {
+    let mut walk = Walk {
+        limits,
+        fields: Vec::new(),
+    };
+    walk.visit(String::new(), value, 0);
+    BatchContent {
+        batch,
+        fields: walk.fields,
+    }
+}
+
+struct Walk<'a> {
+    limits: &'a ContentLimits,
+    fields: Vec<Field>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, name: String, value: &Value, depth: usize) {
+        if self.fields.len() >= self.limits.fields || depth > MAX_DEPTH {
+            return;
+        }
+        match value {
+            Value::List(items) | Value::Tuple(items) => match self.texts(items) {
+                Some(data) => {
+                    let shape = vec![items.len() as i64];
+                    self.fields.push(leaf(name, "str", shape, data));
+                }
+                None => {
+                    for (i, item) in items.iter().enumerate().take(self.limits.fields) {
+                        self.visit(format!("{name}[{i}]"), item, depth + 1);
+                    }
+                }
+            },
+            Value::NamedTuple(tuple) => {
+                for (field, item) in tuple.fields.iter().zip(&tuple.items) {
+                    self.visit(format!("{name}.{field}"), item, depth + 1);
+                }
+            }
+            Value::Map(entries) => {
+                for (key, item) in entries.iter().take(self.limits.fields) {
+                    self.visit(format!("{name}[{key:?}]"), item, depth + 1);
+                }
+            }
+            Value::Tensor(tensor) => self.fields.push(tensor_field(name, tensor, self.limits)),
+            Value::Bool(v) => self.number(name, value, f64::from(u8::from(*v))),
+            Value::Int(v) => self.number(name, value, *v as f64),
+            Value::Float(v) => self.number(name, value, *v),
+            Value::Str(text) => {
+                let data = FieldData::Text(vec![shorten(text)]);
+                self.fields.push(leaf(name, "str", vec![], data));
+            }
+            Value::Bytes(bytes) => {
+                let shape = vec![bytes.len() as i64];
+                self.fields
+                    .push(leaf(name, "bytes", shape, FieldData::Omitted));
+            }
+            Value::None => {
+                let field = leaf(name, value.type_name(), vec![], FieldData::Omitted);
+                self.fields.push(field);
+            }
+        }
+    }
+
+    fn number(&mut self, name: String, value: &Value, number: f64) {
+        let finite = number.is_finite().then_some(number);
+        self.fields.push(Field {
+            min: finite,
+            max: finite,
+            mean: finite,
+            nan: u64::from(number.is_nan()),
+            ..leaf(
+                name,
+                value.type_name(),
+                vec![],
+                FieldData::Numbers(vec![number]),
+            )
+        });
+    }
+
+    /// A list of nothing but texts is one field.
+    fn texts(&self, items: &[Value]) -> Option<FieldData> {
+        let is_text = |item: &Value| matches!(item, Value::Str(_));
+        if items.is_empty() || !items.iter().all(is_text) {
+            return None;
+        }
+        let texts = items
+            .iter()
+            .take(self.limits.numbers)
+            .filter_map(|item| match item {
+                Value::Str(text) => Some(shorten(text)),
+                _ => None,
+            });
+        Some(FieldData::Text(texts.collect()))
+    }
+}
+
+fn leaf(name: String, dtype: &str, shape: Vec<i64>, data: FieldData) -> Field {
+    Field {
+        name,
+        dtype: dtype.to_owned(),
+        shape,
+        min: None,
+        max: None,
+        mean: None,
+        nan: 0,
+        pinned: false,
+        data,
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(TEXT_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> Field {
+    let Some(elements) = Elements::of(tensor) else {
+        return leaf(
+            name,
+            numbers::dtype(tensor),
+            numbers::shape(tensor),
+            FieldData::Omitted,
+        );
+    };
+    let stats = elements.stats(limits.elements);
+    let shape = tensor.size();
+    let data = match pictures::Layout::of(&shape) {
+        Some(layout) => FieldData::Pictures(pictures::shrink(&elements, layout, &stats, limits)),
+        None => FieldData::Numbers(
+            (0..elements.len().min(limits.numbers))
+                .map(|i| elements.get(i))
+                .collect(),
+        ),
+    };
+    Field {
+        min: stats.min,
+        max: stats.max,
+        mean: stats.mean,
+        nan: stats.nan,
+        ..leaf(name, numbers::dtype(tensor), shape, data)
+    }
+}
+
+#[cfg(test)]
+mod tests;

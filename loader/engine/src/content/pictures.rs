@@ -1,0 +1,131 @@
+//! Small pictures out of image tensors.
+
+use loadscope_trace::Pictures;
+use tch::Kind;
+
+use super::ContentLimits;
+use super::numbers::{Elements, Stats};
+
+/// Where the pixels of a batch of images are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    count: usize,
+    height: usize,
+    width: usize,
+    channels: usize,
+    /// Channels vary slowest (PyTorch's usual order) or fastest.
+    planar: bool,
+}
+
+impl Layout {
+    /// `[B, 1|3, H, W]`, `[B, H, W, 1|3]` and `[B, H, W]` with H and W of 4 or more look like images.
+    pub(super) fn of(shape: &[i64]) -> Option<Self> {
+        let sizes: Vec<usize> = shape
+            .iter()
+            .map(|&size| usize::try_from(size).ok())
+            .collect::<Option<_>>()?;
+        let layout = |count, channels, height, width, planar| {
+            (count > 0 && matches!(channels, 1 | 3) && height >= 4 && width >= 4).then_some(Self {
+                count,
+                height,
+                width,
+                channels,
+                planar,
+            })
+        };
+        match *sizes.as_slice() {
+            [count, height, width] => layout(count, 1, height, width, true),
+            [count, a, b, c] => {
+                layout(count, a, b, c, true).or_else(|| layout(count, c, a, b, false))
+            }
+            _ => None,
+        }
+    }
+
+    /// Position of a pixel's value in the tensor.
+    fn offset(&self, picture: usize, y: usize, x: usize, channel: usize) -> usize {
+        let start = picture * self.height * self.width * self.channels;
+        start
+            + if self.planar {
+                (channel * self.height + y) * self.width + x
+            } else {
+                (y * self.width + x) * self.channels + channel
+            }
+    }
+}
+
+/// Pictures of at most `limits.side` pixels a side. A pixel averages four points of the area that it stands for, which
+/// is all of it at half size: enough to recognise a picture, and independent of how large the images are.
+pub(super) fn shrink(
+    elements: &Elements,
+    layout: Layout,
+    stats: &Stats,
+    limits: &ContentLimits,
+) -> Pictures {
+    let side = (limits.side.max(1) as usize).min(1024);
+    let longer = layout.width.max(layout.height);
+    let fit = |size: usize| {
+        if longer <= side {
+            size
+        } else {
+            (size * side / longer).max(1)
+        }
+    };
+    let (width, height) = (fit(layout.width), fit(layout.height));
+    let count = layout.count.min(limits.samples);
+
+    let columns = taps(layout.width, width);
+    let rows = taps(layout.height, height);
+    let mut pixels = Vec::with_capacity(count * width * height * layout.channels);
+    let to_byte = scale(elements.kind(), stats);
+    let offsets = (0..count).flat_map(|picture| {
+        let columns = &columns;
+        rows.iter().flat_map(move |&[top, bottom]| {
+            columns.iter().flat_map(move |&[left, right]| {
+                (0..layout.channels).map(move |channel| {
+                    let at = |y, x| layout.offset(picture, y, x, channel);
+                    [
+                        at(top, left),
+                        at(top, right),
+                        at(bottom, left),
+                        at(bottom, right),
+                    ]
+                })
+            })
+        })
+    });
+    elements.for_each(offsets, |four| {
+        let mean = four.iter().map(|&value| to_byte(value)).sum::<f64>() * 0.25;
+        pixels.push((mean + 0.5) as u8);
+    });
+    Pictures {
+        width: width as u32,
+        height: height as u32,
+        channels: layout.channels as u8,
+        pixels,
+    }
+}
+
+/// For each of `to` pixels two of the `from` pixels that it covers: at a quarter and at three quarters.
+fn taps(from: usize, to: usize) -> Vec<[usize; 2]> {
+    (0..to)
+        .map(|i| [4 * i + 1, 4 * i + 3].map(|quarter| (quarter * from / (4 * to)).min(from - 1)))
+        .collect()
+}
+
+/// Values to 0..=255: bytes as they are, anything else from its smallest to its largest value. NaN becomes 0.
+fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
+    let (low, high) = match kind {
+        Kind::Uint8 => (0.0, 255.0),
+        Kind::Bool => (0.0, 1.0),
+        _ => (stats.min.unwrap_or(0.0), stats.max.unwrap_or(1.0)),
+    };
+    // Halves first: the difference of two huge numbers may overflow.
+    let half_range = high / 2.0 - low / 2.0;
+    move |value| {
+        if value.is_nan() || half_range <= 0.0 {
+            return 0.0;
+        }
+        ((value / 2.0 - low / 2.0) / half_range * 255.0).clamp(0.0, 255.0)
+    }
+}

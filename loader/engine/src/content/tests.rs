@@ -1,0 +1,201 @@
+use super::*;
+use loadscope_trace::Pictures;
+use proptest::prelude::*;
+use tch::{Device, Kind, Tensor};
+
+fn fields(value: Value) -> Vec<Field> {
+    describe(BatchId::default(), &value, &ContentLimits::default()).fields
+}
+
+fn pictures(tensor: Tensor) -> Pictures {
+    match fields(tensor.into()).remove(0).data {
+        FieldData::Pictures(pictures) => pictures,
+        other => panic!("no pictures but {other:?}"),
+    }
+}
+
+#[test]
+fn paths_are_those_of_python() {
+    let labels = || Value::from(Tensor::from_slice(&[3i64, 5, 4]));
+    let value = Value::List(vec![
+        labels(),
+        Value::Map(vec![
+            ("label".to_owned(), labels()),
+            (
+                "boxes".to_owned(),
+                Value::Tuple(vec![Value::Int(1), Value::None]),
+            ),
+        ]),
+        Value::List(vec!["a".into(), "b".into()]),
+        vec![1u8, 2].into(),
+    ]);
+    let fields = fields(value);
+    let names: Vec<&str> = fields.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "[0]",
+            "[1][\"label\"]",
+            "[1][\"boxes\"][0]",
+            "[1][\"boxes\"][1]",
+            "[2]",
+            "[3]"
+        ]
+    );
+    let dtypes: Vec<&str> = fields.iter().map(|f| f.dtype.as_str()).collect();
+    assert_eq!(
+        dtypes,
+        [
+            "torch.int64",
+            "torch.int64",
+            "int",
+            "NoneType",
+            "str",
+            "bytes"
+        ]
+    );
+    assert_eq!(
+        (fields[0].min, fields[0].max, fields[0].mean),
+        (Some(3.0), Some(5.0), Some(4.0))
+    );
+    assert_eq!(fields[0].data, FieldData::Numbers(vec![3.0, 5.0, 4.0]));
+    assert_eq!(
+        fields[4].data,
+        FieldData::Text(vec!["a".to_owned(), "b".to_owned()])
+    );
+}
+
+#[test]
+fn statistics_leave_out_what_is_not_finite() {
+    let tensor = Tensor::from_slice(&[f32::NAN, 1.0, f32::INFINITY, 3.0]);
+    let field = &fields(tensor.into())[0];
+    assert_eq!(
+        (field.min, field.max, field.mean, field.nan),
+        (Some(1.0), Some(3.0), Some(2.0), 1)
+    );
+    let field = &fields(Tensor::from_slice::<f64>(&[]).into())[0];
+    assert_eq!((field.min, field.mean, field.nan), (None, None, 0));
+    for kind in [
+        Kind::Half,
+        Kind::BFloat16,
+        Kind::Int16,
+        Kind::Double,
+        Kind::Bool,
+    ] {
+        let tensor = Tensor::from_slice(&[0i64, 1, 1, 0]).to_kind(kind);
+        let field = &fields(tensor.into())[0];
+        assert_eq!(
+            (field.min, field.max, field.mean),
+            (Some(0.0), Some(1.0), Some(0.5))
+        );
+    }
+}
+
+#[test]
+fn small_images_are_kept_as_they_are() {
+    let tensor = Tensor::arange(2 * 3 * 4 * 5, (Kind::Uint8, Device::Cpu)).reshape([2, 3, 4, 5]);
+    let planar = pictures(tensor.shallow_clone());
+    assert_eq!(
+        (planar.width, planar.height, planar.channels, planar.count()),
+        (5, 4, 3, 2)
+    );
+    assert_eq!(&planar.pixels[..6], [0, 20, 40, 1, 21, 41]);
+    let interleaved = pictures(tensor.permute([0, 2, 3, 1]));
+    assert_eq!(interleaved, planar);
+    let grey = pictures(Tensor::arange(40, (Kind::Uint8, Device::Cpu)).reshape([2, 4, 5]));
+    assert_eq!((grey.channels, grey.pixels), (1, (0..40).collect()));
+}
+
+#[test]
+fn other_numbers_are_spread_over_the_greys() {
+    let tensor = Tensor::from_slice(&[-1.0f32, 1.0, 0.0, f32::NAN])
+        .repeat([4])
+        .reshape([1, 4, 4]);
+    assert_eq!(&pictures(tensor).pixels[..4], [0, 255, 128, 0]);
+    let flat = Tensor::zeros([1, 4, 4], (Kind::Float, Device::Cpu));
+    assert_eq!(pictures(flat).pixels, [0; 16]);
+    let mask = Tensor::ones([1, 4, 4], (Kind::Bool, Device::Cpu));
+    assert_eq!(pictures(mask).pixels, [255; 16]);
+}
+
+#[test]
+fn large_images_are_shrunk_and_averaged() {
+    let stripes = Tensor::from_slice(&[0u8, 200])
+        .repeat([96 * 48])
+        .reshape([1, 96, 96]);
+    let small = pictures(stripes);
+    assert_eq!((small.width, small.height), (48, 48));
+    assert!(small.pixels.iter().all(|&p| p == 100));
+    let wide = pictures(Tensor::zeros(
+        [100, 3, 100, 1000],
+        (Kind::Uint8, Device::Cpu),
+    ));
+    assert_eq!((wide.width, wide.height, wide.count()), (48, 4, 64));
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out() {
+    let sparse = Tensor::eye(4, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);
+    let complex = Tensor::zeros([2], (Kind::ComplexFloat, Device::Cpu));
+    for tensor in [Tensor::new(), sparse, complex] {
+        assert_eq!(fields(tensor.into())[0].data, FieldData::Omitted);
+    }
+}
+
+#[test]
+fn containers_cannot_blow_up_a_description() {
+    let many = Value::List((0..10_000).map(Value::Int).collect());
+    assert_eq!(fields(many).len(), ContentLimits::default().fields);
+    let mut deep = Value::Int(1);
+    for _ in 0..500 {
+        deep = Value::List(vec![deep]);
+    }
+    assert!(fields(deep).is_empty());
+    let long = fields("ä".repeat(1000).as_str().into()).remove(0).data;
+    assert!(matches!(long, FieldData::Text(t) if t[0].chars().count() == TEXT_CHARS + 1));
+}
+
+proptest! {
+    #[test]
+    fn any_shape_can_be_described(
+        shape in prop::collection::vec(0i64..9, 0..5),
+        kind in 0usize..7,
+        side in 0u32..6,
+        samples in 0usize..4,
+        few in 0usize..40,
+    ) {
+        let kinds = [
+            Kind::Uint8, Kind::Int64, Kind::Float, Kind::Double, Kind::Bool, Kind::Half, Kind::BFloat16,
+        ];
+        let tensor = Tensor::ones(&shape, (kinds[kind], Device::Cpu));
+        let limits = ContentLimits { side, samples, numbers: few, elements: few, ..ContentLimits::default() };
+        let content = describe(BatchId::default(), &tensor.into(), &limits);
+        let field = &content.fields[0];
+        prop_assert_eq!(&field.shape, &shape);
+        match &field.data {
+            FieldData::Pictures(p) => {
+                prop_assert!(p.width <= side.max(1) && p.height <= side.max(1));
+                prop_assert_eq!(p.count() * p.stride(), p.pixels.len());
+                prop_assert!(p.count() <= samples);
+            }
+            FieldData::Numbers(numbers) => prop_assert!(numbers.len() <= few),
+            other => prop_assert!(false, "{:?}", other),
+        }
+    }
+}
+
+/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_descriptions() {
+    let batch = Value::List(vec![
+        Tensor::randint(255, [64, 3, 224, 224], (Kind::Uint8, Device::Cpu)).into(),
+        Tensor::from_slice(&[1i64; 64]).into(),
+    ]);
+    let start = std::time::Instant::now();
+    for _ in 0..20 {
+        describe(BatchId::default(), &batch, &ContentLimits::default());
+    }
+    let ms = start.elapsed().as_secs_f64() * 1e3 / 20.0;
+    println!("describing 64 × 3×224×224 u8: {ms:.2} ms");
+}

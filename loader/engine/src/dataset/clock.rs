@@ -1,0 +1,118 @@
+//! Where the time inside a sample goes: reading, decoding, resizing.
+
+use std::time::Instant;
+
+use loadscope_trace::Nanos;
+
+/// Measures named stages of samples. Data sets wrap their work in [`stage`](Self::stage); whoever fetches switches the
+/// clock on and reads it. Off, it costs one branch a stage and allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct SampleClock {
+    on: bool,
+    samples: usize,
+    /// A handful of stages, so a list beats a map.
+    stages: Vec<(&'static str, Vec<Nanos>)>,
+}
+
+impl SampleClock {
+    /// A clock that measures nothing.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    /// A running clock.
+    pub fn on() -> Self {
+        Self {
+            on: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether stages are measured.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// The stages that follow belong to a new sample.
+    pub fn begin_sample(&mut self) {
+        if self.on {
+            self.samples += 1;
+        }
+    }
+
+    /// Runs `work` and counts its wall time towards the stage `name` of the current sample. A stage that runs several
+    /// times in a sample adds up.
+    pub fn stage<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
+        if !self.on {
+            return work();
+        }
+        let start = Instant::now();
+        let result = work();
+        self.add(name, start.elapsed().into());
+        result
+    }
+
+    fn add(&mut self, name: &'static str, took: Nanos) {
+        // Work before the first `begin_sample` belongs to the first sample.
+        self.samples = self.samples.max(1);
+        let position = self.stages.iter().position(|(at, _)| *at == name);
+        let position = position.unwrap_or_else(|| {
+            self.stages.push((name, Vec::new()));
+            self.stages.len() - 1
+        });
+        if let Some((_, times)) = self.stages.get_mut(position) {
+            times.resize(self.samples, Nanos::ZERO);
+            if let Some(last) = times.last_mut() {
+                *last += took;
+            }
+        }
+    }
+
+    /// The stages since the last call, in order of first appearance, each with one duration a sample (zero where a
+    /// sample did not have the stage). Starts anew.
+    pub fn take_stages(&mut self) -> Vec<(&'static str, Vec<Nanos>)> {
+        let samples = std::mem::take(&mut self.samples);
+        let mut stages = std::mem::take(&mut self.stages);
+        for (_, times) in &mut stages {
+            times.resize(samples, Nanos::ZERO);
+        }
+        stages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn stages_are_kept_by_sample() {
+        let mut clock = SampleClock::on();
+        let nap = || std::thread::sleep(Duration::from_millis(2));
+        clock.begin_sample();
+        clock.stage("read", nap);
+        clock.begin_sample();
+        clock.stage("decode", nap);
+        clock.stage("decode", nap);
+        clock.begin_sample();
+        let stages = clock.take_stages();
+        let names: Vec<_> = stages.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["read", "decode"]);
+        for (_, times) in &stages {
+            assert_eq!(times.len(), 3);
+            assert_eq!(times[2], Nanos::ZERO);
+        }
+        assert!(stages[0].1[0] >= Nanos::from_millis(2));
+        assert_eq!(stages[0].1[1], Nanos::ZERO);
+        assert!(stages[1].1[1] >= Nanos::from_millis(4));
+        assert!(clock.take_stages().is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_is_off_measures_nothing() {
+        let mut clock = SampleClock::off();
+        clock.begin_sample();
+        assert_eq!(clock.stage("read", || 7), 7);
+        assert!(clock.take_stages().is_empty());
+    }
+}

@@ -1,0 +1,238 @@
+//! A folder of pictures, as torchvision's `ImageFolder` sees it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::picture::{self, MAX_SIDE};
+use super::{Dataset, SampleClock, SampleError};
+use crate::error::EngineError;
+use crate::value::Value;
+
+/// File names that end so are pictures that can be decoded.
+const DECODED: [&str; 3] = [".jpg", ".jpeg", ".png"];
+/// torchvision would also take these.
+const UNDECODED: [&str; 6] = [".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"];
+/// Folders deeper than this are a mistake, such as a link that leads in a circle.
+const MAX_DEPTH: usize = 64;
+
+/// Pictures in one subfolder a class. A sample is `(uint8 [3, size, size], int)`: the whole picture as RGB, squeezed to
+/// a square as by `Resize((size, size), antialias=True)`, and the number of its class.
+///
+/// Classes are the subfolders that hold pictures, at any depth, in the order of their names; pictures are sorted as
+/// torchvision sorts them. Unlike torchvision, a subfolder without pictures is left out instead of being an error, and
+/// a folder that holds the pictures itself is one class.
+#[derive(Debug)]
+pub struct ImageFolder {
+    root: PathBuf,
+    size: u32,
+    classes: Vec<String>,
+    files: Vec<(PathBuf, u32)>,
+    notes: Vec<String>,
+}
+
+impl ImageFolder {
+    /// Looks through `root`. Pictures come out as `size`×`size`.
+    ///
+    /// # Errors
+    /// If the folder is missing, cannot be read or holds no picture.
+    pub fn open(root: &Path, size: u32) -> Result<Self, EngineError> {
+        if size == 0 || size > MAX_SIDE {
+            return Err(EngineError::Dataset(format!(
+                "Pictures cannot be resized to {size}×{size}. Choose an image size from 1 to {MAX_SIDE}."
+            )));
+        }
+        if !root.is_dir() {
+            return Err(EngineError::Dataset(if root.exists() {
+                format!(
+                    "{} is a file, not a folder. Name the folder that holds the pictures.",
+                    root.display()
+                )
+            } else {
+                format!(
+                    "There is no folder {}. Check the spelling, or whether the disk is connected.",
+                    root.display()
+                )
+            }));
+        }
+        let mut scan = Scan::default();
+        let (subfolders, own_files) = list(root)?;
+        let mut folder = Self {
+            root: root.to_owned(),
+            size,
+            classes: Vec::new(),
+            files: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut empty = 0;
+        for name in subfolders {
+            let files = scan.pictures_below(&root.join(&name))?;
+            if files.is_empty() {
+                empty += 1;
+                continue;
+            }
+            folder.add_class(name.to_string_lossy().into_owned(), files);
+        }
+        let direct = scan.pictures_among(root, own_files);
+        if folder.classes.is_empty() && !direct.is_empty() {
+            let name = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+            let name = name.file_name().map_or("pictures".into(), OsString::from);
+            folder.add_class(name.to_string_lossy().into_owned(), direct);
+        } else if !direct.is_empty() {
+            folder.notes.push(format!(
+                "{} directly in {} were left out, because its subfolders are the classes.",
+                count(direct.len(), "picture"),
+                root.display()
+            ));
+        } else if empty > 0 && !folder.classes.is_empty() {
+            folder.notes.push(format!(
+                "{} without pictures in {} were left out; torchvision would refuse them.",
+                count(empty, "subfolder"),
+                root.display()
+            ));
+        }
+        folder.notes.extend(scan.note());
+        if folder.files.is_empty() {
+            let found = scan.note().unwrap_or_default();
+            return Err(EngineError::Dataset(format!(
+                "There are no pictures in {} or its subfolders. Files ending in .jpg, .jpeg or .png are looked for, \
+                 in one subfolder for each class. {found}",
+                root.display()
+            ).trim_end().to_owned()));
+        }
+        Ok(folder)
+    }
+
+    fn add_class(&mut self, name: String, files: Vec<PathBuf>) {
+        let label = self.classes.len() as u32;
+        self.classes.push(name);
+        self.files
+            .extend(files.into_iter().map(|file| (file, label)));
+    }
+
+    /// The folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Path and class of every sample.
+    pub fn files(&self) -> &[(PathBuf, u32)] {
+        &self.files
+    }
+}
+
+impl Dataset for ImageFolder {
+    type Sample = Value;
+
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
+        let Some((path, label)) = self.files.get(index) else {
+            return Err(SampleError::out_of_range(index, self.len()));
+        };
+        let image = picture::load(path, self.size, clock)?;
+        Ok((image, i64::from(*label)).into())
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// What the search for pictures has met so far.
+#[derive(Default)]
+struct Scan {
+    /// Number of pictures that cannot be decoded, by ending.
+    undecoded: BTreeMap<&'static str, usize>,
+}
+
+impl Scan {
+    /// All pictures in a class folder, in the order of `sorted(os.walk(folder, followlinks=True))`: by folder path as
+    /// text, then by file name.
+    fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, EngineError> {
+        let mut found = Vec::new();
+        // Each folder comes with its ancestors that were reached through links: a link back to one is a circle.
+        let mut todo = vec![(folder.to_owned(), vec![], 0)];
+        while let Some((folder, ancestors, depth)) = todo.pop() {
+            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            if depth > MAX_DEPTH || ancestors.contains(&real) {
+                continue;
+            }
+            let (subfolders, files) = list(&folder)?;
+            let mut chain: Vec<PathBuf> = ancestors;
+            chain.push(real);
+            for name in subfolders {
+                todo.push((folder.join(name), chain.clone(), depth + 1));
+            }
+            let pictures = self.pictures_among(&folder, files);
+            if !pictures.is_empty() {
+                found.push((folder.into_os_string(), pictures));
+            }
+        }
+        // As text, not as `Path`, which compares component by component: "a-b" comes before "a/b".
+        found.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+        Ok(found.into_iter().flat_map(|(_, files)| files).collect())
+    }
+
+    fn pictures_among(&mut self, folder: &Path, names: Vec<OsString>) -> Vec<PathBuf> {
+        let mut pictures = Vec::new();
+        for name in names {
+            let lower = name.to_string_lossy().to_lowercase();
+            if DECODED.iter().any(|ending| lower.ends_with(ending)) {
+                pictures.push(folder.join(name));
+            } else if let Some(ending) = UNDECODED.iter().find(|e| lower.ends_with(**e)) {
+                *self.undecoded.entry(ending).or_default() += 1;
+            }
+        }
+        pictures
+    }
+
+    fn note(&self) -> Option<String> {
+        let total: usize = self.undecoded.values().sum();
+        let kinds: Vec<&str> = self.undecoded.keys().copied().collect();
+        (total > 0).then(|| {
+            format!(
+                "{} ending in {} were left out; convert them to JPEG or PNG to have them loaded.",
+                count(total, "file"),
+                kinds.join(", ")
+            )
+        })
+    }
+}
+
+/// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
+fn list(folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
+    let unreadable = |e: io::Error| {
+        EngineError::Dataset(format!(
+            "The folder {} cannot be read ({e}). Check that you may open it.",
+            folder.display()
+        ))
+    };
+    let (mut folders, mut files) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let kind = entry.file_type().map_err(unreadable)?;
+        let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
+        let names = if is_folder { &mut folders } else { &mut files };
+        names.push(entry.file_name());
+    }
+    let by_bytes = |a: &OsString, b: &OsString| a.as_encoded_bytes().cmp(b.as_encoded_bytes());
+    folders.sort_by(by_bytes);
+    files.sort_by(by_bytes);
+    Ok((folders, files))
+}
+
+fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+use super::*;
+use tempfile::TempDir;
+
+/// A folder with the given files; pictures get one of the smallest real PNGs.
+fn tree(files: &[&str]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if file.ends_with('/') {
+            fs::create_dir_all(&path).unwrap();
+        } else {
+            image::RgbImage::from_pixel(2, 2, image::Rgb([1, 2, 3]))
+                .save_with_format(&path, image::ImageFormat::Png)
+                .unwrap();
+        }
+    }
+    root
+}
+
+fn names(folder: &ImageFolder) -> Vec<(String, u32)> {
+    let relative = |path: &Path| {
+        let path = path.strip_prefix(folder.root()).unwrap();
+        path.to_string_lossy().replace('\\', "/")
+    };
+    folder
+        .files()
+        .iter()
+        .map(|(path, label)| (relative(path), *label))
+        .collect()
+}
+
+#[test]
+fn order_is_torchvisions() {
+    let root = tree(&[
+        "cat/b.png",
+        "cat/a.JPG",
+        "cat/z/1.jpeg",
+        "cat/z-y/2.png",
+        "cat/z/x/3.png",
+        "Dog/10.png",
+        "Dog/9.png",
+        "empty/",
+        "cat/notes.txt",
+        "cat/old.webp",
+        "cat/older.bmp",
+        "stray.png",
+    ]);
+    let folder = ImageFolder::open(root.path(), 8).unwrap();
+    assert_eq!(folder.classes(), ["Dog", "cat"]);
+    let expected = [
+        ("Dog/10.png", 0),
+        ("Dog/9.png", 0),
+        ("cat/a.JPG", 1),
+        ("cat/b.png", 1),
+        ("cat/z/1.jpeg", 1),
+        ("cat/z-y/2.png", 1),
+        ("cat/z/x/3.png", 1),
+    ];
+    // `sorted(os.walk(..))` compares whole paths as text, and '-' sorts before '/'.
+    let mut expected: Vec<_> = expected
+        .map(|(name, label)| (name.to_owned(), label))
+        .into();
+    expected[4..].sort_by_key(|(name, _)| name.rsplit_once('/').map(|(dir, _)| dir.to_owned()));
+    assert_eq!(names(&folder), expected);
+    let notes = folder.notes().join(" ");
+    assert!(notes.contains("1 picture directly in"), "{notes}");
+    assert!(notes.contains("2 files ending in .bmp, .webp"), "{notes}");
+    let sample = folder.get(0, &mut SampleClock::off()).unwrap();
+    assert_eq!(sample.tensors()[0].size(), [3, 8, 8]);
+}
+
+#[test]
+fn a_flat_folder_is_one_class() {
+    let root = tree(&["b.png", "a.png", "empty/"]);
+    let folder = ImageFolder::open(root.path(), 4).unwrap();
+    assert_eq!(folder.classes().len(), 1);
+    assert_eq!(
+        names(&folder),
+        [("a.png".to_owned(), 0), ("b.png".to_owned(), 0)]
+    );
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let fails = |path: &Path, size: u32, part: &str| {
+        let error = ImageFolder::open(path, size).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    let root = tree(&["a/x.webp", "b/"]);
+    fails(root.path(), 8, "There are no pictures in");
+    fails(root.path(), 8, "1 file ending in .webp were left out");
+    fails(&root.path().join("c"), 8, "Check the spelling");
+    fails(&root.path().join("a/x.webp"), 8, "is a file, not a folder");
+    fails(root.path(), 0, "Choose an image size");
+    fails(root.path(), 1 << 30, "Choose an image size");
+}
+
+#[test]
+fn lost_files_are_sample_errors() {
+    let root = tree(&["a/1.png", "a/2.png"]);
+    let folder = ImageFolder::open(root.path(), 4).unwrap();
+    fs::remove_file(root.path().join("a/2.png")).unwrap();
+    let mut clock = SampleClock::on();
+    clock.begin_sample();
+    assert!(folder.get(0, &mut clock).is_ok());
+    let stages: Vec<_> = clock
+        .take_stages()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(stages, ["read", "decode", "resize"]);
+    let error = folder.get(1, &mut clock).unwrap_err();
+    assert_eq!(error.kind, "OSError");
+    assert!(error.message.contains("2.png"), "{error}");
+    assert_eq!(folder.get(2, &mut clock).unwrap_err().kind, "IndexError");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_in_a_circle_end() {
+    let root = tree(&["a/b/1.png"]);
+    std::os::unix::fs::symlink(root.path().join("a"), root.path().join("a/b/back")).unwrap();
+    std::os::unix::fs::symlink(root.path().join("a"), root.path().join("again")).unwrap();
+    let folder = ImageFolder::open(root.path(), 4).unwrap();
+    assert_eq!(folder.classes(), ["a", "again"]);
+    assert_eq!(folder.len(), 2);
+}

@@ -1,0 +1,271 @@
+//! From a picture file to a tensor: read, decode, resize.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use fast_image_resize::images::{Image, ImageRef};
+use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits};
+use tch::{Kind, Tensor};
+
+use super::{SampleClock, SampleError};
+use crate::value::new_tensor;
+
+/// Largest side of a resized picture.
+pub(super) const MAX_SIDE: u32 = 8192;
+/// Pictures with more pixels are refused, as by Pillow (twice its `MAX_IMAGE_PIXELS`): a few bytes can unpack to
+/// gigabytes.
+const MAX_PIXELS: u64 = 2 * 89_478_485;
+/// Most memory that a decoder may take for one picture.
+const MAX_BYTES: u64 = 1 << 30;
+/// Larger buffers are not kept for the next picture.
+const KEEP_BYTES: usize = 64 << 20;
+
+/// Buffers that a thread uses again for every picture.
+#[derive(Default)]
+struct Scratch {
+    decoded: Vec<u8>,
+    resized: Vec<u8>,
+    resizer: Resizer,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Loads a picture as RGB, uint8 `[3, side, side]`.
+///
+/// # Errors
+/// OSError if the file cannot be read or is damaged, UnidentifiedImageError if it is no picture,
+/// DecompressionBombError if it is too large. All name the file and what to do.
+pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
+    let bytes = clock.stage("read", || fs::read(path)).map_err(|e| {
+        SampleError::new(
+            "OSError",
+            format!(
+                "the picture {} cannot be read ({e}); check that it still exists and may be opened",
+                path.display()
+            ),
+        )
+    })?;
+    decode(&bytes, side, clock).map_err(|fault| fault.about(path))
+}
+
+/// As [`load`], from the bytes of a file.
+fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Fault> {
+    // A thread that is already decoding cannot come here again, but a fresh buffer is always right.
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => decode_with(bytes, side, clock, &mut scratch),
+        Err(_) => decode_with(bytes, side, clock, &mut Scratch::default()),
+    })
+}
+
+fn decode_with(
+    bytes: &[u8],
+    side: u32,
+    clock: &mut SampleClock,
+    scratch: &mut Scratch,
+) -> Result<Tensor, Fault> {
+    let Scratch {
+        decoded,
+        resized,
+        resizer,
+    } = scratch;
+    let (width, height) = clock.stage("decode", || {
+        // The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
+        catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, decoded)))
+            .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
+    })?;
+    let tensor = clock.stage("resize", || {
+        let rgb = resize(decoded, width, height, side, resized, resizer)?;
+        planes(rgb, side)
+    });
+    if decoded.capacity() > KEEP_BYTES {
+        *decoded = Vec::new();
+    }
+    tensor
+}
+
+/// What is wrong with a picture.
+#[derive(Debug, PartialEq)]
+enum Fault {
+    Empty,
+    Unidentified,
+    Undecodable(&'static str),
+    Truncated,
+    Damaged(String),
+    TooLarge(u32, u32),
+    Torch(String),
+}
+
+impl Fault {
+    fn about(self, path: &Path) -> SampleError {
+        let path = path.display();
+        let (kind, message) = match self {
+            Self::Empty => (
+                "UnidentifiedImageError",
+                format!("the picture {path} is empty (0 bytes); delete it or copy it again"),
+            ),
+            Self::Unidentified => (
+                "UnidentifiedImageError",
+                format!(
+                    "cannot identify image file {path}: it is neither JPEG nor PNG whatever its name says; delete or \
+                     replace it"
+                ),
+            ),
+            Self::Undecodable(format) => (
+                "UnidentifiedImageError",
+                format!(
+                    "the picture {path} is a {format} file whatever its name says; convert it to JPEG or PNG"
+                ),
+            ),
+            Self::Truncated => (
+                "OSError",
+                format!("image file is truncated: {path} ends in the middle; copy it again"),
+            ),
+            Self::Damaged(what) => (
+                "OSError",
+                format!("the picture {path} is damaged ({what}); replace or delete it"),
+            ),
+            Self::TooLarge(width, height) => (
+                "DecompressionBombError",
+                format!(
+                    "the picture {path} has {width}×{height} pixels, more than the {MAX_PIXELS} that are allowed; make \
+                     it smaller"
+                ),
+            ),
+            Self::Torch(what) => ("RuntimeError", format!("no tensor for {path}: {what}")),
+        };
+        SampleError::new(kind, message)
+    }
+}
+
+impl From<ImageError> for Fault {
+    fn from(error: ImageError) -> Self {
+        match &error {
+            ImageError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Self::Truncated
+            }
+            _ => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// Decodes into `rgb` (row-major, 3 bytes a pixel) and returns width and height.
+fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
+    if bytes.is_empty() {
+        return Err(Fault::Empty);
+    }
+    match image::guess_format(bytes) {
+        Ok(ImageFormat::Jpeg) => {
+            let outcome = JpegDecoder::new(Cursor::new(bytes))
+                .map_err(Fault::from)
+                .and_then(|decoder| read(decoder, rgb));
+            // The decoder paints missing parts grey; Pillow raises, and a training run should know.
+            match outcome {
+                Ok(_) | Err(Fault::Damaged(_)) if !jpeg_is_complete(bytes) => Err(Fault::Truncated),
+                outcome => outcome,
+            }
+        }
+        Ok(ImageFormat::Png) => read(PngDecoder::new(Cursor::new(bytes))?, rgb),
+        Ok(ImageFormat::WebP) => Err(Fault::Undecodable("WebP")),
+        Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
+        Ok(ImageFormat::Tiff) => Err(Fault::Undecodable("TIFF")),
+        Ok(ImageFormat::Bmp) => Err(Fault::Undecodable("BMP")),
+        Ok(ImageFormat::Avif) => Err(Fault::Undecodable("AVIF")),
+        _ => Err(Fault::Unidentified),
+    }
+}
+
+fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
+    let (width, height) = decoder.dimensions();
+    if width == 0 || height == 0 {
+        return Err(Fault::Damaged("it has no pixels".to_owned()));
+    }
+    if u64::from(width) * u64::from(height) > MAX_PIXELS || decoder.total_bytes() > MAX_BYTES {
+        return Err(Fault::TooLarge(width, height));
+    }
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_BYTES);
+    decoder.set_limits(limits)?;
+    if decoder.color_type() == ColorType::Rgb8 {
+        // The usual case: straight into the buffer of this thread.
+        rgb.resize(decoder.total_bytes() as usize, 0);
+        decoder.read_image(rgb)?;
+    } else {
+        // Grey, 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
+        *rgb = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
+    }
+    Ok((width, height))
+}
+
+/// True if the end marker follows the picture data. Earlier markers do not count: a preview inside the header has an
+/// end marker of its own.
+fn jpeg_is_complete(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    while let Some(&[0xff, marker]) = bytes.get(at..at + 2) {
+        match marker {
+            // Fill byte.
+            0xff => at += 1,
+            // Start of scan: no other marker of this kind can occur in the data that follows.
+            0xda => {
+                let data = bytes.get(at..).unwrap_or_default();
+                return data.windows(2).rev().any(|pair| pair == [0xff, 0xd9]);
+            }
+            0x01 | 0xd0..=0xd7 => at += 2,
+            _ => match bytes.get(at + 2..at + 4) {
+                Some(&[high, low]) => at += 2 + usize::from(u16::from_be_bytes([high, low])),
+                _ => return false,
+            },
+        }
+    }
+    // The decoder coped with headers that this walk does not understand.
+    bytes.windows(2).rev().any(|pair| pair == [0xff, 0xd9])
+}
+
+/// Resizes to a square with a triangle filter as wide as the reduction, which is what torchvision calls bilinear with
+/// antialiasing.
+fn resize<'a>(
+    rgb: &'a [u8],
+    width: u32,
+    height: u32,
+    side: u32,
+    resized: &'a mut Vec<u8>,
+    resizer: &mut Resizer,
+) -> Result<&'a [u8], Fault> {
+    if width == side && height == side {
+        return Ok(rgb);
+    }
+    let damaged = |what: String| Fault::Damaged(what);
+    resized.resize(side as usize * side as usize * 3, 0);
+    let source = ImageRef::new(width, height, rgb, PixelType::U8x3)
+        .map_err(|e| damaged(format!("its pixels do not match its size: {e}")))?;
+    let mut target = Image::from_slice_u8(side, side, resized, PixelType::U8x3)
+        .map_err(|e| damaged(format!("it cannot be resized: {e}")))?;
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
+    resizer
+        .resize(&source, &mut target, &options)
+        .map_err(|e| damaged(format!("it cannot be resized: {e}")))?;
+    Ok(resized)
+}
+
+/// Interleaved RGB to a tensor of three planes.
+fn planes(rgb: &[u8], side: u32) -> Result<Tensor, Fault> {
+    let size = i64::from(side);
+    new_tensor(&[3, size, size], Kind::Uint8, |bytes| {
+        let plane = bytes.len() / 3;
+        let (red, rest) = bytes.split_at_mut(plane);
+        let (green, blue) = rest.split_at_mut(plane);
+        for (((pixel, r), g), b) in rgb.chunks_exact(3).zip(red).zip(green).zip(blue) {
+            (*r, *g, *b) = (pixel[0], pixel[1], pixel[2]);
+        }
+    })
+    .map_err(|e| Fault::Torch(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+use super::*;
+use image::codecs::jpeg::JpegEncoder;
+use image::{GrayImage, ImageBuffer, Luma, LumaA, Rgb, RgbImage, Rgba};
+use proptest::prelude::*;
+use std::time::Instant;
+
+fn gradient(width: u32, height: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| {
+        Rgb([
+            (x * 5 % 256) as u8,
+            (y * 3 % 256) as u8,
+            ((x ^ y) % 256) as u8,
+        ])
+    })
+}
+
+fn encode(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.into().write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+fn pixels(bytes: &[u8], side: u32) -> Vec<u8> {
+    let tensor = decode(bytes, side, &mut SampleClock::off()).unwrap();
+    assert_eq!(tensor.size(), [3, i64::from(side), i64::from(side)]);
+    Vec::try_from(tensor.flatten(0, -1)).unwrap()
+}
+
+fn fault(bytes: &[u8]) -> Fault {
+    decode(bytes, 8, &mut SampleClock::off()).unwrap_err()
+}
+
+#[test]
+fn every_colour_type_becomes_rgb() {
+    let plane = |value: u8| vec![value; 16];
+    let rgb = |r, g, b| [plane(r), plane(g), plane(b)].concat();
+    let png = |image: DynamicImage| pixels(&encode(image, ImageFormat::Png), 4);
+    assert_eq!(
+        png(RgbImage::from_pixel(9, 5, Rgb([10, 20, 30])).into()),
+        rgb(10, 20, 30)
+    );
+    assert_eq!(
+        png(GrayImage::from_pixel(9, 5, Luma([77])).into()),
+        rgb(77, 77, 77)
+    );
+    let rgba: ImageBuffer<_, Vec<u8>> = ImageBuffer::from_pixel(9, 5, Rgba([10, 20, 30, 0]));
+    assert_eq!(
+        png(rgba.into()),
+        rgb(10, 20, 30),
+        "transparency is dropped, not blended"
+    );
+    let la: ImageBuffer<_, Vec<u8>> = ImageBuffer::from_pixel(9, 5, LumaA([50, 128]));
+    assert_eq!(png(la.into()), rgb(50, 50, 50));
+    let deep: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Rgb([257, 514, 65535]));
+    assert_eq!(png(deep.into()), rgb(1, 2, 255));
+    let deep_grey: ImageBuffer<_, Vec<u16>> = ImageBuffer::from_pixel(9, 5, Luma([514]));
+    assert_eq!(png(deep_grey.into()), rgb(2, 2, 2));
+    let grey = encode(GrayImage::from_pixel(16, 16, Luma([77])), ImageFormat::Jpeg);
+    assert_eq!(pixels(&grey, 4), rgb(77, 77, 77));
+}
+
+#[test]
+fn pictures_of_the_right_size_are_only_rearranged() {
+    let image = gradient(6, 6);
+    let tensor = pixels(&encode(image.clone(), ImageFormat::Png), 6);
+    for (x, y, pixel) in image.enumerate_pixels() {
+        for (channel, &value) in pixel.0.iter().enumerate() {
+            assert_eq!(tensor[channel * 36 + (y * 6 + x) as usize], value);
+        }
+    }
+}
+
+#[test]
+fn shrinking_averages() {
+    // Black and white columns: without antialiasing the result would be black or white.
+    let stripes = RgbImage::from_fn(64, 64, |x, _| Rgb([if x % 2 == 0 { 0 } else { 255 }; 3]));
+    let small = pixels(&encode(stripes, ImageFormat::Png), 8);
+    assert!(small.iter().all(|v| (120..=136).contains(v)), "{small:?}");
+}
+
+#[test]
+fn bad_files_are_told_apart() {
+    let jpeg = encode(gradient(64, 48), ImageFormat::Jpeg);
+    let png = encode(gradient(64, 48), ImageFormat::Png);
+    assert_eq!(fault(b""), Fault::Empty);
+    assert_eq!(fault(b"hello, this is text"), Fault::Unidentified);
+    assert_eq!(fault(b"RIFF\x10\0\0\0WEBPVP8 "), Fault::Undecodable("WebP"));
+    assert_eq!(fault(&jpeg[..jpeg.len() / 2]), Fault::Truncated);
+    assert!(matches!(
+        fault(&png[..png.len() / 2]),
+        Fault::Truncated | Fault::Damaged(_)
+    ));
+    let error = fault(&jpeg[..jpeg.len() / 2]).about(Path::new("a/b.jpg"));
+    assert_eq!(error.kind, "OSError");
+    assert!(error.message.contains("a/b.jpg") && error.message.contains("copy it again"));
+    // Bytes after the end do no harm.
+    let padded = [jpeg.as_slice(), &[0; 100]].concat();
+    assert!(decode(&padded, 8, &mut SampleClock::off()).is_ok());
+}
+
+#[test]
+fn bombs_are_refused() {
+    // A PNG header that promises 60000×60000 pixels.
+    let mut png = encode(gradient(4, 4), ImageFormat::Png);
+    let mut header = b"IHDR".to_vec();
+    header.extend(60_000u32.to_be_bytes());
+    header.extend(60_000u32.to_be_bytes());
+    header.extend([8, 2, 0, 0, 0]);
+    png[12..29].copy_from_slice(&header);
+    let mut crc = flate2::Crc::new();
+    crc.update(&header);
+    png[29..33].copy_from_slice(&crc.sum().to_be_bytes());
+    assert_eq!(fault(&png), Fault::TooLarge(60_000, 60_000));
+    let error = Fault::TooLarge(60_000, 60_000).about(Path::new("x.png"));
+    assert_eq!(error.kind, "DecompressionBombError");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn damage_never_panics(
+        jpeg: bool,
+        cut in 0.0f64..1.2,
+        flips in prop::collection::vec((0.0f64..1.0, 1u8..), 0..6),
+    ) {
+        let format = if jpeg { ImageFormat::Jpeg } else { ImageFormat::Png };
+        let mut bytes = encode(gradient(40, 30), format);
+        for (at, mask) in flips {
+            let position = (at * bytes.len() as f64) as usize;
+            bytes[position] ^= mask;
+        }
+        bytes.truncate((cut * bytes.len() as f64) as usize);
+        match decode_rgb(&bytes, &mut Vec::new()) {
+            // Inside the safety net of `decode`, so that a panic would show.
+            Ok((width, height)) => prop_assert!(width > 0 && height > 0),
+            Err(fault) => prop_assert!(!fault.about(Path::new("x")).message.is_empty()),
+        }
+        let _ = decode(&bytes, 8, &mut SampleClock::off());
+    }
+}
+
+/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`, with LOADSCOPE_PICTURE=file for a
+/// picture of your own.
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_decoding() {
+    let bytes = match std::env::var_os("LOADSCOPE_PICTURE") {
+        Some(path) => fs::read(path).unwrap(),
+        None => {
+            let mut bytes = Vec::new();
+            let encoder = JpegEncoder::new_with_quality(&mut bytes, 90);
+            gradient(640, 427).write_with_encoder(encoder).unwrap();
+            bytes
+        }
+    };
+    let mut clock = SampleClock::on();
+    let start = Instant::now();
+    let count = 300;
+    for _ in 0..count {
+        clock.begin_sample();
+        let _ = decode(&bytes, 224, &mut clock).unwrap();
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{} bytes: {:.0} pictures/s on one thread",
+        bytes.len(),
+        f64::from(count) / seconds
+    );
+    for (name, times) in clock.take_stages() {
+        let sum: f64 = times.iter().map(|t| t.as_millis_f64()).sum();
+        println!("  {name}: {:.3} ms", sum / times.len() as f64);
+    }
+}

@@ -1,0 +1,223 @@
+//! A data set that takes as long as it is told to.
+
+use std::time::{Duration, Instant};
+
+use loadscope_trace::Nanos;
+use tch::{Kind, Tensor};
+
+use super::{CostModel, Dataset, SampleClock, SampleError};
+use crate::value::{Value, new_tensor};
+
+/// How late a sleeping thread may wake up; the last bit is spent in a loop instead.
+const SPIN: Duration = Duration::from_micros(300);
+
+/// Samples of a [`CostModel`]: `(uint8 of its shape, int)`, the number being the sample's index. The picture differs
+/// from index to index and is the same in every run.
+#[derive(Clone, Debug)]
+pub struct Synthetic {
+    model: CostModel,
+}
+
+impl Synthetic {
+    /// A data set of that cost.
+    pub fn new(model: CostModel) -> Self {
+        Self { model }
+    }
+
+    /// What it costs.
+    pub fn model(&self) -> &CostModel {
+        &self.model
+    }
+
+    fn picture(&self, index: usize) -> Result<Tensor, tch::TchError> {
+        let shape = &self.model.shape;
+        // The last two sizes are height and width, whatever comes before are channels.
+        let width = shape.last().map_or(1, |&w| w as usize);
+        let height = shape
+            .len()
+            .checked_sub(2)
+            .map_or(1, |at| shape[at] as usize);
+        new_tensor(shape, Kind::Uint8, |bytes| {
+            for (channel, plane) in bytes.chunks_mut(width * height).enumerate() {
+                // A colour of its own for every index, brighter towards one corner.
+                let base = self.model.uniform(index, 3 + channel as u64) * 128.0;
+                let slope = 127.0 / (width + height).max(2) as f64;
+                for (y, row) in plane.chunks_mut(width).enumerate() {
+                    let start = base + slope * y as f64;
+                    for (x, pixel) in row.iter_mut().enumerate() {
+                        *pixel = (start + slope * x as f64) as u8;
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl Dataset for Synthetic {
+    type Sample = Value;
+
+    fn len(&self) -> usize {
+        self.model.len
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
+        // The cost covers everything the sample does.
+        let start = Instant::now();
+        if index >= self.model.len {
+            return Err(SampleError::out_of_range(index, self.model.len));
+        }
+        let picture = clock.stage("fill", || self.picture(index));
+        let cost = self.model.cost(index).to_duration();
+        if self.model.cpu {
+            clock.stage("compute", || burn(cost.saturating_sub(start.elapsed())));
+        } else {
+            clock.stage("sleep", || sleep_until(start, cost));
+        }
+        if self.model.panic.contains(&index) {
+            panic!("sample {index} panics because its data set was told to (panic={index})");
+        }
+        if self.model.fail.contains(&index) {
+            return Err(SampleError::new(
+                "ValueError",
+                format!("sample {index} fails because its data set was told to (fail={index})"),
+            ));
+        }
+        match picture {
+            Ok(picture) => Ok((picture, index as i64).into()),
+            Err(e) => Err(SampleError::new("RuntimeError", e.to_string())),
+        }
+    }
+}
+
+/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick.
+fn sleep_until(start: Instant, duration: Duration) {
+    let left = duration.saturating_sub(start.elapsed());
+    if let Some(nap) = left.checked_sub(SPIN) {
+        std::thread::sleep(nap);
+    }
+    while start.elapsed() < duration {
+        std::hint::spin_loop();
+    }
+}
+
+/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
+/// longer.
+fn burn(cost: Duration) {
+    let cost: Nanos = cost.into();
+    let start = Instant::now();
+    let cpu_start = thread_cpu_time();
+    loop {
+        let used = match (cpu_start, thread_cpu_time()) {
+            (Some(then), Some(now)) => now - then,
+            // No such clock here: wall time is the next best.
+            _ => start.elapsed().into(),
+        };
+        if used >= cost {
+            return;
+        }
+        let mut z = used.0 as u64;
+        for _ in 0..1000 {
+            z = std::hint::black_box(z.wrapping_mul(0x5851_f42d_4c95_7f2d).rotate_left(13));
+        }
+    }
+}
+
+/// CPU time that this thread has used.
+#[cfg(unix)]
+fn thread_cpu_time() -> Option<Nanos> {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call only writes to `time`, which lives until it returns.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    (failed == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32).into())
+}
+
+/// CPU time that this thread has used: not known here.
+#[cfg(not(unix))]
+fn thread_cpu_time() -> Option<Nanos> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(text: &str) -> Synthetic {
+        Synthetic::new(text.parse().unwrap())
+    }
+
+    #[test]
+    fn samples_are_pure() {
+        let mut clock = SampleClock::off();
+        let (a, b) = (data("cost_ms=0"), data("cost_ms=0"));
+        for index in 0..10 {
+            let sample = a.get(index, &mut clock).unwrap();
+            assert!(sample.same(&b.get(index, &mut clock).unwrap()));
+            assert!(!sample.same(&b.get(index + 1, &mut clock).unwrap()));
+        }
+        for shape in ["1", "7", "2x3", "1x8x8", "2x2x2x2x2"] {
+            let sample = data(&format!("cost_ms=0,shape={shape}"))
+                .get(0, &mut clock)
+                .unwrap();
+            let size: Vec<String> = sample.tensors()[0]
+                .size()
+                .iter()
+                .map(i64::to_string)
+                .collect();
+            assert_eq!(size.join("x"), shape);
+        }
+    }
+
+    #[test]
+    fn faults_come_as_told() {
+        let mut clock = SampleClock::off();
+        let data = data("len=10,cost_ms=0,fail=7;2,panic=9");
+        for index in [2, 7] {
+            assert_eq!(data.get(index, &mut clock).unwrap_err().kind, "ValueError");
+        }
+        assert_eq!(data.get(10, &mut clock).unwrap_err().kind, "IndexError");
+        let panics = std::panic::catch_unwind(|| data.get(9, &mut SampleClock::off()).is_ok());
+        assert!(panics.is_err());
+    }
+
+    #[test]
+    fn a_sample_takes_as_long_as_it_should() {
+        for (text, stage) in [("cost_ms=5", "sleep"), ("cost_ms=5,cpu=true", "compute")] {
+            let data = data(text);
+            let mut clock = SampleClock::on();
+            for index in 0..5 {
+                clock.begin_sample();
+                let start = Instant::now();
+                data.get(index, &mut clock).unwrap();
+                assert!(start.elapsed() >= Duration::from_millis(5), "{text}");
+            }
+            let stages = clock.take_stages();
+            assert_eq!(stages.len(), 2);
+            assert_eq!(stages[1].0, stage);
+            assert_eq!(stages[1].1.len(), 5);
+        }
+    }
+
+    #[test]
+    fn waiting_is_accurate() {
+        let cost = Duration::from_millis(3);
+        let limit = cost + Duration::from_micros(200);
+        // The best of many, since the machine may be busy with something else.
+        let sleeps = (0..50).any(|_| {
+            let start = Instant::now();
+            sleep_until(start, cost);
+            start.elapsed() < limit
+        });
+        assert!(sleeps);
+        let burns = (0..50).any(|_| {
+            let Some(start) = thread_cpu_time() else {
+                return true;
+            };
+            burn(cost);
+            thread_cpu_time().is_some_and(|end| end - start < limit.into())
+        });
+        assert!(burns);
+    }
+}

@@ -1,0 +1,202 @@
+//! The errors of the engine.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use loadscope_trace::{BatchId, WorkerId};
+
+use crate::dataset::SampleError;
+
+/// The name of a Python exception type, such as `ValueError`.
+///
+/// PyTorch's callers tell errors apart by type, so the engine keeps the type of every error that PyTorch would raise.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExceptionKind(Cow<'static, str>);
+
+impl ExceptionKind {
+    /// `AssertionError`
+    pub const ASSERTION_ERROR: Self = Self(Cow::Borrowed("AssertionError"));
+    /// `AttributeError`
+    pub const ATTRIBUTE_ERROR: Self = Self(Cow::Borrowed("AttributeError"));
+    /// `IndexError`
+    pub const INDEX_ERROR: Self = Self(Cow::Borrowed("IndexError"));
+    /// `KeyError`
+    pub const KEY_ERROR: Self = Self(Cow::Borrowed("KeyError"));
+    /// `RuntimeError`
+    pub const RUNTIME_ERROR: Self = Self(Cow::Borrowed("RuntimeError"));
+    /// `TypeError`
+    pub const TYPE_ERROR: Self = Self(Cow::Borrowed("TypeError"));
+    /// `ValueError`
+    pub const VALUE_ERROR: Self = Self(Cow::Borrowed("ValueError"));
+    /// `ZeroDivisionError`
+    pub const ZERO_DIVISION_ERROR: Self = Self(Cow::Borrowed("ZeroDivisionError"));
+
+    /// The name of the type as Python writes it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&'static str> for ExceptionKind {
+    fn from(name: &'static str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
+}
+
+impl From<String> for ExceptionKind {
+    fn from(name: String) -> Self {
+        Self(Cow::Owned(name))
+    }
+}
+
+impl fmt::Display for ExceptionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Everything that can go wrong in the engine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// What PyTorch raises in the same place, with its wording.
+    #[error("{kind}: {message}")]
+    Python {
+        /// Type of the exception.
+        kind: ExceptionKind,
+        /// PyTorch's text.
+        message: String,
+    },
+    /// A data set could not be opened. Tells what is wrong, where, and what to do.
+    #[error("{0}")]
+    Dataset(String),
+    /// The text that names a data set could not be understood. Tells what is possible.
+    #[error("{0}")]
+    Spec(String),
+    /// libtorch refused an operation that the engine relies on.
+    #[error("libtorch could not {doing}: {message}")]
+    Torch {
+        /// What was tried, as the end of "could not …".
+        doing: String,
+        /// The first line of libtorch's message.
+        message: String,
+    },
+    /// A dataset or a collate function panicked.
+    #[error("panicked: {message}")]
+    Panic {
+        /// What it said.
+        message: String,
+    },
+    /// A batch could not be made. The next one still comes.
+    #[error("{source} ({})", place(*worker, *batch, *sample))]
+    Worker {
+        /// Who tried; `None`: the main thread.
+        worker: Option<WorkerId>,
+        /// Which batch.
+        batch: BatchId,
+        /// The dataset index that failed, if one sample did.
+        sample: Option<usize>,
+        /// Why.
+        source: Box<EngineError>,
+    },
+    /// A thread could not be started.
+    #[error("cannot start thread {name}: {message}. Use fewer workers")]
+    Thread {
+        /// Its name.
+        name: String,
+        /// Why.
+        message: String,
+    },
+    /// All workers are gone although batches are missing.
+    #[error("the workers ended before all batches came; this is a bug in the loader")]
+    WorkersGone,
+}
+
+fn place(worker: Option<WorkerId>, batch: BatchId, sample: Option<usize>) -> String {
+    let mut place = match worker {
+        Some(worker) => format!("in worker {worker}"),
+        None => "in the main thread".to_owned(),
+    };
+    if let Some(sample) = sample {
+        place.push_str(&format!(", sample {sample}"));
+    }
+    format!("{place}, {batch}")
+}
+
+impl EngineError {
+    /// An error that PyTorch raises, too.
+    pub fn python(kind: ExceptionKind, message: impl Into<String>) -> Self {
+        Self::Python {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// `RuntimeError: …`
+    pub fn runtime(message: impl Into<String>) -> Self {
+        Self::python(ExceptionKind::RUNTIME_ERROR, message)
+    }
+
+    /// `TypeError: …`
+    pub fn type_error(message: impl Into<String>) -> Self {
+        Self::python(ExceptionKind::TYPE_ERROR, message)
+    }
+
+    /// `ValueError: …`
+    pub fn value_error(message: impl Into<String>) -> Self {
+        Self::python(ExceptionKind::VALUE_ERROR, message)
+    }
+
+    /// A refusal of libtorch; only the first line is kept, since a C++ backtrace may follow.
+    pub fn torch(doing: impl Into<String>, error: &tch::TchError) -> Self {
+        let message = match error {
+            tch::TchError::Torch(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Self::Torch {
+            doing: doing.into(),
+            message: message.lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The type that Python code would see: `RuntimeError` for what has no counterpart in PyTorch.
+    pub fn exception_kind(&self) -> ExceptionKind {
+        match self {
+            Self::Python { kind, .. } => kind.clone(),
+            Self::Dataset(_) | Self::Spec(_) => ExceptionKind::VALUE_ERROR,
+            Self::Worker { source, .. } => source.exception_kind(),
+            Self::Torch { .. } | Self::Panic { .. } | Self::Thread { .. } | Self::WorkersGone => {
+                ExceptionKind::RUNTIME_ERROR
+            }
+        }
+    }
+}
+
+impl From<SampleError> for EngineError {
+    fn from(error: SampleError) -> Self {
+        Self::python(error.kind.into(), error.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_errors_read_as_in_python() {
+        let error = EngineError::value_error("timeout option should be non-negative");
+        assert_eq!(
+            error.to_string(),
+            "ValueError: timeout option should be non-negative"
+        );
+        assert_eq!(error.exception_kind().as_str(), "ValueError");
+    }
+
+    #[test]
+    fn backtraces_of_libtorch_are_cut() {
+        let error = tch::TchError::Torch("wrong\nException raised from …".to_owned());
+        assert_eq!(
+            EngineError::torch("stack", &error).to_string(),
+            "libtorch could not stack: wrong"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! PyTorch's `torch.utils.data` in Rust, which tells what it does.
+//!
+//! Samplers, the prefetch window, the cycle of the workers, the reorder buffer and the consumption of random numbers follow
+//! PyTorch 2.13 exactly: the same seed gives the same batches. Workers are threads.
+//!
+//! | PyTorch | here |
+//! |---|---|
+//! | `torch.Generator` | [`rng::Generator`] |
+//! | `Dataset` | [`dataset::Dataset`] |
+//! | `SequentialSampler`, `RandomSampler`, `BatchSampler` | [`sampler`] |
+//! | `default_collate`, `default_convert` | [`collate`] |
+//! | `_MapDatasetFetcher` | [`MapFetcher`] |
+//! | `DataLoader` | [`DataLoader`] |
+//! | `_MultiProcessingDataLoaderIter` | [`LoaderIter`] around a [`scheduler::Scheduler`] |
+//! | `pin_memory` | [`pin`] |
+
+pub mod batch;
+pub mod collate;
+pub mod content;
+pub mod dataset;
+pub mod error;
+pub mod fetch;
+pub mod gate;
+pub mod loader;
+pub mod pin;
+mod pool;
+pub mod probe;
+pub mod rng;
+pub mod run;
+pub mod sampler;
+pub mod scheduler;
+pub mod simulate;
+pub mod value;
+mod worker;
+
+pub use batch::{Batch, Loaded};
+pub use error::EngineError;
+pub use fetch::{Collate, DefaultCollate, Fetch, FetchError, FetchScope, MapFetcher};
+pub use gate::Gate;
+pub use loader::{DataLoader, LoaderIter, LoaderOptions};
+pub use probe::{Clock, ContentPolicy, Probe};
+pub use run::{RunHandle, start};

@@ -1,0 +1,425 @@
+//! The loader: PyTorch's `DataLoader` and the iterators behind it.
+
+use std::sync::Arc;
+
+use loadscope_trace::{BatchId, EventKind, Level, Message, PinMemory, Stage, WorkerId};
+
+use crate::batch::{Batch as _, Loaded};
+use crate::error::{EngineError, ExceptionKind};
+use crate::fetch::Fetch;
+use crate::pin::{Lease, Pinner, Pinning};
+use crate::pool::Pool;
+use crate::probe::Probe;
+use crate::rng::{SharedGenerator, lock_generator};
+use crate::sampler::{BatchIter, BatchSource};
+use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
+use crate::worker::{Arrival, Looking, Order, fetch_batch};
+
+/// The arguments of `DataLoader` that say how batches are loaded; which batches, the batch sampler says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoaderOptions {
+    /// Worker threads; 0: the caller's thread fetches by itself.
+    pub num_workers: usize,
+    /// Batches in flight per worker; `None`: 2.
+    pub prefetch_factor: Option<usize>,
+    /// Hand batches out in the order of the sampler.
+    pub in_order: bool,
+    /// Copy batches to page-locked memory.
+    pub pin_memory: PinMemory,
+    /// Keep the workers alive between epochs.
+    pub persistent_workers: bool,
+}
+
+impl Default for LoaderOptions {
+    fn default() -> Self {
+        Self {
+            num_workers: 0,
+            prefetch_factor: None,
+            in_order: true,
+            pin_memory: PinMemory::Off,
+            persistent_workers: false,
+        }
+    }
+}
+
+impl LoaderOptions {
+    /// PyTorch's checks, in PyTorch's order.
+    ///
+    /// # Errors
+    /// ValueError where PyTorch's constructor raises one.
+    pub fn check(&self) -> Result<(), EngineError> {
+        if self.num_workers > usize::from(WorkerId::MAX) {
+            return Err(EngineError::value_error(format!(
+                "num_workers option should be at most {}, but got num_workers={}",
+                WorkerId::MAX,
+                self.num_workers
+            )));
+        }
+        if self.num_workers == 0 && self.prefetch_factor.is_some() {
+            return Err(EngineError::value_error(
+                "prefetch_factor option could only be specified in multiprocessing. \
+                 Let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.",
+            ));
+        }
+        if self.persistent_workers && self.num_workers == 0 {
+            return Err(EngineError::value_error(
+                "persistent_workers option needs num_workers > 0",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Loads batches. PyTorch's `DataLoader`; [`DataLoader::iter`] is `iter(loader)`.
+pub struct DataLoader<F: Fetch> {
+    fetch: Arc<F>,
+    batches: Arc<dyn BatchSource>,
+    options: LoaderOptions,
+    generator: SharedGenerator,
+    pinner: Option<Pinner>,
+    probe: Probe,
+    /// The threads, between the epochs of a loader with persistent workers.
+    persistent: Option<Pool<F>>,
+    next_epoch: u32,
+}
+
+impl<F: Fetch> DataLoader<F> {
+    /// A loader of the batches that `batches` lists, made by `fetch`. Base seeds are drawn from `generator`.
+    ///
+    /// # Errors
+    /// If the options contradict each other, or memory cannot be locked although that was asked for by name.
+    pub fn new(
+        fetch: F,
+        batches: Arc<dyn BatchSource>,
+        options: LoaderOptions,
+        generator: SharedGenerator,
+    ) -> Result<Self, EngineError> {
+        options.check()?;
+        Ok(Self {
+            fetch: Arc::new(fetch),
+            batches,
+            options,
+            generator,
+            pinner: Pinning::choose(options.pin_memory)?.pinner,
+            probe: Probe::off(),
+            persistent: None,
+            next_epoch: 0,
+        })
+    }
+
+    /// The same loader, observed.
+    #[must_use]
+    pub fn observed(self, probe: Probe) -> Self {
+        Self { probe, ..self }
+    }
+
+    /// `len(loader)`: batches in an epoch.
+    pub fn len(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// True if an epoch has no batches.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `iter(loader)`: starts an epoch. With workers, their queues are filled before this returns.
+    ///
+    /// # Errors
+    /// If the sampler fails or a thread cannot be started.
+    pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, EngineError> {
+        if self.options.num_workers > 0 && self.options.prefetch_factor == Some(0) {
+            return Err(EngineError::python(
+                ExceptionKind::ASSERTION_ERROR,
+                "prefetch_factor must be greater than 0",
+            ));
+        }
+        let epoch = self.next_epoch;
+        self.next_epoch += 1;
+        self.probe.emit(|| EventKind::EpochStarted { epoch });
+        // PyTorch takes an iterator of the sampler before it draws the base seed, and with workers a second one after.
+        let mut batches = self.batches.iter();
+        let source = match self.persistent.take() {
+            Some(pool) => {
+                pool.resume()?;
+                self.threads(pool)
+            }
+            None => {
+                let base_seed = lock_generator(&self.generator).random_i64();
+                if self.options.num_workers == 0 {
+                    Source::Single {
+                        next: 0,
+                        looking: Looking::new(self.probe.content()),
+                    }
+                } else {
+                    let pool = Pool::start(
+                        &self.fetch,
+                        self.options.num_workers,
+                        base_seed as u64,
+                        self.pinner.clone(),
+                        &self.probe,
+                    )?;
+                    batches = self.batches.iter();
+                    self.threads(pool)
+                }
+            }
+        };
+        let mut iter = LoaderIter {
+            epoch,
+            source,
+            batches,
+            training: None,
+            ended: false,
+            loader: self,
+        };
+        iter.prime()?;
+        Ok(iter)
+    }
+
+    fn threads(&self, pool: Pool<F>) -> Source<F> {
+        let scheduler = Scheduler::new(SchedulerOptions {
+            num_workers: self.options.num_workers,
+            prefetch_factor: self.options.prefetch_factor.unwrap_or(2),
+            in_order: self.options.in_order,
+        });
+        Source::Threads { pool, scheduler }
+    }
+}
+
+type Made<F> = Result<(<F as Fetch>::Batch, Lease), EngineError>;
+
+enum Source<F: Fetch> {
+    Single {
+        next: u32,
+        looking: Looking,
+    },
+    Threads {
+        pool: Pool<F>,
+        scheduler: Scheduler<Made<F>>,
+    },
+    Ended,
+}
+
+/// One epoch. PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
+///
+/// A batch that could not be made is an `Err`, and the next call goes on with the batch after it. Dropping the iterator
+/// ends and joins all threads, unless the workers are persistent.
+pub struct LoaderIter<'a, F: Fetch> {
+    loader: &'a mut DataLoader<F>,
+    epoch: u32,
+    source: Source<F>,
+    batches: BatchIter,
+    /// The batch the caller works on.
+    training: Option<BatchId>,
+    ended: bool,
+}
+
+impl<F: Fetch> LoaderIter<'_, F> {
+    fn id(&self, idx: usize) -> BatchId {
+        BatchId {
+            epoch: self.epoch,
+            idx: idx as u32,
+        }
+    }
+
+    fn prime(&mut self) -> Result<(), EngineError> {
+        let window = match &self.source {
+            Source::Threads { scheduler, .. } => scheduler.window(),
+            _ => 0,
+        };
+        for _ in 0..window {
+            self.try_put()?;
+        }
+        Ok(())
+    }
+
+    /// PyTorch's `_try_put_index`.
+    fn try_put(&mut self) -> Result<(), EngineError> {
+        let epoch = self.epoch;
+        let Source::Threads { pool, scheduler } = &mut self.source else {
+            return Ok(());
+        };
+        if let Some((idx, worker, indices)) = scheduler.try_put(|| self.batches.next())? {
+            let batch = BatchId {
+                epoch,
+                idx: idx as u32,
+            };
+            tell_dispatch(
+                &self.loader.probe,
+                batch,
+                Some(worker as WorkerId),
+                &indices,
+            );
+            pool.send(worker, Order::Task { batch, indices });
+        }
+        Ok(())
+    }
+
+    fn next_single(&mut self) -> Option<Result<Loaded<F::Batch>, EngineError>> {
+        let indices = match self.batches.next()? {
+            Ok(indices) => indices,
+            Err(e) => return Some(Err(e)),
+        };
+        let Source::Single { next, .. } = &mut self.source else {
+            return None;
+        };
+        let idx = *next as usize;
+        *next += 1;
+        let id = self.id(idx);
+        let loader = &*self.loader;
+        let probe = &loader.probe;
+        tell_dispatch(probe, id, None, &indices);
+        let made = fetch_batch(&*loader.fetch, probe, id, None, &indices).and_then(|made| {
+            match &loader.pinner {
+                Some(pinner) => {
+                    probe.enter(id, Stage::Pinning);
+                    made.pin(pinner)
+                }
+                None => Ok((made, Lease::default())),
+            }
+        });
+        if let (Ok((batch, _)), Source::Single { looking, .. }) = (&made, &mut self.source)
+            && looking.may_look()
+        {
+            looking.look(&loader.probe, id, batch);
+        }
+        Some(self.hand_out(id, None, made))
+    }
+
+    /// PyTorch's `_next_data`.
+    fn next_threaded(&mut self) -> Option<Result<Loaded<F::Batch>, EngineError>> {
+        loop {
+            let Source::Threads { pool, scheduler } = &mut self.source else {
+                return None;
+            };
+            match scheduler.next() {
+                Next::Exhausted => return None,
+                Next::Yield(yielded) => return Some(self.process(yielded)),
+                Next::Receive => {}
+            }
+            let (batch, result) = match pool.receive() {
+                Ok(Arrival::Batch { batch, result, .. }) => (batch, result),
+                Ok(Arrival::Resumed) => continue,
+                Err(e) => return Some(Err(e)),
+            };
+            let idx = batch.idx as usize;
+            let its_turn = idx == scheduler.rcvd_idx() || !self.loader.options.in_order;
+            let stage = if its_turn { Stage::Ready } else { Stage::Held };
+            self.loader.probe.enter(batch, stage);
+            if let Some(yielded) = scheduler.receive(idx, result) {
+                return Some(self.process(yielded));
+            }
+        }
+    }
+
+    /// PyTorch's `_process_data`: one new task for a batch that is handed out, and only then its error, if it has one.
+    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Loaded<F::Batch>, EngineError> {
+        let id = self.id(yielded.idx);
+        self.try_put()?;
+        let handed = self.hand_out(id, Some(yielded.worker as WorkerId), yielded.data);
+        if let Source::Threads { scheduler, .. } = &self.source
+            && self.loader.options.in_order
+            && let Some(idx) = scheduler.ready()
+        {
+            self.loader.probe.enter(self.id(idx), Stage::Ready);
+        }
+        handed
+    }
+
+    fn hand_out(
+        &mut self,
+        id: BatchId,
+        worker: Option<WorkerId>,
+        made: Made<F>,
+    ) -> Result<Loaded<F::Batch>, EngineError> {
+        let probe = &self.loader.probe;
+        match made {
+            Ok((batch, lease)) => {
+                probe.enter(id, Stage::Training);
+                self.training = Some(id);
+                Ok(Loaded::new(id, worker, batch, lease))
+            }
+            Err(error) => {
+                probe.emit(|| EventKind::Message(Box::new(message_of(&error, id, worker))));
+                probe.enter(id, Stage::Failed);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the epoch: joins the threads, or keeps them for the next epoch.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        // Without the gate: a loader that is dropped while paused must not hang.
+        if let Some(batch) = self.training.take() {
+            let stage = Stage::Done;
+            self.loader
+                .probe
+                .emit(|| EventKind::Entered { batch, stage });
+        }
+        if let Source::Threads { pool, .. } = std::mem::replace(&mut self.source, Source::Ended)
+            && self.loader.options.persistent_workers
+        {
+            self.loader.persistent = Some(pool);
+        }
+        let epoch = self.epoch;
+        self.loader
+            .probe
+            .emit(|| EventKind::Consumer { waiting: false });
+        self.loader.probe.emit(|| EventKind::EpochEnded { epoch });
+    }
+}
+
+impl<F: Fetch> Iterator for LoaderIter<'_, F> {
+    type Item = Result<Loaded<F::Batch>, EngineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        if let Some(batch) = self.training.take() {
+            self.loader.probe.enter(batch, Stage::Done);
+        }
+        self.loader
+            .probe
+            .emit(|| EventKind::Consumer { waiting: true });
+        let next = match self.source {
+            Source::Single { .. } => self.next_single(),
+            Source::Threads { .. } => self.next_threaded(),
+            Source::Ended => None,
+        };
+        if next.is_none() {
+            self.end();
+        }
+        next
+    }
+}
+
+impl<F: Fetch> Drop for LoaderIter<'_, F> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn tell_dispatch(probe: &Probe, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
+    probe.transition(|| {
+        let indices: Vec<u64> = indices.iter().map(|i| *i as u64).collect();
+        EventKind::dispatched(batch, worker, indices)
+    });
+}
+
+fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> Message {
+    let sample = match error {
+        EngineError::Worker { sample, .. } => sample.map(|s| s as u64),
+        _ => None,
+    };
+    Message {
+        level: Level::Error,
+        text: error.to_string(),
+        about: Some(about),
+        worker,
+        sample,
+    }
+}

@@ -1,0 +1,205 @@
+//! Page-locked memory: CUDA's where a GPU is present, or buffers locked with `mlock` when asked for by name.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loadscope_trace::PinMemory;
+use tch::{Device, Kind, Tensor};
+
+use crate::error::EngineError;
+
+/// Copies tensors to page-locked memory.
+#[derive(Clone, Debug)]
+pub enum Pinner {
+    /// CUDA's page-locked memory.
+    Cuda,
+    /// Pooled buffers locked with `mlock`.
+    Mlock(MlockPool),
+}
+
+/// Which pinning a loader gets, and what is to be said about it.
+#[derive(Debug)]
+pub struct Pinning {
+    /// `None`: batches stay where they are.
+    pub pinner: Option<Pinner>,
+    /// In words, if there is any.
+    pub label: Option<String>,
+    /// PyTorch's warning.
+    pub warning: Option<String>,
+}
+
+impl Pinning {
+    /// What `pin_memory` means on this machine.
+    ///
+    /// # Errors
+    /// If locked memory was asked for by name and cannot be had.
+    pub fn choose(asked: PinMemory) -> Result<Self, EngineError> {
+        let none = |warning| Self {
+            pinner: None,
+            label: None,
+            warning,
+        };
+        match asked {
+            PinMemory::Off => Ok(none(None)),
+            PinMemory::On if tch::Cuda::is_available() => Ok(Self {
+                pinner: Some(Pinner::Cuda),
+                label: Some("CUDA page-locked memory".to_owned()),
+                warning: None,
+            }),
+            PinMemory::On => Ok(none(Some(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
+                    .to_owned(),
+            ))),
+            PinMemory::Mlock => {
+                let pool = MlockPool::default();
+                // Find out now, not with the first batch, whether memory may be locked at all.
+                pool.give_back(vec![Buffer::new(1)?]);
+                Ok(Self {
+                    pinner: Some(Pinner::Mlock(pool)),
+                    label: Some("mlock: page-locked buffers without a GPU".to_owned()),
+                    warning: None,
+                })
+            }
+        }
+    }
+}
+
+impl Pinner {
+    /// A copy of `tensor` in page-locked memory, of the same shape and type, contiguous.
+    ///
+    /// # Errors
+    /// If memory cannot be allocated or locked.
+    pub fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
+        match self {
+            Self::Cuda => tensor
+                .f_pin_memory(Device::Cuda(0))
+                .map_err(|e| EngineError::torch("pin a tensor", &e)),
+            Self::Mlock(pool) => pool.pin(tensor, lease),
+        }
+    }
+}
+
+/// A pool of locked buffers. They are ordinary tensors of bytes whose pages are locked, so a tensor that lies in one keeps it
+/// alive whatever happens to the pool. Clones share the pool.
+#[derive(Clone, Debug, Default)]
+pub struct MlockPool(Arc<Mutex<Vec<Buffer>>>);
+
+/// One locked buffer.
+struct Buffer {
+    bytes: Tensor,
+    len: usize,
+    _lock: region::LockGuard,
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} locked bytes", self.len)
+    }
+}
+
+impl Buffer {
+    fn new(len: usize) -> Result<Self, EngineError> {
+        // Rounded up so that batches of almost the same size find each other's buffers.
+        let len = len.max(1).next_multiple_of(region::page::size());
+        let bytes = Tensor::f_empty([len as i64], (Kind::Uint8, Device::Cpu))
+            .map_err(|e| EngineError::torch("allocate a buffer to be locked", &e))?;
+        let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
+            EngineError::runtime(format!(
+                "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, \
+                 or use pin_memory=off"
+            ))
+        })?;
+        Ok(Self {
+            bytes,
+            len,
+            _lock: lock,
+        })
+    }
+}
+
+impl MlockPool {
+    fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
+        let torch = |e: &tch::TchError| EngineError::torch("copy a tensor to locked memory", e);
+        let len = tensor.numel() * tensor.kind().elt_size_in_bytes();
+        let buffer = match self.take(len) {
+            Some(buffer) => buffer,
+            None => Buffer::new(len)?,
+        };
+        let target = buffer
+            .bytes
+            .f_narrow(0, 0, len as i64)
+            .and_then(|t| t.f_view_dtype(tensor.kind()))
+            .and_then(|t| t.f_view(&tensor.size()[..]));
+        let copied = target.and_then(|mut target| {
+            target.f_copy_(tensor)?;
+            Ok(target)
+        });
+        lease.pool.get_or_insert_with(|| self.clone());
+        lease.buffers.push(buffer);
+        copied.map_err(|e| torch(&e))
+    }
+
+    /// The smallest free buffer that is large enough.
+    fn take(&self, len: usize) -> Option<Buffer> {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = free.iter().enumerate().filter(|(_, b)| b.len >= len);
+        let (at, _) = fitting.min_by_key(|(_, b)| b.len)?;
+        Some(free.swap_remove(at))
+    }
+
+    fn give_back(&self, buffers: Vec<Buffer>) {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.extend(buffers);
+    }
+}
+
+/// The pooled buffers that a batch lies in. They go back to the pool when it is dropped.
+#[derive(Debug, Default)]
+pub struct Lease {
+    pool: Option<MlockPool>,
+    buffers: Vec<Buffer>,
+}
+
+impl Lease {
+    /// Gives the buffers up: they are not used again, and freed with the last tensor that lies in them.
+    pub(crate) fn keep(mut self) {
+        self.pool = None;
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(pool) = self.pool.take() {
+            pool.give_back(std::mem::take(&mut self.buffers));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pinned_copies_are_equal_and_buffers_are_used_again() {
+        let pinning = Pinning::choose(PinMemory::Mlock).expect("a page can be locked");
+        let Some(pinner) = pinning.pinner else {
+            panic!("mlock was asked for by name");
+        };
+        let tensor = Tensor::from_slice(&[1.5f32, -2.0, 3.0, 4.0, 5.0, 6.0]).view([2, 3]);
+        let mut address = None;
+        for _ in 0..3 {
+            let mut lease = Lease::default();
+            let pinned = pinner.pin(&tensor, &mut lease).expect("it fits a page");
+            assert_eq!(pinned, tensor);
+            assert_eq!(pinned.size(), [2, 3]);
+            assert_eq!(*address.get_or_insert(pinned.data_ptr()), pinned.data_ptr());
+        }
+    }
+
+    #[test]
+    fn without_an_accelerator_there_is_a_warning_and_no_pinning() {
+        let pinning = Pinning::choose(PinMemory::On).expect("never an error");
+        assert_eq!(pinning.pinner.is_none(), !tch::Cuda::is_available());
+        assert_eq!(pinning.warning.is_some(), !tch::Cuda::is_available());
+    }
+}

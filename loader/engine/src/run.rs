@@ -1,0 +1,327 @@
+//! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
+//! line start.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use loadscope_trace::{Event, EventKind, Level, OnError, Origin, RunInfo, RunOptions, Stage};
+
+use crate::dataset::{Dataset, DatasetSpec};
+use crate::error::EngineError;
+use crate::fetch::{DefaultCollate, MapFetcher};
+use crate::gate::Gate;
+use crate::loader::{DataLoader, LoaderOptions};
+use crate::pin::Pinning;
+use crate::probe::{Clock, ContentPolicy, Probe};
+use crate::rng::shared_generator;
+use crate::sampler::{
+    BatchSampler, BatchSource, DataLen, RandomSampler, RandomSource, Sampler, SequentialSampler,
+};
+use crate::value::Value;
+
+/// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.
+const CHANNEL: usize = 1 << 16;
+
+/// A run under way. Dropping it stops it and waits for its threads.
+pub struct RunHandle {
+    /// What happens, as it happens.
+    pub events: Receiver<Event>,
+    /// Pauses, resumes and steps it.
+    pub gate: Gate,
+    /// Its clock: the time of "now" in its events.
+    pub clock: Clock,
+    probe: Probe,
+    stop: Arc<AtomicBool>,
+    trainer: Option<JoinHandle<Result<(), EngineError>>>,
+}
+
+impl RunHandle {
+    /// Ends the run after the batch that is being worked on. Events still come until its threads are joined.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.gate.release();
+    }
+
+    /// True once all threads have ended.
+    pub fn is_finished(&self) -> bool {
+        self.trainer.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// The error that ended the run, if one did.
+    pub fn join(&mut self) -> Result<(), EngineError> {
+        match self.trainer.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(EngineError::Panic {
+                message: "the training loop stopped; this is a bug in the loader".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Events lost and not yet reported in an event.
+    pub fn dropped(&self) -> u64 {
+        self.probe.dropped()
+    }
+}
+
+impl Drop for RunHandle {
+    fn drop(&mut self) {
+        self.stop();
+        // An error was reported as an event already.
+        let _ = self.join();
+    }
+}
+
+/// Starts a run.
+///
+/// # Errors
+/// If the options contradict each other or the dataset cannot be opened.
+pub fn start(options: &RunOptions, content: ContentPolicy) -> Result<RunHandle, EngineError> {
+    let spec: DatasetSpec = options.dataset.parse()?;
+    let dataset = spec.open(options.image_size)?;
+    let clock = Clock::start();
+    let gate = Gate::default();
+    let (probe, events) = Probe::new(clock, content, CHANNEL);
+    let probe = probe.with_gate(gate.clone());
+    let training = Training::prepare(options, dataset, &spec, clock, &probe)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let trainer = {
+        let stop = Arc::clone(&stop);
+        Builder::new()
+            .name("trainer".to_owned())
+            .spawn(move || training.run(&stop))
+            .map_err(|e| EngineError::Thread {
+                name: "trainer".to_owned(),
+                message: e.to_string(),
+            })?
+    };
+    Ok(RunHandle {
+        events,
+        gate,
+        clock,
+        probe,
+        stop,
+        trainer: Some(trainer),
+    })
+}
+
+/// Checks options without running them.
+///
+/// # Errors
+/// The sentence that [`start`] would refuse them with, as far as that is known without opening the dataset.
+pub fn check(options: &RunOptions) -> Result<(), EngineError> {
+    options.dataset.parse::<DatasetSpec>()?;
+    if options.batch_size == 0 {
+        return Err(EngineError::value_error(
+            "batch_size should be a positive integer value, but got batch_size=0",
+        ));
+    }
+    if options.prefetch_factor == Some(0) && options.num_workers > 0 {
+        return Err(EngineError::value_error(
+            "prefetch_factor must be greater than 0",
+        ));
+    }
+    if !(0.0..=3.6e6).contains(&options.step_ms) {
+        return Err(EngineError::value_error(format!(
+            "step_ms should be between 0 and 3,600,000 (an hour), but got step_ms={}",
+            options.step_ms
+        )));
+    }
+    if !(1..=4096).contains(&options.image_size) {
+        return Err(EngineError::value_error(format!(
+            "image_size should be between 1 and 4,096 pixels, but got image_size={}",
+            options.image_size
+        )));
+    }
+    loader_options(options).check()
+}
+
+fn loader_options(options: &RunOptions) -> LoaderOptions {
+    LoaderOptions {
+        num_workers: options.num_workers,
+        prefetch_factor: options.prefetch_factor,
+        in_order: options.in_order,
+        pin_memory: options.pin_memory,
+        persistent_workers: options.persistent_workers,
+    }
+}
+
+/// The batches of an epoch for these options, drawn from a generator with their seed.
+///
+/// # Errors
+/// If the options contradict each other.
+fn batches_for(
+    options: &RunOptions,
+    len: DataLen,
+    generator: &crate::rng::SharedGenerator,
+) -> Result<BatchSampler, EngineError> {
+    let sampler: Arc<dyn Sampler> = if options.shuffle {
+        let source = RandomSource::Generator(Arc::clone(generator));
+        Arc::new(RandomSampler::new(len, false, None, source)?)
+    } else {
+        Arc::new(SequentialSampler::new(len))
+    };
+    let size = i64::try_from(options.batch_size).unwrap_or(i64::MAX);
+    BatchSampler::new(sampler, size, options.drop_last)
+}
+
+type ValueLoader = DataLoader<MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>>;
+
+/// The training loop.
+struct Training {
+    loader: ValueLoader,
+    options: RunOptions,
+    probe: Probe,
+}
+
+impl Training {
+    fn prepare(
+        options: &RunOptions,
+        dataset: Arc<dyn Dataset<Sample = Value>>,
+        spec: &DatasetSpec,
+        clock: Clock,
+        probe: &Probe,
+    ) -> Result<Self, EngineError> {
+        check(options)?;
+        // "A fresh seed for every run" still is a seed: it is recorded, so that the run can be had again.
+        let mut options = options.clone();
+        let seed = *options
+            .seed
+            .get_or_insert((clock.unix_ns as u64) & 0xFFFF_FFFF);
+        let generator = shared_generator(seed);
+        let batches = batches_for(&options, DataLen::of(&dataset), &generator)?;
+        let pinning = Pinning::choose(options.pin_memory)?;
+        let info = info(
+            &options,
+            &*dataset,
+            spec,
+            clock,
+            batches.len(),
+            pinning.label,
+        );
+        probe.emit(|| EventKind::RunStarted(Box::new(info)));
+        for note in dataset.notes() {
+            probe.say(Level::Warning, || note.clone());
+        }
+        if let Some(warning) = pinning.warning {
+            probe.say(Level::Warning, || warning);
+        }
+        let fetcher = MapFetcher::new(dataset, DefaultCollate);
+        let loader = DataLoader::new(
+            fetcher,
+            Arc::new(batches),
+            loader_options(&options),
+            generator,
+        )?;
+        Ok(Self {
+            loader: loader.observed(probe.clone()),
+            options,
+            probe: probe.clone(),
+        })
+    }
+
+    fn run(mut self, stop: &AtomicBool) -> Result<(), EngineError> {
+        let mut result = Ok(());
+        for _ in 0..self.options.epochs {
+            if stop.load(Ordering::Acquire) || result.is_err() {
+                break;
+            }
+            result = self.epoch(stop);
+        }
+        // Persistent workers end before the run does.
+        drop(self.loader);
+        self.probe.emit(|| EventKind::RunEnded);
+        result
+    }
+
+    fn epoch(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
+        let step = Duration::from_secs_f64(self.options.step_ms.max(0.0) / 1e3);
+        let batches = match self.loader.iter() {
+            Ok(batches) => batches,
+            Err(error) => {
+                self.probe.say(Level::Error, || error.to_string());
+                return Err(error);
+            }
+        };
+        for batch in batches {
+            match batch {
+                Ok(_) => rest(step, stop),
+                Err(error) if self.options.on_error == OnError::Stop => return Err(error),
+                Err(_) => {}
+            }
+            if stop.load(Ordering::Acquire) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The simulated training step: sleeps, in slices so that it can be stopped, and to the point.
+fn rest(step: Duration, stop: &AtomicBool) {
+    /// The system wakes a sleeper up to this much late; the rest is spun.
+    const LATE: Duration = Duration::from_micros(120);
+    const SLICE: Duration = Duration::from_millis(50);
+    let end = Instant::now() + step;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || stop.load(Ordering::Acquire) {
+            return;
+        }
+        match left.checked_sub(LATE) {
+            Some(nap) => std::thread::sleep(nap.min(SLICE)),
+            None => std::hint::spin_loop(),
+        }
+    }
+}
+
+fn info(
+    options: &RunOptions,
+    dataset: &dyn Dataset<Sample = Value>,
+    spec: &DatasetSpec,
+    clock: Clock,
+    batches: usize,
+    pinning: Option<String>,
+) -> RunInfo {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut measured = Stage::ALL.to_vec();
+    measured.retain(|s| *s != Stage::Pinning || pinning.is_some());
+    RunInfo {
+        options: options.clone(),
+        origin: Origin::Engine,
+        dataset: describe(spec, dataset),
+        dataset_len: Some(dataset.len() as u64),
+        batches_per_epoch: Some(batches as u64),
+        classes: dataset.classes().to_vec(),
+        rank: 0,
+        world_size: 1,
+        cores: cores as u32,
+        measured,
+        pinning,
+        started_unix_ns: clock.unix_ns,
+    }
+}
+
+/// The dataset in words.
+fn describe(spec: &DatasetSpec, dataset: &dyn Dataset<Sample = Value>) -> String {
+    let len = dataset.len();
+    match spec {
+        DatasetSpec::Digits => format!("{len} handwritten digits"),
+        DatasetSpec::Folder { path } => {
+            let classes = dataset.classes().len();
+            let classes = if classes == 1 {
+                "1 class".to_owned()
+            } else {
+                format!("{classes} classes")
+            };
+            format!("{len} pictures of {classes} in {}", path.display())
+        }
+        DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
+    }
+}

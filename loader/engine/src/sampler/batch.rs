@@ -1,0 +1,193 @@
+//! `torch.utils.data.BatchSampler`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{IndexIter, Sampler};
+use crate::error::EngineError;
+
+/// The batches of one epoch. After an error it is finished.
+pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, EngineError>> + Send>;
+
+/// What a loader accepts as `batch_sampler`: lists of indices, anew for every epoch.
+pub trait BatchSource: Send + Sync {
+    /// `len(batch_sampler)`: batches in an epoch.
+    fn len(&self) -> usize;
+
+    /// True if an epoch has no batches.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `iter(batch_sampler)`: the batches of an epoch.
+    fn iter(&self) -> BatchIter;
+}
+
+/// A plain list of lists works as a batch sampler in PyTorch, too.
+impl BatchSource for Vec<Vec<usize>> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn iter(&self) -> BatchIter {
+        Box::new(self.clone().into_iter().map(Ok))
+    }
+}
+
+/// Groups the indices of a sampler into batches.
+#[derive(Clone)]
+pub struct BatchSampler {
+    sampler: Arc<dyn Sampler>,
+    batch_size: usize,
+    drop_last: bool,
+}
+
+impl fmt::Debug for BatchSampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchSampler")
+            .field("batch_size", &self.batch_size)
+            .field("drop_last", &self.drop_last)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BatchSampler {
+    /// Batches of `batch_size` indices; with `drop_last` a short last batch is left out.
+    ///
+    /// # Errors
+    /// ValueError if `batch_size` is not positive.
+    pub fn new(
+        sampler: Arc<dyn Sampler>,
+        batch_size: i64,
+        drop_last: bool,
+    ) -> Result<Self, EngineError> {
+        match usize::try_from(batch_size) {
+            Ok(size) if size > 0 => Ok(Self {
+                sampler,
+                batch_size: size,
+                drop_last,
+            }),
+            _ => Err(EngineError::value_error(format!(
+                "batch_size should be a positive integer value, but got batch_size={batch_size}"
+            ))),
+        }
+    }
+
+    /// Indices in a full batch.
+    pub fn batch_size(&self) -> usize {
+        self.batch_size
+    }
+
+    /// Whether a short last batch is left out.
+    pub fn drop_last(&self) -> bool {
+        self.drop_last
+    }
+}
+
+impl BatchSource for BatchSampler {
+    fn len(&self) -> usize {
+        if self.drop_last {
+            self.sampler.len() / self.batch_size
+        } else {
+            self.sampler.len().div_ceil(self.batch_size)
+        }
+    }
+
+    fn iter(&self) -> BatchIter {
+        Box::new(Batches {
+            of: self.clone(),
+            indices: None,
+            done: false,
+        })
+    }
+}
+
+struct Batches {
+    of: BatchSampler,
+    /// Taken at the first pull: PyTorch's `__iter__` is a generator function.
+    indices: Option<IndexIter>,
+    done: bool,
+}
+
+impl Iterator for Batches {
+    type Item = Result<Vec<usize>, EngineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let indices = self.indices.get_or_insert_with(|| self.of.sampler.iter());
+        // A batch size beyond the number of samples is allowed, so it must not size the allocation.
+        let mut batch = Vec::with_capacity(self.of.batch_size.min(4096));
+        while batch.len() < self.of.batch_size {
+            match indices.next() {
+                Some(Ok(index)) => batch.push(index),
+                Some(Err(error)) => {
+                    self.done = true;
+                    return Some(Err(error));
+                }
+                None => {
+                    self.done = true;
+                    let keep = !self.of.drop_last && !batch.is_empty();
+                    return keep.then_some(Ok(batch));
+                }
+            }
+        }
+        Some(Ok(batch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampler::SequentialSampler;
+    use proptest::prelude::*;
+
+    fn batches(n: usize, batch_size: i64, drop_last: bool) -> (usize, Vec<Vec<usize>>) {
+        let sampler = Arc::new(SequentialSampler::new(n));
+        let sampler = BatchSampler::new(sampler, batch_size, drop_last).unwrap();
+        (
+            BatchSource::len(&sampler),
+            BatchSource::iter(&sampler).map(Result::unwrap).collect(),
+        )
+    }
+
+    #[test]
+    fn the_last_batch_may_be_short() {
+        assert_eq!(batches(5, 2, false).1, [vec![0, 1], vec![2, 3], vec![4]]);
+        assert_eq!(batches(5, 2, true).1, [vec![0, 1], vec![2, 3]]);
+        assert_eq!(batches(1, i64::MAX, false).1, [vec![0]]);
+    }
+
+    #[test]
+    fn batch_sizes_are_checked() {
+        for size in [0, -3] {
+            let error = BatchSampler::new(Arc::new(SequentialSampler::new(3)), size, false);
+            assert_eq!(
+                error.unwrap_err().to_string(),
+                format!(
+                    "ValueError: batch_size should be a positive integer value, but got batch_size={size}"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_list_of_lists_is_a_batch_sampler() {
+        let list = vec![vec![0, 5], vec![3]];
+        let source: &dyn BatchSource = &list;
+        assert_eq!(source.len(), 2);
+        assert_eq!(source.iter().count(), 2);
+        assert_eq!(source.iter().count(), 2, "every epoch anew");
+    }
+
+    proptest! {
+        #[test]
+        fn batches_chain_to_the_sampler(n in 0usize..200, size in 1i64..40, drop_last: bool) {
+            let (len, batches) = batches(n, size, drop_last);
+            prop_assert_eq!(len, batches.len());
+            let kept = if drop_last { n - n % size as usize } else { n };
+            prop_assert!(batches.concat().into_iter().eq(0..kept));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `torch.utils.data.SequentialSampler`.
+
+use super::{DataLen, IndexIter, Sampler};
+
+/// All indices in order.
+#[derive(Clone, Debug)]
+pub struct SequentialSampler {
+    len: DataLen,
+}
+
+impl SequentialSampler {
+    /// Visits `0..len`.
+    pub fn new(len: impl Into<DataLen>) -> Self {
+        Self { len: len.into() }
+    }
+}
+
+impl Sampler for SequentialSampler {
+    fn len(&self) -> usize {
+        self.len.get()
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new((0..self.len.get()).map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn the_length_is_read_for_every_epoch() {
+        let len = Arc::new(AtomicUsize::new(2));
+        let source = Arc::clone(&len);
+        let sampler =
+            SequentialSampler::new(DataLen::from_fn(move || source.load(Ordering::Relaxed)));
+        assert_eq!(
+            sampler.iter().map(Result::unwrap).collect::<Vec<_>>(),
+            [0, 1]
+        );
+        len.store(3, Ordering::Relaxed);
+        assert_eq!(sampler.len(), 3);
+        assert_eq!(sampler.iter().count(), 3);
+    }
+}

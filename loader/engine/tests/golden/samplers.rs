@@ -1,0 +1,80 @@
+//! Samplers.
+
+use std::sync::Arc;
+
+use loadscope_engine::rng::{lock_generator, shared_generator};
+use loadscope_engine::sampler::{
+    BatchSampler, BatchSource, RandomSampler, RandomSource, Sampler, SequentialSampler,
+};
+use serde_json::{Value as Json, json};
+
+use super::{Verdict, list_verdict, run};
+
+fn epoch(sampler: &dyn Sampler) -> Vec<i64> {
+    sampler.iter().map(|index| index.unwrap() as i64).collect()
+}
+
+fn random(input: &Json, out: &Json) -> Verdict {
+    let generator = shared_generator(input["seed"].as_u64().unwrap());
+    let source = match input["rng"].as_str() {
+        Some("default") => RandomSource::Default(generator.clone()),
+        _ => RandomSource::Generator(generator.clone()),
+    };
+    let sampler = RandomSampler::new(
+        input["n"].as_u64().unwrap() as usize,
+        input["replacement"].as_bool().unwrap(),
+        input["num_samples"].as_i64(),
+        source,
+    )
+    .unwrap();
+    for expected in out["epochs"].as_array().unwrap() {
+        match list_verdict(expected, &epoch(&sampler)) {
+            Verdict::Pass => {}
+            other => return other,
+        }
+    }
+    let after = json!([sampler.len(), lock_generator(&generator).random_i64()]);
+    Verdict::equal(&json!([out["len"], out["next_i64"]]), &after)
+}
+
+/// A look at the generator before and after the end of an epoch.
+fn partial(input: &Json, out: &Json) -> Verdict {
+    let generator = shared_generator(input["seed"].as_u64().unwrap());
+    let draw = || lock_generator(&generator).random_i64();
+    let source = RandomSource::Generator(generator.clone());
+    let n = input["n"].as_u64().unwrap() as usize;
+    let mut indices = RandomSampler::new(n, false, None, source).unwrap().iter();
+    let take = input["take"].as_u64().unwrap() as usize;
+    let items: Vec<usize> = indices.by_ref().take(take).map(Result::unwrap).collect();
+    let before = draw();
+    let exhausted = indices.next().is_none();
+    let actual = json!({
+        "items": items, "i64_before_exhaust": before, "exhausted": exhausted, "i64_after_exhaust": draw(),
+    });
+    Verdict::equal(out, &actual)
+}
+
+#[test]
+fn samplers() {
+    run("samplers", 124, |op, input, case| {
+        let out = &case["out"];
+        let n = input["n"].as_u64().unwrap_or(0) as usize;
+        match op {
+            "RandomSampler" => random(input, out),
+            "RandomSampler_partial" => partial(input, out),
+            "SequentialSampler" => list_verdict(out, &epoch(&SequentialSampler::new(n))),
+            "BatchSampler" => {
+                let sampler = BatchSampler::new(
+                    Arc::new(SequentialSampler::new(n)),
+                    input["batch_size"].as_i64().unwrap(),
+                    input["drop_last"].as_bool().unwrap(),
+                )
+                .unwrap();
+                let batches: Vec<_> = sampler.iter().map(Result::unwrap).collect();
+                let actual = json!({"len": sampler.len(), "batches": batches});
+                Verdict::equal(out, &actual)
+            }
+            _ => Verdict::Skip("SubsetRandomSampler is not there yet"),
+        }
+    });
+}

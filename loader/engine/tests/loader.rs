@@ -1,0 +1,385 @@
+//! The loader with real threads: order, errors, pausing, stepping, early ends.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use loadscope_engine::dataset::{Dataset, SampleClock, SampleError};
+use loadscope_engine::rng::shared_generator;
+use loadscope_engine::sampler::{
+    BatchSampler, RandomSampler, RandomSource, Sampler, SequentialSampler,
+};
+use loadscope_engine::{
+    Clock, ContentPolicy, DataLoader, EngineError, Gate, LoaderOptions, MapFetcher, Probe,
+};
+use loadscope_trace::{Event, EventKind, Nanos, PinMemory, Run, RunInfo, Sorter, Stage, Track};
+use proptest::prelude::*;
+
+/// Samples are their own index; sample `slow` takes a while, `bad` fails, `panics` panics.
+struct Numbers {
+    len: usize,
+    slow: Option<(usize, Duration)>,
+    bad: Option<usize>,
+    panics: Option<usize>,
+    alive: Arc<()>,
+}
+
+impl Numbers {
+    fn new(len: usize) -> Self {
+        Self {
+            len,
+            slow: None,
+            bad: None,
+            panics: None,
+            alive: Arc::default(),
+        }
+    }
+}
+
+impl Dataset for Numbers {
+    type Sample = usize;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+        if let Some((slow, takes)) = self.slow
+            && slow == index
+        {
+            std::thread::sleep(takes);
+        }
+        if self.bad == Some(index) {
+            return Err(SampleError::new("ValueError", "boom"));
+        }
+        assert_ne!(self.panics, Some(index), "sample {index} is too much");
+        Ok(index)
+    }
+}
+
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+    Ok(samples)
+}
+
+type ListFetcher = MapFetcher<Numbers, fn(Vec<usize>) -> Result<Vec<usize>, EngineError>>;
+
+fn loader(
+    data: Numbers,
+    batch_size: i64,
+    shuffle: bool,
+    options: LoaderOptions,
+) -> DataLoader<ListFetcher> {
+    let generator = shared_generator(42);
+    let sampler: Arc<dyn Sampler> = if shuffle {
+        let source = RandomSource::Generator(Arc::clone(&generator));
+        Arc::new(RandomSampler::new(data.len, false, None, source).expect("a plain sampler"))
+    } else {
+        Arc::new(SequentialSampler::new(data.len))
+    };
+    let batches = BatchSampler::new(sampler, batch_size, false).expect("a positive size");
+    let fetcher = ListFetcher::new(Arc::new(data), list);
+    DataLoader::new(fetcher, Arc::new(batches), options, generator).expect("sound options")
+}
+
+fn workers(num_workers: usize) -> LoaderOptions {
+    LoaderOptions {
+        num_workers,
+        ..LoaderOptions::default()
+    }
+}
+
+fn epoch(loader: &mut DataLoader<ListFetcher>) -> Vec<Result<Vec<usize>, String>> {
+    let iter = loader.iter().expect("threads start");
+    iter.map(|b| b.map(|b| b.into_batch()).map_err(|e| e.to_string()))
+        .collect()
+}
+
+/// Fails the test instead of hanging it.
+fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tx, rx) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tx.send(work()));
+    rx.recv_timeout(Duration::from_secs(seconds))
+        .expect("it hangs or panicked")
+}
+
+#[test]
+fn the_order_does_not_depend_on_the_workers() {
+    within(60, || {
+        let mut expected = Vec::new();
+        for num_workers in [0, 1, 3, 8] {
+            let mut loader = loader(Numbers::new(103), 7, true, workers(num_workers));
+            let epochs = [epoch(&mut loader), epoch(&mut loader)];
+            assert_eq!(epochs[0].len(), 15);
+            assert_ne!(epochs[0], epochs[1]);
+            expected.push(epochs);
+        }
+        assert!(expected.windows(2).all(|pair| pair[0] == pair[1]));
+    });
+}
+
+#[test]
+fn errors_and_panics_name_worker_and_sample_and_the_next_batch_comes() {
+    within(60, || {
+        for num_workers in [0, 2] {
+            let data = Numbers {
+                bad: Some(3),
+                panics: Some(8),
+                ..Numbers::new(12)
+            };
+            let got = epoch(&mut loader(data, 2, false, workers(num_workers)));
+            assert_eq!(got.len(), 6);
+            let bad = got[1].as_ref().expect_err("sample 3 fails");
+            let panicked = got[4].as_ref().expect_err("sample 8 panics");
+            let place = |w: usize| match num_workers {
+                0 => "main thread".to_owned(),
+                _ => format!("worker {w}"),
+            };
+            assert!(
+                bad.contains("boom") && bad.contains("ValueError") && bad.contains("sample 3"),
+                "{bad}"
+            );
+            assert!(bad.contains(&place(1)), "{bad}");
+            assert!(
+                panicked.contains("too much") && panicked.contains("sample 8"),
+                "{panicked}"
+            );
+            assert!(panicked.contains(&place(0)), "{panicked}");
+            assert_eq!(got[5], Ok(vec![10, 11]));
+        }
+    });
+}
+
+#[test]
+fn dropping_the_iterator_anywhere_joins_all_threads() {
+    within(120, || {
+        for persistent_workers in [false, true] {
+            for taken in 0..6 {
+                let data = Numbers {
+                    slow: Some((1, Duration::from_millis(30))),
+                    ..Numbers::new(20)
+                };
+                let alive = Arc::downgrade(&data.alive);
+                let options = LoaderOptions {
+                    persistent_workers,
+                    ..workers(3)
+                };
+                let mut loader = loader(data, 1, false, options);
+                let taken: Vec<_> = loader.iter().expect("threads start").take(taken).collect();
+                assert!(taken.iter().all(Result::is_ok));
+                drop(taken);
+                // A second epoch after one that was broken off is complete.
+                assert_eq!(epoch(&mut loader).len(), 20);
+                drop(loader);
+                // The threads held the dataset; only when all are gone is it dropped.
+                assert_eq!(alive.strong_count(), 0);
+            }
+        }
+    });
+}
+
+#[test]
+fn dropping_a_paused_loader_does_not_hang() {
+    within(60, || {
+        let gate = Gate::default();
+        let (probe, _events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+        let mut loader =
+            loader(Numbers::new(50), 1, false, workers(3)).observed(probe.with_gate(gate.clone()));
+        let mut iter = loader.iter().expect("threads start");
+        assert!(iter.next().is_some());
+        gate.pause();
+        drop(iter);
+    });
+}
+
+fn fold(events: impl IntoIterator<Item = Event>) -> Run {
+    let mut sorter = Sorter::new(Nanos::MAX);
+    events.into_iter().for_each(|e| sorter.push(e));
+    let mut run = Run::new(RunInfo::default());
+    while let Some(event) = sorter.flush() {
+        run.apply(&event);
+    }
+    run
+}
+
+#[test]
+fn stepping_lets_one_transition_through_at_a_time_and_loses_nothing() {
+    within(120, || {
+        let gate = Gate::default();
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+        gate.pause();
+        let mut loader =
+            loader(Numbers::new(9), 2, false, workers(2)).observed(probe.with_gate(gate.clone()));
+        let consumer = std::thread::spawn(move || epoch(&mut loader));
+        let mut all = Vec::new();
+        let transitions = |all: &[Event]| {
+            let counts =
+                |e: &&Event| matches!(e.kind, EventKind::Entered { .. } | EventKind::Dispatched(_));
+            all.iter().filter(counts).count()
+        };
+        for steps in 1..=20 {
+            gate.step();
+            let deadline = Instant::now() + Duration::from_secs(20);
+            while transitions(&all) < steps {
+                all.extend(events.try_iter());
+                assert!(Instant::now() < deadline, "step {steps} did not happen");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+            all.extend(events.try_iter());
+            assert_eq!(transitions(&all), steps, "one at a time");
+        }
+        gate.resume();
+        let got = consumer.join().expect("no panic");
+        assert_eq!(
+            got.iter().flatten().flatten().copied().collect::<Vec<_>>(),
+            (0..9).collect::<Vec<_>>()
+        );
+        all.extend(events.try_iter());
+        let run = fold(all);
+        assert_eq!(run.anomalies(), (0, 0));
+        assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
+    });
+}
+
+/// The control sequence of the real loader: 12 samples of 0.1 s of which sample 3 takes 0.6 s, batch size 1, 3 workers,
+/// prefetch 2. Scaled down by ten, and the arrivals that race are not compared.
+#[test]
+fn the_control_sequence_is_pytorchs() {
+    within(60, || {
+        struct Slow;
+        impl Dataset for Slow {
+            type Sample = usize;
+            fn len(&self) -> usize {
+                12
+            }
+            fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+                std::thread::sleep(Duration::from_millis(if index == 3 { 120 } else { 20 }));
+                Ok(index)
+            }
+        }
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+        let batches = BatchSampler::new(Arc::new(SequentialSampler::new(12)), 1, false)
+            .expect("a positive size");
+        let fetcher = MapFetcher::new(Arc::new(Slow), list);
+        let mut loader =
+            DataLoader::new(fetcher, Arc::new(batches), workers(3), shared_generator(0))
+                .expect("sound options")
+                .observed(probe);
+        for batch in loader.iter().expect("threads start") {
+            batch.expect("no sample fails");
+            std::thread::sleep(Duration::from_millis(4));
+        }
+        let run = fold(events.try_iter());
+        assert_eq!(run.anomalies(), (0, 0));
+        let said: Vec<String> = run
+            .transitions()
+            .iter()
+            .filter_map(|t| {
+                let n = run.batches()[t.batch as usize].id.idx;
+                match t.stage {
+                    Stage::Queued => Some(format!("d{n}>{}", n % 3)),
+                    // 0, 1, 2 and 9, 10, 11 are ready at the same time and race.
+                    Stage::Held if (3..9).contains(&n) => Some(format!("h{n}")),
+                    Stage::Training => Some(format!("y{n}")),
+                    _ => None,
+                }
+            })
+            .collect();
+        let text = said.join(" ");
+        let start = "d0>0 d1>1 d2>2 d3>0 d4>1 d5>2 d6>0 y0 d7>1 y1 d8>2 y2 ";
+        assert!(text.starts_with(start), "{text}");
+        let mut held: Vec<&String> = said
+            .iter()
+            .filter(|s| ["h4", "h5", "h7", "h8"].contains(&s.as_str()))
+            .collect();
+        held.sort();
+        assert_eq!(held, ["h4", "h5", "h7", "h8"], "{text}");
+        assert!(text.contains(" d9>0 y3 d10>1 y4 d11>2 y5 "), "{text}");
+        let yields: Vec<&String> = said.iter().filter(|s| s.starts_with('y')).collect();
+        assert_eq!(yields.len(), 12);
+        assert!(run.waited() >= Nanos::from_millis(100));
+    });
+}
+
+#[test]
+fn recording_changes_no_result_and_a_full_channel_is_counted() {
+    within(60, || {
+        let quiet = epoch(&mut loader(Numbers::new(300), 3, true, workers(3)));
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 64);
+        let mut observed = loader(Numbers::new(300), 3, true, workers(3)).observed(probe.clone());
+        assert_eq!(epoch(&mut observed), quiet);
+        drop(observed);
+        let kept = events.try_iter().count() as u64;
+        assert!(
+            kept <= 65 && probe.dropped() > 500,
+            "{kept} {}",
+            probe.dropped()
+        );
+    });
+}
+
+#[test]
+fn page_locked_batches_are_the_same_batches() {
+    use loadscope_engine::value::Value;
+    use loadscope_engine::{DefaultCollate, dataset::Digits};
+    within(60, || {
+        let mut seen: Vec<Vec<Value>> = Vec::new();
+        for (num_workers, pin_memory) in [
+            (0, PinMemory::Off),
+            (0, PinMemory::Mlock),
+            (2, PinMemory::Mlock),
+        ] {
+            let digits = Arc::new(Digits::new().expect("they are built in"));
+            let sampler = Arc::new(SequentialSampler::new(200));
+            let batches = BatchSampler::new(sampler, 32, false).expect("a positive size");
+            let fetcher = MapFetcher::new(digits, DefaultCollate);
+            let options = LoaderOptions {
+                pin_memory,
+                ..workers(num_workers)
+            };
+            let loader = DataLoader::new(fetcher, Arc::new(batches), options, shared_generator(0));
+            let mut loader = loader.expect("memory can be locked");
+            let all: Result<Vec<Value>, _> = loader
+                .iter()
+                .expect("threads start")
+                .map(|b| b.map(|b| b.into_batch()))
+                .collect();
+            seen.push(all.expect("no sample fails"));
+        }
+        for other in &seen[1..] {
+            assert_eq!(other.len(), 7);
+            assert!(seen[0].iter().zip(other).all(|(a, b)| a.same(b)));
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_loader_yields_what_one_thread_yields(
+        len in 0..60usize, batch_size in 1..9i64, num_workers in 1..6usize, prefetch in 1..4usize,
+        slow in 0..60usize, persistent_workers: bool, shuffle: bool,
+    ) {
+        let shuffle = shuffle && len > 0;
+        let data = || Numbers { slow: Some((slow, Duration::from_millis(3))), ..Numbers::new(len) };
+        let alone = epoch(&mut loader(data(), batch_size, shuffle, workers(0)));
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
+        let options = LoaderOptions { prefetch_factor: Some(prefetch), persistent_workers, ..workers(num_workers) };
+        let mut many = loader(data(), batch_size, shuffle, options).observed(probe);
+        prop_assert_eq!(epoch(&mut many), alone);
+        drop(many);
+        let run = fold(events.try_iter());
+        prop_assert_eq!(run.anomalies(), (0, 0));
+        prop_assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
+        // The prefetch window is kept.
+        for step in 0..run.transitions().len() {
+            prop_assert!(run.machine_after(step).tasks_outstanding as usize <= prefetch * num_workers);
+        }
+        for (lane, rows) in run.lanes() {
+            for row in 0..rows as u16 {
+                let track = run.track(Track { lane, row }).expect("a listed track").all();
+                prop_assert!(track.windows(2).all(|p| p[0].end <= p[1].start));
+            }
+        }
+    }
+}
