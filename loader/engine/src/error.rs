@@ -87,7 +87,7 @@ pub enum EngineError {
         message: String,
     },
     /// A batch could not be made. The next one still comes.
-    #[error("{source} ({})", place(*worker, *batch, *sample))]
+    #[error("{cause} ({})", place(*worker, *batch, *sample))]
     Worker {
         /// Who tried; `None`: the main thread.
         worker: Option<WorkerId>,
@@ -96,7 +96,7 @@ pub enum EngineError {
         /// The dataset index that failed, if one sample did.
         sample: Option<usize>,
         /// Why.
-        source: Box<EngineError>,
+        cause: Box<EngineError>,
     },
     /// A thread could not be started.
     #[error("cannot start thread {name}: {message}. Use fewer workers")]
@@ -163,7 +163,7 @@ impl EngineError {
         match self {
             Self::Python { kind, .. } => kind.clone(),
             Self::Dataset(_) | Self::Spec(_) => ExceptionKind::VALUE_ERROR,
-            Self::Worker { source, .. } => source.exception_kind(),
+            Self::Worker { cause, .. } => cause.exception_kind(),
             Self::Torch { .. } | Self::Panic { .. } | Self::Thread { .. } | Self::WorkersGone => {
                 ExceptionKind::RUNTIME_ERROR
             }

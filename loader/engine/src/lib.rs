@@ -39,4 +39,4 @@ pub use fetch::{Collate, DefaultCollate, Fetch, FetchError, FetchScope, MapFetch
 pub use gate::Gate;
 pub use loader::{DataLoader, LoaderIter, LoaderOptions};
 pub use probe::{Clock, ContentPolicy, Probe};
-pub use run::{RunHandle, start};
+pub use run::{RunControl, RunHandle, start};

@@ -1,7 +1,13 @@
 //! PyTorch's CPU random number generator, bit for bit: MT19937 and what `torch` draws from it.
 
+mod numpy;
+mod permutation;
+
 use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use numpy::numpy_seed_state;
+pub use permutation::Permutation;
 
 use crate::error::EngineError;
 
@@ -301,77 +307,6 @@ fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
         ))
     })?;
     Ok(out)
-}
-
-/// A permutation of `0..n`, stored in 32 bits a number where they suffice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permutation {
-    /// `n < 2^32`.
-    U32(Box<[u32]>),
-    /// More.
-    U64(Box<[u64]>),
-}
-
-impl Permutation {
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::U32(items) => items.len(),
-            Self::U64(items) => items.len(),
-        }
-    }
-
-    /// True for a permutation of nothing.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Element `position`, if there is one.
-    pub fn get(&self, position: usize) -> Option<usize> {
-        match self {
-            Self::U32(items) => items.get(position).map(|&i| i as usize),
-            Self::U64(items) => items.get(position).map(|&i| i as usize),
-        }
-    }
-
-    /// All elements in order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter_map(|position| self.get(position))
-    }
-}
-
-/// The four words that PyTorch seeds NumPy with in a worker (`_generate_state`): a hash in the style of NumPy's
-/// `SeedSequence` over the worker's number and the loader's base seed.
-pub fn numpy_seed_state(base_seed: u64, worker_id: u32) -> [u32; 4] {
-    const SHIFT: u32 = 16;
-    let mut constant: u32 = 0x43b0_d7e5;
-    let mut hash = |value: u32| {
-        let value = value ^ constant;
-        constant = constant.wrapping_mul(0x931e_8875);
-        let value = value.wrapping_mul(constant);
-        value ^ (value >> SHIFT)
-    };
-    let mix = |x: u32, y: u32| {
-        let value = 0xca01_f9dd_u32
-            .wrapping_mul(x)
-            .wrapping_sub(0x4973_f715_u32.wrapping_mul(y));
-        value ^ (value >> SHIFT)
-    };
-    let mut pool = [worker_id, base_seed as u32, (base_seed >> 32) as u32, 0].map(&mut hash);
-    for source in 0..4 {
-        for target in 0..4 {
-            if source != target {
-                pool[target] = mix(pool[target], hash(pool[source]));
-            }
-        }
-    }
-    let mut constant: u32 = 0x8b51_f9dd;
-    pool.map(|value| {
-        let value = value ^ constant;
-        constant = constant.wrapping_mul(0x58f3_8ded);
-        let value = value.wrapping_mul(constant);
-        value ^ (value >> SHIFT)
-    })
 }
 
 #[cfg(test)]

@@ -29,22 +29,31 @@ const CHANNEL: usize = 1 << 16;
 pub struct RunHandle {
     /// What happens, as it happens.
     pub events: Receiver<Event>,
-    /// Pauses, resumes and steps it.
-    pub gate: Gate,
+    /// Pauses, steps and stops it.
+    pub control: RunControl,
     /// Its clock: the time of "now" in its events.
     pub clock: Clock,
     probe: Probe,
-    stop: Arc<AtomicBool>,
     trainer: Option<JoinHandle<Result<(), EngineError>>>,
 }
 
-impl RunHandle {
+/// Pauses, steps and stops a run, from any thread.
+#[derive(Clone, Debug, Default)]
+pub struct RunControl {
+    /// Pauses, resumes and steps it.
+    pub gate: Gate,
+    stop: Arc<AtomicBool>,
+}
+
+impl RunControl {
     /// Ends the run after the batch that is being worked on. Events still come until its threads are joined.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.gate.release();
     }
+}
 
+impl RunHandle {
     /// True once all threads have ended.
     pub fn is_finished(&self) -> bool {
         self.trainer.as_ref().is_none_or(JoinHandle::is_finished)
@@ -72,7 +81,7 @@ impl RunHandle {
 
 impl Drop for RunHandle {
     fn drop(&mut self) {
-        self.stop();
+        self.control.stop();
         // An error was reported as an event already.
         let _ = self.join();
     }
@@ -86,13 +95,12 @@ pub fn start(options: &RunOptions, content: ContentPolicy) -> Result<RunHandle, 
     let spec: DatasetSpec = options.dataset.parse()?;
     let dataset = spec.open(options.image_size)?;
     let clock = Clock::start();
-    let gate = Gate::default();
+    let control = RunControl::default();
     let (probe, events) = Probe::new(clock, content, CHANNEL);
-    let probe = probe.with_gate(gate.clone());
+    let probe = probe.with_gate(control.gate.clone());
     let training = Training::prepare(options, dataset, &spec, clock, &probe)?;
-    let stop = Arc::new(AtomicBool::new(false));
     let trainer = {
-        let stop = Arc::clone(&stop);
+        let stop = Arc::clone(&control.stop);
         Builder::new()
             .name("trainer".to_owned())
             .spawn(move || training.run(&stop))
@@ -103,10 +111,9 @@ pub fn start(options: &RunOptions, content: ContentPolicy) -> Result<RunHandle, 
     };
     Ok(RunHandle {
         events,
-        gate,
+        control,
         clock,
         probe,
-        stop,
         trainer: Some(trainer),
     })
 }
@@ -320,7 +327,8 @@ fn describe(spec: &DatasetSpec, dataset: &dyn Dataset<Sample = Value>) -> String
             } else {
                 format!("{classes} classes")
             };
-            format!("{len} pictures of {classes} in {}", path.display())
+            let pictures = if len == 1 { "picture" } else { "pictures" };
+            format!("{len} {pictures} of {classes} in {}", path.display())
         }
         DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
     }

@@ -138,7 +138,7 @@ pub(crate) fn fetch_batch<F: Fetch>(
         worker,
         batch,
         sample: e.sample,
-        source: Box::new(e.error),
+        cause: Box::new(e.error),
     })
 }
 

@@ -9,22 +9,22 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LogError {
     /// The file cannot be opened.
-    #[error("cannot open {path}: {source}. Check the path and its permissions")]
+    #[error("{path}: {cause}. Check the path and its permissions")]
     Open {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The disk or the pipe failed.
-    #[error("cannot {doing} the recording after {lines} lines: {source}")]
+    #[error("cannot {doing} the recording after {lines} lines: {cause}")]
     Io {
         /// `read` or `write`.
         doing: &'static str,
         /// Lines that went well.
         lines: u64,
         /// Why.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// Something else than a recording.
     #[error(

@@ -78,6 +78,6 @@ fn a_huge_line_does_not_fill_the_memory() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = read_log("no/such/file.jsonl".as_ref(), |_| true).expect_err("it is missing");
+    let error = read_log("no/such/file.jsonl".as_ref(), |_, _| true).expect_err("it is missing");
     assert!(error.to_string().contains("no/such/file.jsonl"));
 }

@@ -95,8 +95,9 @@ pub(super) fn shrink(
         })
     });
     elements.for_each(offsets, |four| {
-        let mean = four.iter().map(|&value| to_byte(value)).sum::<f64>() * 0.25;
-        pixels.push((mean + 0.5) as u8);
+        // Quarters first: the sum of huge numbers may overflow.
+        let mean = four.iter().map(|&value| value * 0.25).sum::<f64>();
+        pixels.push((to_byte(mean) + 0.5) as u8);
     });
     Pictures {
         width: width as u32,
@@ -113,7 +114,7 @@ fn taps(from: usize, to: usize) -> Vec<[usize; 2]> {
         .collect()
 }
 
-/// Values to 0..=255: bytes as they are, anything else from its smallest to its largest value. NaN becomes 0.
+/// Values to 0..=255: bytes as they are, anything else from its smallest to its largest value. NaN becomes 0, also in an average.
 fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
     let (low, high) = match kind {
         Kind::Uint8 => (0.0, 255.0),
@@ -122,10 +123,11 @@ fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
     };
     // Halves first: the difference of two huge numbers may overflow.
     let half_range = high / 2.0 - low / 2.0;
+    let (half_low, factor) = (low / 2.0, 255.0 / half_range);
     move |value| {
         if value.is_nan() || half_range <= 0.0 {
             return 0.0;
         }
-        ((value / 2.0 - low / 2.0) / half_range * 255.0).clamp(0.0, 255.0)
+        ((value * 0.5 - half_low) * factor).clamp(0.0, 255.0)
     }
 }

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::MAX_LINE;
 use super::header::Header;
@@ -17,6 +19,7 @@ const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
 
 /// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
 pub struct LogReader {
+    consumed: Arc<AtomicU64>,
     input: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
     lines: u64,
@@ -30,9 +33,9 @@ impl LogReader {
     /// # Errors
     /// If it cannot be opened or is no recording of this version.
     pub fn open(path: &Path) -> Result<Self, LogError> {
-        let file = File::open(path).map_err(|source| LogError::Open {
+        let file = File::open(path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
-            source,
+            cause,
         })?;
         Self::new(file)
     }
@@ -42,12 +45,17 @@ impl LogReader {
     /// # Errors
     /// If it is no recording of this version.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, LogError> {
-        let failed = |source| LogError::Io {
+        let failed = |cause| LogError::Io {
             doing: "read",
             lines: 0,
-            source,
+            cause,
         };
-        let mut input = BufReader::with_capacity(1 << 18, input);
+        let consumed = Arc::new(AtomicU64::new(0));
+        let counted = Counted {
+            inner: input,
+            consumed: Arc::clone(&consumed),
+        };
+        let mut input = BufReader::with_capacity(1 << 18, counted);
         let start = input.fill_buf().map_err(failed)?;
         let plain: Box<dyn Read + Send> = if start.starts_with(&ZSTD_MAGIC) {
             Box::new(zstd::Decoder::with_buffer(input).map_err(failed)?)
@@ -55,6 +63,7 @@ impl LogReader {
             Box::new(input)
         };
         let mut reader = Self {
+            consumed,
             input: BufReader::with_capacity(1 << 18, plain),
             line: Vec::with_capacity(256),
             lines: 0,
@@ -70,6 +79,11 @@ impl LogReader {
             Err(other) => return Err(other),
         };
         Ok(reader)
+    }
+
+    /// Bytes taken from the input so far, before decompression.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
     }
 
     /// Lines read so far, the header included.
@@ -97,11 +111,11 @@ impl LogReader {
                 self.cut = true;
                 return Ok(false);
             }
-            Err(source) => {
+            Err(cause) => {
                 return Err(LogError::Io {
                     doing: "read",
                     lines: self.lines,
-                    source,
+                    cause,
                 });
             }
         }
@@ -158,6 +172,20 @@ impl Iterator for LogReader {
     }
 }
 
+/// Counts what is read, so that progress can be shown.
+struct Counted<R> {
+    inner: R,
+    consumed: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.consumed.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
 /// How reading a log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOutcome {
@@ -167,25 +195,29 @@ pub struct ReadOutcome {
     pub cut: bool,
 }
 
-/// Reads the whole log at `path` and hands its events over in order of time. `each` returns false to stop early.
+/// Reads the whole log at `path` and hands its events over in order of time, each with the number of bytes of the file that
+/// were read. `each` returns false to stop early.
 ///
 /// # Errors
 /// If the file cannot be opened, is no recording, or holds a line that is no event.
-pub fn read_log(path: &Path, mut each: impl FnMut(Event) -> bool) -> Result<ReadOutcome, LogError> {
+pub fn read_log(
+    path: &Path,
+    mut each: impl FnMut(Event, u64) -> bool,
+) -> Result<ReadOutcome, LogError> {
     let mut reader = LogReader::open(path)?;
     let mut sorter = Sorter::new(SORT_WINDOW);
     let mut wanted = true;
-    for event in reader.by_ref() {
+    while let Some(event) = reader.next() {
         sorter.push(event?);
         while wanted && let Some(event) = sorter.pop(None) {
-            wanted = each(event);
+            wanted = each(event, reader.consumed());
         }
         if !wanted {
             break;
         }
     }
     while wanted && let Some(event) = sorter.flush() {
-        wanted = each(event);
+        wanted = each(event, reader.consumed());
     }
     Ok(ReadOutcome {
         lines: reader.lines,

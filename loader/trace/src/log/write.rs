@@ -54,9 +54,9 @@ impl LogWriter<File> {
     /// # Errors
     /// If the file cannot be created or written.
     pub fn create(path: &Path) -> Result<Self, LogError> {
-        let file = File::create(path).map_err(|source| LogError::Open {
+        let file = File::create(path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
-            source,
+            cause,
         })?;
         Self::new(file, Compression::for_path(path))
     }
@@ -68,10 +68,10 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
-        let failed = |source| LogError::Io {
+        let failed = |cause| LogError::Io {
             doing: "write",
             lines: 0,
-            source,
+            cause,
         };
         let writer = BufWriter::new(writer);
         let sink = match compression {
@@ -109,10 +109,10 @@ impl<W: Write> LogWriter<W> {
     }
 
     fn checked<T>(&self, result: io::Result<T>) -> Result<T, LogError> {
-        result.map_err(|source| LogError::Io {
+        result.map_err(|cause| LogError::Io {
             doing: "write",
             lines: self.lines,
-            source,
+            cause,
         })
     }
 
@@ -131,10 +131,10 @@ impl<W: Write> LogWriter<W> {
     /// If the disk is full or the pipe is closed.
     pub fn finish(self) -> Result<W, LogError> {
         let lines = self.lines;
-        let failed = |source| LogError::Io {
+        let failed = |cause| LogError::Io {
             doing: "write",
             lines,
-            source,
+            cause,
         };
         let writer = match self.sink {
             Sink::Plain(w) => w,

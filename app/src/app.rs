@@ -1,0 +1,459 @@
+//! The window: reads what is new, shows the state, carries commands out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eframe::egui::{self, CentralPanel, Context, Frame, Margin, Panel, Ui, ViewportCommand};
+use loadscope_trace::{Nanos, Run};
+
+use crate::command::{Action, Command};
+use crate::dialog::Dialogs;
+use crate::headline::Headline;
+use crate::machine::MachineView;
+use crate::panels::batches::BatchTable;
+use crate::panels::inspector::Inspector;
+use crate::panels::{help, notices, options, status, toolbar, welcome};
+use crate::prefs::Prefs;
+use crate::session::{self, Record, Session, SessionError, Update, Waker};
+use crate::state::{Lower, Notice, Source, State};
+use crate::theme::{self, Palette};
+use crate::timeline::Timeline;
+use crate::update::{Effect, advance, update};
+use crate::view::Cursor;
+
+/// Events are taken in for at most so long a frame.
+const DRAIN: Duration = Duration::from_millis(10);
+
+/// While data flow, the window is drawn so often.
+const LIVE_FRAME: Duration = Duration::from_millis(33);
+
+/// What to show at the start.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Recordings to open; the first one is shown, all are remembered.
+    pub files: Vec<PathBuf>,
+    /// Draw without animations.
+    pub still: bool,
+}
+
+/// The window.
+pub struct App {
+    /// What is shown. Public for tests.
+    pub state: State,
+    session: Option<Session>,
+    dialogs: Dialogs,
+    wake: Waker,
+    timeline: Timeline,
+    machine: MachineView,
+    inspector: Inspector,
+    batches: BatchTable,
+    headline: Option<Headline>,
+    headline_of: u64,
+    frame: Instant,
+}
+
+impl App {
+    /// A window with what was remembered from the last time.
+    pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
+        theme::install(ctx);
+        let waker = ctx.clone();
+        let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
+        let state = State {
+            options: prefs.options,
+            options_open: prefs.options_open,
+            inspector_open: prefs.inspector_open,
+            recent: prefs.recent,
+            theme: prefs.theme,
+            still: start.still || prefs.reduce_motion,
+            speed: 1.0,
+            ..State::default()
+        };
+        let mut app = Self {
+            state,
+            session: None,
+            dialogs: Dialogs::new(Arc::clone(&wake)),
+            wake,
+            timeline: Timeline::default(),
+            machine: MachineView::default(),
+            inspector: Inspector::default(),
+            batches: BatchTable::default(),
+            headline: None,
+            headline_of: u64::MAX,
+            frame: Instant::now(),
+        };
+        app.check_options();
+        if let Some(path) = start.files.first() {
+            app.open(path.clone());
+        }
+        app
+    }
+
+    /// What is to be remembered until the next time.
+    pub fn prefs(&self) -> Prefs {
+        let state = &self.state;
+        Prefs {
+            theme: state.theme,
+            options: state.options.clone(),
+            options_open: state.options_open,
+            inspector_open: state.inspector_open,
+            reduce_motion: state.still,
+            recent: state.recent.clone(),
+        }
+    }
+
+    /// Carries a command out.
+    pub fn run(&mut self, ctx: &Context, command: Command) {
+        let edited = matches!(command, Command::Edit(_) | Command::UseFolder(_));
+        let effect = update(&mut self.state, command);
+        if edited {
+            self.check_options();
+        }
+        match effect {
+            Some(Effect::Start) => self.start(),
+            Some(Effect::Open(path)) => self.open(path),
+            Some(Effect::Close) => self.close(),
+            Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Some(Effect::AskOpen) => self.dialogs.open(),
+            Some(Effect::AskSave) => self.dialogs.save(),
+            Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(other) => self.tell_session(&other),
+            None => {}
+        }
+    }
+
+    fn tell_session(&self, effect: &Effect) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        match effect {
+            Effect::Stop => session.stop(),
+            Effect::Pause => session.pause(),
+            Effect::Resume => session.resume(),
+            Effect::Step => session.step(),
+            Effect::Save(path) => session.save(path),
+            _ => {}
+        }
+    }
+
+    fn check_options(&mut self) {
+        let checked = session::check(&self.state.options);
+        self.state.options_error = checked.err().map(|e| e.to_string());
+    }
+
+    fn start(&mut self) {
+        let session = Session::start(&self.state.options, Record::Memory, Arc::clone(&self.wake));
+        self.begin(session, Source::Live { paused: false });
+    }
+
+    fn open(&mut self, path: PathBuf) {
+        let session = Session::open(&path, Arc::clone(&self.wake));
+        self.begin(session, Source::Loading { path, share: 0.0 });
+    }
+
+    fn begin(&mut self, session: Result<Session, SessionError>, source: Source) {
+        match session {
+            Ok(session) => {
+                self.forget_run();
+                self.session = Some(session);
+                self.state.source = source;
+            }
+            Err(e) => self.complain(e.to_string()),
+        }
+    }
+
+    fn close(&mut self) {
+        self.forget_run();
+        self.session = None;
+    }
+
+    fn forget_run(&mut self) {
+        let state = &mut self.state;
+        state.source = Source::None;
+        state.run = Run::default();
+        state.view = None;
+        state.cursor = Cursor::Live;
+        state.selection = None;
+        state.hovered = None;
+        state.playing = false;
+        state.views_before.clear();
+        state.views_after.clear();
+        state.notices.clear();
+        self.headline_of = u64::MAX;
+    }
+
+    fn complain(&mut self, text: String) {
+        self.state.notices.push(Notice {
+            is_error: true,
+            text,
+        });
+    }
+
+    /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
+    fn drain(&mut self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < DRAIN {
+            let Some(update) = self
+                .session
+                .as_ref()
+                .and_then(|s| s.updates.try_recv().ok())
+            else {
+                return false;
+            };
+            self.take_in(update);
+        }
+        true
+    }
+
+    fn take_in(&mut self, update: Update) {
+        match update {
+            Update::Events(events) => events.iter().for_each(|e| self.state.run.apply(e)),
+            Update::Loading(share) => {
+                if let Source::Loading { share: shown, .. } = &mut self.state.source {
+                    *shown = share;
+                }
+            }
+            Update::Loaded { run, cut } => self.loaded(*run, cut),
+            Update::Ended(error) => self.ended(error),
+            Update::Saved(path) => {
+                Prefs::remember(&mut self.state.recent, &path);
+                self.state.notices.push(Notice {
+                    is_error: false,
+                    text: format!("Saved to {}", path.display()),
+                });
+            }
+            Update::Failed(text) => self.complain(text),
+        }
+    }
+
+    fn loaded(&mut self, run: Run, cut: bool) {
+        let Source::Loading { path, .. } = &self.state.source else {
+            return;
+        };
+        let path = path.clone();
+        Prefs::remember(&mut self.state.recent, &path);
+        if cut {
+            let text = format!(
+                "{} is cut off in the middle: the program that wrote it was stopped. \
+                 Everything before the cut is shown",
+                path.display()
+            );
+            self.complain(text);
+        }
+        self.state.run = run;
+        self.state.source = Source::Recording { path, cut };
+    }
+
+    fn ended(&mut self, error: Option<String>) {
+        match self.state.source {
+            Source::Live { .. } => self.state.source = Source::Finished,
+            Source::Loading { .. } => self.state.source = Source::None,
+            _ => {}
+        }
+        if let Some(error) = error {
+            self.complain(error);
+        }
+    }
+
+    fn keys(&mut self, ctx: &Context) {
+        if ctx.egui_wants_keyboard_input() {
+            return;
+        }
+        // A key with modifiers first: without them it would be taken for the plain one.
+        let mut actions: Vec<(Action, egui::KeyboardShortcut)> = Action::ALL
+            .into_iter()
+            .filter_map(|a| Some((a, a.info().shortcut?)))
+            .collect();
+        actions.sort_by_key(|(_, s)| s.modifiers == egui::Modifiers::NONE);
+        for (action, shortcut) in actions {
+            while ctx.input_mut(|i| i.consume_shortcut(&shortcut)) {
+                let command = self.at_pointer(action);
+                self.run(ctx, command);
+            }
+        }
+    }
+
+    /// Zooming by key keeps what is under the pointer where it is.
+    fn at_pointer(&self, action: Action) -> Command {
+        let factor = match action {
+            Action::ZoomIn => 1.0 / 1.4,
+            Action::ZoomOut => 1.4,
+            _ => return action.into(),
+        };
+        match self.timeline.zoom_pivot() {
+            Some(pivot) => Command::View(Some(self.state.shown().zoomed(pivot, factor))),
+            None => action.into(),
+        }
+    }
+
+    fn dropped_files(&mut self, ctx: &Context) {
+        let dropped = ctx.input(|i| i.raw.dropped_files.clone());
+        for path in dropped.into_iter().map(|f| f.path().to_owned()) {
+            let command = if path.is_dir() {
+                Command::UseFolder(path)
+            } else {
+                Command::Open(path)
+            };
+            self.run(ctx, command);
+        }
+    }
+
+    fn refresh_headline(&mut self) {
+        let events = self.state.run.events();
+        if self.headline_of != events {
+            self.headline_of = events;
+            self.headline = Headline::of(&self.state.run);
+        }
+    }
+
+    /// Everything in the window; returns what was asked for.
+    fn show(&mut self, ui: &mut Ui) -> Vec<Command> {
+        let state = &self.state;
+        let palette = Palette::of(ui);
+        let frame = |x, y| {
+            Frame::NONE
+                .fill(palette.panel)
+                .inner_margin(Margin::symmetric(x, y))
+        };
+        let mut commands = Vec::new();
+        Panel::top("toolbar")
+            .frame(frame(8, 4))
+            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
+        Panel::bottom("status")
+            .frame(frame(12, 4))
+            .show(ui, |ui| status::show(ui, state));
+        if !state.notices.is_empty() {
+            Panel::top("notices")
+                .frame(frame(12, 4))
+                .show(ui, |ui| commands.extend(notices::show(ui, state)));
+        }
+        let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
+        Panel::left("options")
+            .frame(frame(12, 0))
+            .default_size(268.0)
+            .size_range(220.0..=420.0)
+            .show_collapsible(ui, &mut options_open, |ui| {
+                commands.extend(options::show(ui, state));
+            });
+        if state.has_run() {
+            Panel::right("inspector")
+                .frame(frame(12, 8))
+                .default_size(300.0)
+                .size_range(240.0..=640.0)
+                .show_collapsible(ui, &mut inspector_open, |ui| {
+                    commands.extend(self.inspector.show(ui, state));
+                });
+        }
+        if options_open != state.options_open {
+            commands.push(Action::ToggleOptions.into());
+        }
+        if inspector_open != state.inspector_open {
+            commands.push(Action::ToggleInspector.into());
+        }
+        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
+            if state.has_run() {
+                commands.extend(Self::debug(
+                    ui,
+                    state,
+                    self.headline.as_ref(),
+                    &mut self.machine,
+                    &mut self.timeline,
+                    &mut self.batches,
+                ));
+            } else {
+                commands.extend(welcome::show(ui, state));
+            }
+        });
+        commands.extend(help::show(ui, state));
+        commands
+    }
+
+    /// The Debug workspace: the verdict, the machine, and the timeline or the table below it.
+    fn debug(
+        ui: &mut Ui,
+        state: &State,
+        headline: Option<&Headline>,
+        machine: &mut MachineView,
+        timeline: &mut Timeline,
+        batches: &mut BatchTable,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let palette = Palette::of(ui);
+        let frame = Frame::NONE
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(12, 4));
+        Panel::top("headline")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::headline(ui, headline)));
+        let height = ui.available_height();
+        Panel::top("machine")
+            .frame(Frame::NONE.fill(palette.canvas))
+            .resizable(true)
+            .default_size((height * 0.46).clamp(220.0, 420.0))
+            .size_range(160.0..=(height - 140.0).max(161.0))
+            .show(ui, |ui| commands.extend(machine.show(ui, state)));
+        Panel::top("lower tabs")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(palette.canvas))
+            .show(ui, |ui| {
+                commands.extend(match state.lower {
+                    Lower::Timeline => timeline.show(ui, state),
+                    Lower::Batches => batches.show(ui, state),
+                });
+            });
+        commands
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        theme::set_preference(ctx, self.state.theme);
+        let elapsed = Nanos::from(self.frame.elapsed());
+        self.frame = Instant::now();
+        let more = self.drain();
+        self.refresh_headline();
+        let answers: Vec<Command> = self.dialogs.answers().collect();
+        for command in answers {
+            self.run(ctx, command);
+        }
+        self.dropped_files(ctx);
+        self.keys(ctx);
+        // A frame after a long rest must not leap.
+        advance(&mut self.state, elapsed.min(Nanos::from_millis(100)));
+        if more {
+            ctx.request_repaint();
+        } else if self.state.playing || matches!(self.state.source, Source::Live { paused: false })
+        {
+            ctx.request_repaint_after(LIVE_FRAME);
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        let start = Instant::now();
+        self.state.hovered = self.state.hovering.take();
+        let ctx = ui.ctx().clone();
+        let commands = self.show(ui);
+        let acted = !commands.is_empty();
+        for command in commands {
+            self.run(&ctx, command);
+        }
+        // What a command changed is drawn at once, not with the next movement of the pointer.
+        if acted && self.state.hovered != self.state.hovering {
+            ctx.request_repaint();
+        }
+        let _ = frame;
+        let took = start.elapsed().as_secs_f32() * 1e3;
+        self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        eframe::set_value(storage, Prefs::KEY, &self.prefs());
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        // So that a broken layout never survives a restart.
+        false
+    }
+}

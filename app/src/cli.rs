@@ -1,0 +1,79 @@
+//! The command line.
+
+mod info;
+mod load;
+mod window;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+pub use load::LoadArgs;
+pub use window::Renderer;
+
+/// Makes the inside of a data loader visible.
+#[derive(Debug, Parser)]
+#[command(name = "loadscope", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    #[command(flatten)]
+    window: WindowArgs,
+}
+
+/// How the window is opened.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct WindowArgs {
+    /// What draws the window.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    renderer: Renderer,
+    /// Draw without animations.
+    #[arg(long, global = true)]
+    reduce_motion: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Sub {
+    /// Open the window with recordings
+    Open {
+        /// Recordings (.jsonl or .jsonl.zst)
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Load a dataset without a window
+    Run(Box<LoadArgs>),
+    /// Print the facts about a recording
+    Info {
+        /// A recording (.jsonl or .jsonl.zst)
+        file: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `--pin-memory[=…]`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PinArg {
+    /// Do not pin
+    Off,
+    /// CUDA's page-locked memory; without a GPU, a warning and no pinning
+    On,
+    /// Buffers locked with mlock, with or without a GPU
+    Mlock,
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run() -> anyhow::Result<ExitCode> {
+    let cli = Cli::parse();
+    match cli.command {
+        None => window::open(Vec::new(), &cli.window),
+        Some(Sub::Open { files }) => window::open(files, &cli.window),
+        Some(Sub::Run(args)) => load::run(&args),
+        Some(Sub::Info { file, json }) => info::run(&file, json),
+    }
+}

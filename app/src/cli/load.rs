@@ -1,0 +1,187 @@
+//! `loadscope run`: loads a dataset without a window.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary};
+
+use super::{PinArg, info};
+use crate::format;
+use crate::session::{Record, Session, Update};
+
+/// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    /// digits, folder:PATH, or synthetic[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape)
+    #[arg(long)]
+    dataset: Option<String>,
+    /// Side of the square to which the pictures of a folder are resized [default: 224]
+    #[arg(long, value_name = "PIXELS")]
+    image_size: Option<u32>,
+    /// Samples a batch [default: 32]
+    #[arg(long, value_name = "N")]
+    batch_size: Option<usize>,
+    /// A new random order in every epoch
+    #[arg(long)]
+    shuffle: bool,
+    /// Seed of the generator [default: a fresh one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Worker threads; 0: load in the main thread [default: 0]
+    #[arg(long, value_name = "N")]
+    num_workers: Option<usize>,
+    /// Batches in flight per worker [default: 2]
+    #[arg(long, value_name = "N")]
+    prefetch_factor: Option<usize>,
+    /// Leave out a last batch that is not full
+    #[arg(long)]
+    drop_last: bool,
+    /// Hand batches out as they arrive (in_order=False)
+    #[arg(long)]
+    out_of_order: bool,
+    /// Copy batches to page-locked memory
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pin_memory: Option<PinArg>,
+    /// Keep the workers alive between epochs
+    #[arg(long)]
+    persistent_workers: bool,
+    /// How often to go through the dataset [default: 1]
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+    /// How long the simulated training step takes, ms [default: 0]
+    #[arg(long, value_name = "MS")]
+    step_ms: Option<f64>,
+    /// Go on when a sample fails
+    #[arg(long)]
+    keep_going: bool,
+    /// Read options from this TOML file; arguments given here win
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Write the recording to this file (.jsonl or .jsonl.zst)
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl LoadArgs {
+    /// The options that the arguments and the file say.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not understood.
+    pub fn options(&self) -> anyhow::Result<RunOptions> {
+        let mut o = match &self.config {
+            Some(path) => read_config(path)?,
+            None => RunOptions::default(),
+        };
+        fn set<T: Clone>(to: &mut T, from: &Option<T>) {
+            if let Some(from) = from {
+                to.clone_from(from);
+            }
+        }
+        set(&mut o.dataset, &self.dataset);
+        set(&mut o.image_size, &self.image_size);
+        set(&mut o.batch_size, &self.batch_size);
+        set(&mut o.num_workers, &self.num_workers);
+        set(&mut o.epochs, &self.epochs);
+        set(&mut o.step_ms, &self.step_ms);
+        o.seed = self.seed.or(o.seed);
+        o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
+        o.shuffle |= self.shuffle;
+        o.drop_last |= self.drop_last;
+        o.in_order &= !self.out_of_order;
+        o.persistent_workers |= self.persistent_workers;
+        if let Some(pin) = self.pin_memory {
+            o.pin_memory = match pin {
+                PinArg::Off => PinMemory::Off,
+                PinArg::On => PinMemory::On,
+                PinArg::Mlock => PinMemory::Mlock,
+            };
+        }
+        if self.keep_going {
+            o.on_error = OnError::Continue;
+        }
+        Ok(o)
+    }
+}
+
+fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the options in {}", path.display()))?;
+    toml::from_str(&text)
+        .with_context(|| format!("the options in {} are not understood", path.display()))
+}
+
+pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
+    let options = args.options()?;
+    let record = match &args.record {
+        Some(path) => Record::File(path.clone()),
+        None => Record::Off,
+    };
+    let session = Session::start(&options, record, Arc::new(|| {}))?;
+    let stop = session.stopper();
+    // Ctrl-C ends the run in order, so that its recording is whole.
+    let _ = ctrlc::set_handler(move || stop());
+    let (run, error) = watch(&session);
+    for (_, m) in run
+        .messages()
+        .iter()
+        .filter(|(_, m)| m.level == loadscope_trace::Level::Warning)
+    {
+        eprintln!("loadscope: warning: {}", m.text);
+    }
+    if args.json {
+        info::print_json(&run, false)?;
+    } else {
+        info::print_text(&run, false);
+    }
+    match error {
+        Some(error) => anyhow::bail!("{error}"),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Follows a run to its end with a progress bar on stderr.
+fn watch(session: &Session) -> (Run, Option<String>) {
+    let mut run = Run::default();
+    let mut error = None;
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} batches  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut yielded = 0;
+    for update in &session.updates {
+        match update {
+            Update::Events(events) => {
+                for event in &events {
+                    run.apply(event);
+                    yielded += u64::from(is_yield(event));
+                }
+                let per_epoch = run.info.batches_per_epoch.unwrap_or(0);
+                bar.set_length(per_epoch * u64::from(run.info.options.epochs));
+                bar.set_position(yielded);
+                let waited = run.waited().as_secs_f64() / run.end().as_secs_f64().max(1e-9);
+                bar.set_message(format!("waited {}", format::percent(waited)));
+            }
+            Update::Failed(text) => error = Some(text),
+            Update::Ended(end) => {
+                error = error.or(end);
+                break;
+            }
+            _ => {}
+        }
+    }
+    bar.finish_and_clear();
+    debug_assert!(yielded >= Summary::of(&run).batches);
+    (run, error)
+}
+
+fn is_yield(event: &loadscope_trace::Event) -> bool {
+    use loadscope_trace::{EventKind, Stage};
+    let handed_out = |s: Stage| matches!(s, Stage::Training | Stage::Failed);
+    matches!(event.kind, EventKind::Entered { stage, .. } if handed_out(stage))
+}

@@ -1,0 +1,73 @@
+//! File dialogs. They answer with a [`Command`], when the user has chosen.
+
+use std::future::Future;
+use std::thread::Builder;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use rfd::{AsyncFileDialog, FileHandle};
+
+use crate::command::Command;
+use crate::session::Waker;
+
+/// Opens dialogs and hands their answers over.
+pub struct Dialogs {
+    answers: Receiver<Command>,
+    out: Sender<Command>,
+    wake: Waker,
+}
+
+impl Dialogs {
+    /// Dialogs that wake the window with `wake`.
+    pub fn new(wake: Waker) -> Self {
+        let (out, answers) = unbounded();
+        Self { answers, out, wake }
+    }
+
+    /// What was chosen since the last call.
+    pub fn answers(&self) -> impl Iterator<Item = Command> + '_ {
+        self.answers.try_iter()
+    }
+
+    /// Asks for a recording to open.
+    pub fn open(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Open a recording")
+            .add_filter("Loadscope recordings", &["jsonl", "zst"])
+            .add_filter("All files", &["*"]);
+        self.ask(dialog.pick_file(), |f| Command::Open(f.path().to_owned()));
+    }
+
+    /// Asks where to save the recording.
+    pub fn save(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Save the recording")
+            .set_file_name("run.jsonl.zst")
+            .add_filter("Compressed recording", &["zst"])
+            .add_filter("Plain recording", &["jsonl"]);
+        self.ask(dialog.save_file(), |f| Command::SaveTo(f.path().to_owned()));
+    }
+
+    /// Asks for a folder of pictures.
+    pub fn folder(&self) {
+        let dialog = AsyncFileDialog::new().set_title("Choose a folder of pictures");
+        self.ask(dialog.pick_folder(), |f| {
+            Command::UseFolder(f.path().to_owned())
+        });
+    }
+
+    fn ask(
+        &self,
+        dialog: impl Future<Output = Option<FileHandle>> + Send + 'static,
+        answer: impl FnOnce(FileHandle) -> Command + Send + 'static,
+    ) {
+        let (out, wake) = (self.out.clone(), self.wake.clone());
+        let wait = move || {
+            if let Some(file) = pollster::block_on(dialog) {
+                let _ = out.send(answer(file));
+                wake();
+            }
+        };
+        // Without a thread there is no dialog; the same can be typed into the form or given on the command line.
+        let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
+    }
+}

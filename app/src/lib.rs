@@ -1,0 +1,20 @@
+//! Loadscope's window and command line.
+//!
+//! The interface reads [`state::State`] and returns [`command::Command`]s; [`update`] is the one place that changes the
+//! state. Only [`session`] names the engine.
+
+pub mod app;
+pub mod cli;
+pub mod command;
+pub mod dialog;
+pub mod format;
+pub mod headline;
+pub mod machine;
+pub mod panels;
+pub mod prefs;
+pub mod session;
+pub mod state;
+pub mod theme;
+pub mod timeline;
+pub mod update;
+pub mod view;

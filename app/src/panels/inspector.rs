@@ -1,0 +1,11 @@
+//! stub
+use crate::{command::Command, state::State};
+/// stub
+#[derive(Default)]
+pub struct Inspector;
+impl Inspector {
+    /// stub
+    pub fn show(&mut self, _ui: &mut eframe::egui::Ui, _state: &State) -> Vec<Command> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,151 @@
+//! The empty start: three things to click, and the recent files.
+
+use std::path::Path;
+
+use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
+
+use crate::command::{Action, Command};
+use crate::state::{Source, State};
+use crate::theme::{Palette, heading, mono, size, space, words};
+
+/// Width of the column in the middle.
+const WIDTH: f32 = 560.0;
+
+/// Shows the welcome screen.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    let height = 340.0 + 28.0 * state.recent.len().min(5) as f32;
+    ui.vertical_centered(|ui| {
+        ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
+        ui.set_max_width(WIDTH);
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.label(
+                RichText::new("Loadscope")
+                    .font(heading(size::TITLE))
+                    .color(palette.strong),
+            );
+            ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
+            ui.add_space(space::GROUP);
+            if let Source::Loading { path, share } = &state.source {
+                commands.extend(loading(ui, path, *share));
+                return;
+            }
+            commands.extend(choices(ui));
+            commands.extend(recent(ui, state));
+        });
+    });
+    commands
+}
+
+fn choices(ui: &mut Ui) -> Option<Command> {
+    let mut command = None;
+    let mut choice = |ui: &mut Ui, action: Action, text: &str| {
+        let info = action.info();
+        let key = info.shortcut.map(|s| ui.ctx().format_shortcut(&s));
+        if card(ui, info.name, text, key.as_deref().unwrap_or("")) {
+            command = Some(action.into());
+        }
+        ui.add_space(space::GAP * 2.0);
+    };
+    choice(
+        ui,
+        Action::RunDemo,
+        "1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live",
+    );
+    choice(
+        ui,
+        Action::ChooseFolder,
+        "Your own JPEG and PNG pictures, one subfolder a class",
+    );
+    choice(
+        ui,
+        Action::Open,
+        "A .jsonl or .jsonl.zst file; or drop it on this window",
+    );
+    command
+}
+
+/// A large button with a title, a line of text and its key.
+fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 60.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, title));
+    let visuals = ui.style().interact(&response);
+    let active = response.hovered() || response.has_focus();
+    let stroke = egui::Stroke::new(1.0, if active { palette.weak } else { palette.line });
+    let fill = if active {
+        visuals.bg_fill
+    } else {
+        palette.canvas
+    };
+    ui.painter()
+        .rect(rect, 4.0, fill, stroke, egui::StrokeKind::Inside);
+    let left = rect.left() + space::GROUP;
+    let painter = ui.painter();
+    let at = egui::pos2(left, rect.top() + 20.0);
+    painter.text(
+        at,
+        egui::Align2::LEFT_CENTER,
+        title,
+        heading(size::BODY),
+        palette.strong,
+    );
+    let at = egui::pos2(left, rect.top() + 41.0);
+    painter.text(
+        at,
+        egui::Align2::LEFT_CENTER,
+        text,
+        words(size::BODY),
+        palette.weak,
+    );
+    let at = egui::pos2(rect.right() - space::GROUP, rect.top() + 20.0);
+    painter.text(
+        at,
+        egui::Align2::RIGHT_CENTER,
+        key,
+        mono(size::SMALL),
+        palette.weak,
+    );
+    response.clicked()
+}
+
+fn recent(ui: &mut Ui, state: &State) -> Option<Command> {
+    if state.recent.is_empty() {
+        return None;
+    }
+    let mut command = None;
+    ui.add_space(space::GAP * 2.0);
+    ui.label(RichText::new("Recent").font(heading(size::BODY)));
+    for path in state.recent.iter().take(5) {
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy();
+        ui.horizontal(|ui| {
+            if ui.link(name).clicked() {
+                command = Some(Command::Open(path.clone()));
+            }
+            let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
+            let folder = RichText::new(folder).font(words(size::SMALL)).weak();
+            ui.add(egui::Label::new(folder).truncate());
+        });
+    }
+    command
+}
+
+fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy();
+    ui.label(format!("Opening {name}"));
+    ui.add(
+        egui::ProgressBar::new(share)
+            .desired_width(ui.available_width())
+            .desired_height(8.0),
+    );
+    ui.add_space(space::GAP);
+    let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
+    cancel.clicked().then_some(Action::Close.into())
+}

@@ -1,0 +1,85 @@
+//! What is remembered from one start to the next: preferences, never data.
+
+use std::path::{Path, PathBuf};
+
+use eframe::egui::ThemePreference;
+use loadscope_trace::RunOptions;
+use serde::{Deserialize, Serialize};
+
+/// What is remembered from one start to the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Prefs {
+    /// Dark, light or as the system.
+    pub theme: ThemePreference,
+    /// The form.
+    pub options: RunOptions,
+    /// The options are shown.
+    pub options_open: bool,
+    /// The inspector is shown.
+    pub inspector_open: bool,
+    /// No animation.
+    pub reduce_motion: bool,
+    /// Recently opened or saved, latest first.
+    pub recent: Vec<PathBuf>,
+}
+
+impl Default for Prefs {
+    fn default() -> Self {
+        Self {
+            theme: ThemePreference::System,
+            options: demo(),
+            options_open: true,
+            inspector_open: true,
+            reduce_motion: false,
+            recent: Vec::new(),
+        }
+    }
+}
+
+impl Prefs {
+    /// Where it is kept in the storage of the window.
+    pub const KEY: &'static str = "prefs";
+
+    /// So many recent files are listed.
+    const RECENT: usize = 8;
+
+    /// Puts `path` first among the recent files.
+    pub fn remember(recent: &mut Vec<PathBuf>, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        recent.retain(|p| *p != path);
+        recent.insert(0, path);
+        recent.truncate(Self::RECENT);
+    }
+}
+
+/// The digits demo: 1,797 handwritten digits, shuffled, 4 workers, and a trainer that takes a little longer than nothing.
+pub fn demo() -> RunOptions {
+    RunOptions {
+        dataset: "digits".to_owned(),
+        batch_size: 32,
+        shuffle: true,
+        seed: Some(0),
+        num_workers: 4,
+        step_ms: 4.0,
+        epochs: 1,
+        ..RunOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recent_files_are_unique_and_few() {
+        let mut recent = Vec::new();
+        for n in 0..20 {
+            Prefs::remember(&mut recent, Path::new(&format!("/tmp/{}.jsonl", n % 11)));
+        }
+        assert_eq!(recent.len(), 8);
+        assert_eq!(recent[0], Path::new("/tmp/8.jsonl"));
+        Prefs::remember(&mut recent, Path::new("/tmp/5.jsonl"));
+        assert_eq!(recent.iter().filter(|p| p.ends_with("5.jsonl")).count(), 1);
+    }
+}

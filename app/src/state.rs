@@ -1,0 +1,167 @@
+//! Everything the window shows. Panels read it; `update` changes it.
+
+use std::path::PathBuf;
+
+use eframe::egui::ThemePreference;
+use loadscope_trace::{Machine, Nanos, Run, RunOptions, Transition};
+
+use crate::view::{Cursor, Item, TimeView};
+
+/// Where the events come from, and how far along that is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Source {
+    /// There is no run.
+    #[default]
+    None,
+    /// A file is being read; the share that was read, if known.
+    Loading {
+        /// The file.
+        path: PathBuf,
+        /// 0 to 1.
+        share: f32,
+    },
+    /// The engine runs.
+    Live {
+        /// True while the gate holds it.
+        paused: bool,
+    },
+    /// The engine has come to its end.
+    Finished,
+    /// Read from a file.
+    Recording {
+        /// The file.
+        path: PathBuf,
+        /// True if the file ends in the middle.
+        cut: bool,
+    },
+}
+
+impl Source {
+    /// True while the engine runs.
+    pub fn is_live(&self) -> bool {
+        matches!(self, Self::Live { .. })
+    }
+}
+
+/// Something the user should know, shown in place until it is dismissed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Red or not.
+    pub is_error: bool,
+    /// Whole sentences.
+    pub text: String,
+}
+
+/// What is below the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lower {
+    /// The timeline.
+    #[default]
+    Timeline,
+    /// The table of batches.
+    Batches,
+}
+
+/// Everything the window shows.
+#[derive(Debug, Default)]
+pub struct State {
+    /// Where the events come from.
+    pub source: Source,
+    /// What is known of the run; empty while there is none.
+    pub run: Run,
+    /// The form.
+    pub options: RunOptions,
+    /// Why the form cannot be run as it is.
+    pub options_error: Option<String>,
+    /// The range on the screen.
+    pub view: Option<TimeView>,
+    /// The instant that is looked at.
+    pub cursor: Cursor,
+    /// What is selected.
+    pub selection: Option<Item>,
+    /// What the pointer was over in the last frame.
+    pub hovered: Option<Item>,
+    /// What the pointer is over in this frame.
+    pub hovering: Option<Item>,
+    /// True while a recording is being played.
+    pub playing: bool,
+    /// Multiple of real time at which it is played.
+    pub speed: f64,
+    /// Things the user should know.
+    pub notices: Vec<Notice>,
+    /// Recently opened or saved, latest first.
+    pub recent: Vec<PathBuf>,
+    /// The options are shown.
+    pub options_open: bool,
+    /// The inspector is shown.
+    pub inspector_open: bool,
+    /// The help sheet is shown.
+    pub help_open: bool,
+    /// What is below the machine.
+    pub lower: Lower,
+    /// Dark, light or as the system.
+    pub theme: ThemePreference,
+    /// The ranges that were looked at before, latest last.
+    pub views_before: Vec<Option<TimeView>>,
+    /// The ranges that were looked at after, nearest last.
+    pub views_after: Vec<Option<TimeView>>,
+    /// No animation.
+    pub still: bool,
+    /// How long the last frame took the window, ms: its own cost.
+    pub frame_ms: f32,
+}
+
+impl State {
+    /// True if there is something to look at.
+    pub fn has_run(&self) -> bool {
+        !matches!(self.source, Source::None | Source::Loading { .. })
+    }
+
+    /// The instant that is looked at.
+    pub fn now(&self) -> Nanos {
+        match self.cursor {
+            Cursor::Live => self.run.end(),
+            Cursor::At(at) => at,
+            Cursor::Step(step) => match step.checked_sub(1) {
+                Some(last) => self
+                    .run
+                    .transitions()
+                    .get(last)
+                    .map_or(Nanos::ZERO, |t| t.at),
+                None => Nanos::ZERO,
+            },
+        }
+    }
+
+    /// The machine at the instant that is looked at.
+    pub fn machine(&self) -> Machine<'_> {
+        match self.cursor {
+            Cursor::Live => self.run.machine_after(self.run.transitions().len()),
+            Cursor::At(at) => self.run.machine_at(at),
+            Cursor::Step(step) => self.run.machine_after(step),
+        }
+    }
+
+    /// The transition that led to the machine that is looked at.
+    pub fn last_transition(&self) -> Option<&Transition> {
+        self.run
+            .transitions()
+            .get(self.machine().step.checked_sub(1)?)
+    }
+
+    /// The range on the screen: the chosen one, or the whole run.
+    pub fn shown(&self) -> TimeView {
+        self.view.unwrap_or_else(|| {
+            let start = self.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+            let end = self.run.end();
+            // A little air on both sides, so that the first and the last span can be seen to begin and end.
+            let air = Nanos((end - start).0 / 60);
+            TimeView::new(start - air, end + air)
+        })
+    }
+
+    /// True if `item` is what is selected, or if nothing is.
+    pub fn in_focus(&self, item: Item) -> bool {
+        self.selection.is_none_or(|selected| selected == item)
+    }
+}

@@ -1,0 +1,342 @@
+//! Every colour, font and distance. Colours are made here and nowhere else (`clippy.toml` sees to it).
+
+#![allow(clippy::disallowed_methods)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eframe::egui::{
+    Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
+    Stroke, Style, TextStyle, Theme, ThemePreference, Vec2, Visuals,
+};
+use loadscope_trace::{Activity, Stage};
+
+/// Text sizes, points.
+pub mod size {
+    /// Numbers on axes and chips.
+    pub const SMALL: f32 = 11.0;
+    /// Everything else.
+    pub const BODY: f32 = 13.0;
+    /// The title of the welcome screen.
+    pub const TITLE: f32 = 20.0;
+}
+
+/// Distances, points, on a grid of 4.
+pub mod space {
+    /// Between a panel's edge and its content.
+    pub const MARGIN: f32 = 12.0;
+    /// Between things that belong together.
+    pub const GAP: f32 = 4.0;
+    /// Between groups.
+    pub const GROUP: f32 = 16.0;
+    /// Height of a lane of the timeline.
+    pub const LANE: f32 = 24.0;
+    /// Height of a row of a lane that has several.
+    pub const SUB_ROW: f32 = 14.0;
+}
+
+/// The family of headings and of what is emphasised.
+pub fn strong_family() -> FontFamily {
+    FontFamily::Name("strong".into())
+}
+
+/// Monospace, for every number that changes.
+pub fn mono(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Monospace)
+}
+
+/// Proportional, for words.
+pub fn words(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Proportional)
+}
+
+/// Proportional and semi-bold, for headings.
+pub fn heading(size: f32) -> FontId {
+    FontId::new(size, strong_family())
+}
+
+/// The colours of a theme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    /// Ground of panels.
+    pub panel: Color32,
+    /// Ground of what is drawn: timeline, machine, plots.
+    pub canvas: Color32,
+    /// Lines between things.
+    pub line: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text of less weight.
+    pub weak: Color32,
+    /// Headings and outlines of what is selected.
+    pub strong: Color32,
+    /// Waiting in a queue.
+    pub wait: Color32,
+    /// Fetching.
+    pub fetch: Color32,
+    /// Collating.
+    pub collate: Color32,
+    /// Pinning.
+    pub pin: Color32,
+    /// Held in the reorder buffer: waiting that another batch caused.
+    pub held: Color32,
+    /// The trainer's step.
+    pub step: Color32,
+    /// The trainer waits; something was lost or failed. Red means nothing else.
+    pub stall: Color32,
+    /// True for the dark theme.
+    pub dark: bool,
+}
+
+impl Palette {
+    /// For eyes in the dark.
+    pub const DARK: Self = Self {
+        panel: Color32::from_rgb(0x1B, 0x1F, 0x25),
+        canvas: Color32::from_rgb(0x14, 0x17, 0x1C),
+        line: Color32::from_rgb(0x2A, 0x2F, 0x37),
+        text: Color32::from_rgb(0xD7, 0xDB, 0xE0),
+        weak: Color32::from_rgb(0x8A, 0x92, 0x9C),
+        strong: Color32::from_rgb(0xFF, 0xFF, 0xFF),
+        wait: Color32::from_rgb(0x5E, 0x65, 0x6D),
+        fetch: Color32::from_rgb(0x3A, 0x7B, 0xF0),
+        collate: Color32::from_rgb(0x2C, 0xD3, 0xBD),
+        pin: Color32::from_rgb(0xE5, 0x8C, 0xF0),
+        held: Color32::from_rgb(0xF9, 0xB2, 0x33),
+        step: Color32::from_rgb(0xCD, 0xEB, 0x9B),
+        stall: Color32::from_rgb(0xDC, 0x5A, 0x46),
+        dark: true,
+    };
+
+    /// For paper and daylight.
+    pub const LIGHT: Self = Self {
+        panel: Color32::from_rgb(0xF2, 0xF2, 0xEF),
+        canvas: Color32::from_rgb(0xFA, 0xFA, 0xF8),
+        line: Color32::from_rgb(0xDC, 0xDC, 0xD7),
+        text: Color32::from_rgb(0x2A, 0x2E, 0x34),
+        weak: Color32::from_rgb(0x68, 0x6F, 0x79),
+        strong: Color32::from_rgb(0x00, 0x00, 0x00),
+        wait: Color32::from_rgb(0x8B, 0x97, 0xAD),
+        fetch: Color32::from_rgb(0x14, 0x40, 0x8F),
+        collate: Color32::from_rgb(0x1A, 0x6B, 0x5A),
+        pin: Color32::from_rgb(0xB1, 0x5E, 0xC3),
+        held: Color32::from_rgb(0xAB, 0x90, 0x1C),
+        step: Color32::from_rgb(0x6B, 0xA2, 0x5B),
+        stall: Color32::from_rgb(0x9E, 0x2A, 0x12),
+        dark: false,
+    };
+
+    /// The one in use.
+    pub fn of(ctx: &Context) -> &'static Self {
+        match ctx.theme() {
+            Theme::Dark => &Self::DARK,
+            Theme::Light => &Self::LIGHT,
+        }
+    }
+
+    /// The colour of an activity.
+    pub fn activity(&self, activity: Activity) -> Color32 {
+        match activity {
+            Activity::Queued | Activity::Returning | Activity::Ready => self.wait,
+            Activity::Fetching => self.fetch,
+            Activity::Collating => self.collate,
+            Activity::Pinning => self.pin,
+            Activity::Held => self.held,
+            Activity::Training => self.step,
+            Activity::Waiting => self.stall,
+        }
+    }
+
+    /// The colour of a stage.
+    pub fn stage(&self, stage: Stage) -> Color32 {
+        match (stage, Activity::of(stage)) {
+            (_, Some(activity)) => self.activity(activity),
+            (Stage::Failed, None) => self.stall,
+            _ => self.line,
+        }
+    }
+
+    /// Black or white, whichever reads better on `ground`.
+    pub fn text_on(&self, ground: Color32) -> Color32 {
+        let linear = |v: u8| (f32::from(v) / 255.0).powf(2.2);
+        let light =
+            0.2126 * linear(ground.r()) + 0.7152 * linear(ground.g()) + 0.0722 * linear(ground.b());
+        if light > 0.22 {
+            Color32::from_rgb(0x10, 0x12, 0x16)
+        } else {
+            Color32::WHITE
+        }
+    }
+
+    /// `colour` as it looks when something else is selected: 35 % of it over the canvas.
+    pub fn dimmed(&self, colour: Color32) -> Color32 {
+        self.canvas.lerp_to_gamma(colour, 0.35)
+    }
+
+    /// The ground of something that the pointer is over.
+    pub fn hovered(&self) -> Color32 {
+        self.panel.lerp_to_gamma(self.text, 0.10)
+    }
+
+    /// The ground of something that is selected.
+    pub fn selected(&self) -> Color32 {
+        self.panel.lerp_to_gamma(self.text, 0.18)
+    }
+}
+
+/// Sets fonts, spacing and both themes. Once, at the start.
+pub fn install(ctx: &Context) {
+    ctx.set_fonts(fonts());
+    for (theme, palette) in [
+        (Theme::Dark, &Palette::DARK),
+        (Theme::Light, &Palette::LIGHT),
+    ] {
+        ctx.style_mut_of(theme, |style| restyle(style, palette));
+    }
+}
+
+/// Follows the user's choice of theme.
+pub fn set_preference(ctx: &Context, preference: ThemePreference) {
+    ctx.set_theme(preference);
+}
+
+fn fonts() -> FontDefinitions {
+    let mut fonts = FontDefinitions::default();
+    let mut add = |name: &str, bytes: &'static [u8]| {
+        let mut data = FontData::from_static(bytes);
+        // Subpixel positions make small text blurry.
+        data.tweak.y_offset_factor = 0.0;
+        fonts.font_data.insert(name.to_owned(), Arc::new(data));
+    };
+    add(
+        "Inter",
+        include_bytes!("../../assets/fonts/Inter-Regular.otf"),
+    );
+    add(
+        "Inter SemiBold",
+        include_bytes!("../../assets/fonts/Inter-SemiBold.otf"),
+    );
+    add(
+        "JetBrains Mono",
+        include_bytes!("../../assets/fonts/JetBrainsMono-Regular.ttf"),
+    );
+    let fallback = |family: FontFamily| fonts.families.get(&family).cloned().unwrap_or_default();
+    let proportional = fallback(FontFamily::Proportional);
+    let monospace = fallback(FontFamily::Monospace);
+    let with = |first: &str, rest: &[String]| {
+        let mut names = vec![first.to_owned()];
+        names.extend_from_slice(rest);
+        names
+    };
+    fonts.families = BTreeMap::from([
+        (FontFamily::Proportional, with("Inter", &proportional)),
+        (FontFamily::Monospace, with("JetBrains Mono", &monospace)),
+        (strong_family(), with("Inter SemiBold", &proportional)),
+    ]);
+    fonts
+}
+
+fn restyle(style: &mut Style, palette: &Palette) {
+    style.text_styles = BTreeMap::from([
+        (TextStyle::Small, words(size::SMALL)),
+        (TextStyle::Body, words(size::BODY)),
+        (TextStyle::Button, words(size::BODY)),
+        (TextStyle::Monospace, mono(size::BODY)),
+        (TextStyle::Heading, heading(size::BODY)),
+    ]);
+    style.spacing.item_spacing = Vec2::new(8.0, 6.0);
+    style.spacing.button_padding = Vec2::new(8.0, 4.0);
+    style.spacing.interact_size.y = 24.0;
+    style.spacing.window_margin = Margin::same(12);
+    style.spacing.menu_margin = Margin::same(6);
+    style.visuals = visuals(palette);
+}
+
+fn visuals(palette: &Palette) -> Visuals {
+    let mut v = if palette.dark {
+        Visuals::dark()
+    } else {
+        Visuals::light()
+    };
+    let corner = CornerRadius::same(4);
+    let mix = |share: f32| palette.panel.lerp_to_gamma(palette.text, share);
+    v.override_text_color = None;
+    v.panel_fill = palette.panel;
+    v.window_fill = palette.panel;
+    v.extreme_bg_color = palette.canvas;
+    v.faint_bg_color = mix(0.03);
+    v.code_bg_color = palette.canvas;
+    v.window_stroke = Stroke::new(1.0, palette.line);
+    v.window_shadow = Shadow::NONE;
+    v.window_corner_radius = corner;
+    v.menu_corner_radius = corner;
+    v.hyperlink_color = if palette.dark {
+        palette.fetch.lerp_to_gamma(palette.strong, 0.3)
+    } else {
+        palette.fetch
+    };
+    v.weak_text_color = Some(palette.weak);
+    v.warn_fg_color = palette.held;
+    v.error_fg_color = palette.stall;
+    v.selection.bg_fill = palette.panel.lerp_to_gamma(palette.fetch, 0.45);
+    v.selection.stroke = Stroke::new(1.0, palette.strong);
+    let w = &mut v.widgets;
+    for (visuals, fill, text) in [
+        (&mut w.noninteractive, palette.panel, palette.text),
+        (&mut w.inactive, mix(0.07), palette.text),
+        (&mut w.hovered, mix(0.14), palette.strong),
+        (&mut w.active, mix(0.20), palette.strong),
+        (&mut w.open, mix(0.10), palette.strong),
+    ] {
+        visuals.bg_fill = fill;
+        visuals.weak_bg_fill = fill;
+        visuals.fg_stroke = Stroke::new(1.0, text);
+        visuals.bg_stroke = Stroke::NONE;
+        visuals.corner_radius = corner;
+        visuals.expansion = 0.0;
+    }
+    w.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
+    w.hovered.bg_stroke = Stroke::new(1.0, mix(0.3));
+    w.active.bg_stroke = Stroke::new(1.0, mix(0.4));
+    v
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn luminance(c: Color32) -> f32 {
+        let linear = |v: u8| {
+            let v = f32::from(v) / 255.0;
+            if v <= 0.04045 {
+                v / 12.92
+            } else {
+                ((v + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        0.2126 * linear(c.r()) + 0.7152 * linear(c.g()) + 0.0722 * linear(c.b())
+    }
+
+    fn contrast(a: Color32, b: Color32) -> f32 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    #[test]
+    fn everything_can_be_read() {
+        for p in [&Palette::DARK, &Palette::LIGHT] {
+            for ground in [p.panel, p.canvas] {
+                assert!(contrast(p.text, ground) >= 7.0);
+                assert!(
+                    contrast(p.weak, ground) >= 4.5,
+                    "{}",
+                    contrast(p.weak, ground)
+                );
+            }
+            for activity in Activity::ALL {
+                let colour = p.activity(activity);
+                assert!(contrast(colour, p.canvas) >= 2.8, "{activity:?}");
+                assert!(contrast(p.text_on(colour), colour) >= 3.0, "{activity:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What is looked at: the range of time on the screen, the time cursor, the selection.
+
+use loadscope_trace::{Activity, Lane, Nanos};
+
+/// A range of time on the screen. The absence of one (`None`) means "everything, and follow what comes".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeView {
+    /// Left edge.
+    pub start: Nanos,
+    /// Right edge, later than the left one.
+    pub end: Nanos,
+}
+
+impl TimeView {
+    /// The narrowest view: deeper, pixels would be finer than the clock.
+    pub const NARROWEST: Nanos = Nanos(200);
+
+    /// A view from `start` to `end`, widened to [`TimeView::NARROWEST`].
+    pub fn new(start: Nanos, end: Nanos) -> Self {
+        Self {
+            start,
+            end: end.max(start + Self::NARROWEST),
+        }
+    }
+
+    /// Its length.
+    pub fn len(self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// Never true: a view has a length.
+    pub fn is_empty(self) -> bool {
+        false
+    }
+
+    /// Shrinks (`factor < 1`) or widens the view, keeping `pivot` where it is on the screen.
+    #[must_use]
+    pub fn zoomed(self, pivot: Nanos, factor: f64) -> Self {
+        let length = (self.len().0 as f64 * factor).clamp(Self::NARROWEST.0 as f64, 1e17);
+        let share = (pivot - self.start).0 as f64 / self.len().0 as f64;
+        let start = Nanos((pivot.0 as f64 - share * length).round() as i64);
+        Self::new(start, start + Nanos(length.round() as i64))
+    }
+
+    /// Moves the view.
+    #[must_use]
+    pub fn shifted(self, by: Nanos) -> Self {
+        Self::new(self.start + by, self.end + by)
+    }
+}
+
+/// The instant that is looked at. The machine and every "at this time" is drawn for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cursor {
+    /// The latest event.
+    #[default]
+    Live,
+    /// An instant.
+    At(Nanos),
+    /// After so many transitions: several may happen in the same nanosecond.
+    Step(usize),
+}
+
+/// What is selected or hovered. One selection is shared by every panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A batch, by its position in [`loadscope_trace::Run::batches`].
+    Batch(usize),
+    /// A lane of the machine: a worker, a queue, the trainer.
+    Lane(Lane),
+    /// A range of time.
+    Range(Nanos, Nanos),
+    /// A kind of activity.
+    Activity(Activity),
+}
+
+impl Item {
+    /// The selected batch.
+    pub fn batch(self) -> Option<usize> {
+        match self {
+            Self::Batch(row) => Some(row),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_keeps_the_pivot() {
+        let view = TimeView::new(Nanos(1_000), Nanos(101_000));
+        let zoomed = view.zoomed(Nanos(26_000), 0.5);
+        assert_eq!(zoomed, TimeView::new(Nanos(13_500), Nanos(63_500)));
+        assert_eq!(view.zoomed(Nanos(5), 1e-12).len(), TimeView::NARROWEST);
+    }
+}
