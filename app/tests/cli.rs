@@ -1,0 +1,149 @@
+//! The command line, run as a user runs it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn loadscope(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(args)
+        // Without a display, opening a window is an error like any other.
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .output()
+        .expect("the executable starts")
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
+}
+
+/// Runs what must fail with exit code 2 and one sentence.
+fn refusal(args: &[&str]) -> String {
+    let output = loadscope(args);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(text.starts_with("loadscope: "), "{text}");
+    text
+}
+
+#[test]
+fn a_run_and_its_recording_tell_the_same_facts() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for name in ["run.jsonl.zst", "run.jsonl"] {
+        let path = dir.path().join(name);
+        let file = path.to_str().expect("plain letters");
+        let args = "run --dataset digits --batch-size 64 --shuffle --seed 7 --num-workers 3 --prefetch-factor 2 \
+                    --drop-last --persistent-workers --pin-memory=mlock --epochs 2 --step-ms 0.1 --json --record";
+        let mut args: Vec<&str> = args.split_whitespace().collect();
+        args.push(file);
+        let run = json(&loadscope(&args));
+        assert_eq!((&run["epochs"], &run["batches"], &run["samples"]), (&2.into(), &56.into(), &3584.into()));
+        assert_eq!((&run["dropped"], &run["errors"]), (&0.into(), &0.into()));
+        assert!(run["seconds"].as_f64() > Some(0.0) && run["waited_seconds"].as_f64() <= run["seconds"].as_f64());
+        let info = json(&loadscope(&["info", file, "--json"]));
+        assert_eq!(run, info);
+        assert!(info["pinning"].as_str().is_some_and(|p| p.contains("mlock")));
+    }
+}
+
+#[test]
+fn recording_changes_no_result() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    let plain = "run --dataset digits --shuffle --seed 3 --num-workers 2 --json";
+    let mut args: Vec<&str> = plain.split_whitespace().collect();
+    let without = json(&loadscope(&args));
+    args.extend(["--record", path.to_str().expect("plain letters")]);
+    let with = json(&loadscope(&args));
+    for key in ["epochs", "batches", "samples", "failed", "discarded", "dropped"] {
+        assert_eq!(without[key], with[key], "{key}");
+    }
+}
+
+#[test]
+fn options_come_from_a_file_and_arguments_win() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("options.toml");
+    std::fs::write(&path, "dataset = \"synthetic:len=10,cost_ms=0\"\nbatch_size = 5\nnum_workers = 2\n").expect("there is room");
+    let config = path.to_str().expect("plain letters");
+    let run = json(&loadscope(&["run", "--config", config, "--batch-size", "2", "--json"]));
+    assert_eq!((&run["batches"], &run["samples"]), (&5.into(), &10.into()));
+    assert_eq!(run["options"]["num_workers"], 2);
+    std::fs::write(&path, "batchsize = 5\n").expect("there is room");
+    let text = refusal(&["run", "--config", config]);
+    assert!(text.contains("options.toml") && text.contains("batchsize") && text.contains("batch_size"), "{text}");
+}
+
+#[test]
+fn bad_input_is_a_sentence_with_a_remedy() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).expect("there is room");
+        path.to_str().expect("plain letters").to_owned()
+    };
+    let newer = file("newer.jsonl", b"{\"loadscope\": 99}\n");
+    let binary = file("binary.jsonl", &[0x89, b'P', b'N', b'G', 0, 1, 2, 0xFF]);
+    for command in ["info", "open"] {
+        assert!(refusal(&[command, &newer]).contains("Open it with a newer Loadscope"));
+        assert!(refusal(&[command, &binary]).contains("Recordings are JSON Lines"));
+        assert!(refusal(&[command, "/no/such.jsonl"]).contains("Check the path"));
+    }
+    let folder = format!("folder:{}", dir.path().display());
+    assert!(refusal(&["run", "--dataset", "folder:/no/such"]).contains("Check the spelling"));
+    assert!(refusal(&["run", "--dataset", &folder]).contains("picture"));
+    assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Possible are digits"));
+    assert!(refusal(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
+    assert!(refusal(&["run", "--batch-size", "0"]).contains("batch_size"));
+    assert!(refusal(&["run", "--record", "/no/such/run.jsonl"]).contains("/no/such/run.jsonl"));
+    let failing = refusal(&["run", "--dataset", "synthetic:len=4,cost_ms=0,fail=2"]);
+    assert!(failing.contains("sample 2"), "{failing}");
+}
+
+#[test]
+fn a_recording_cut_in_half_is_read_up_to_the_cut() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl");
+    let name = path.to_str().expect("plain letters");
+    json(&loadscope(&["run", "--num-workers", "2", "--json", "--record", name]));
+    let whole = std::fs::read(&path).expect("just written");
+    std::fs::write(&path, &whole[..whole.len() / 2]).expect("there is room");
+    let info = json(&loadscope(&["info", name, "--json"]));
+    assert_eq!(info["cut"], true);
+    assert!(info["batches"].as_u64() > Some(5));
+    assert!(Path::new(name).exists());
+}
+
+#[test]
+fn without_a_display_the_window_says_what_else_there_is() {
+    if cfg!(target_os = "linux") {
+        assert!(refusal(&[]).contains("loadscope run"));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_leaves_a_whole_recording() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args("run --dataset synthetic:len=100000,cost_ms=1 --num-workers 2 --batch-size 4 --record".split(' '))
+        .arg(&path)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the executable starts");
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.is_ok_and(|s| s.success()));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while child.try_wait().expect("it is our child").is_none() {
+        assert!(std::time::Instant::now() < deadline, "it does not end");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let info = json(&loadscope(&["info", path.to_str().expect("plain letters"), "--json"]));
+    assert_eq!(info["cut"], false);
+    assert!(info["batches"].as_u64() > Some(0) && info["discarded"].as_u64() > Some(0), "{info}");
+}

@@ -1,0 +1,11 @@
+//! End-to-end tests: the window driven as a user drives it, pictures of it, real data through the engine.
+//!
+//! One binary, since linking it takes longer than running it.
+
+mod bad_input;
+mod control_sequence;
+mod fixture;
+mod folder;
+mod live;
+mod pictures;
+mod window;

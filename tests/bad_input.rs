@@ -1,0 +1,78 @@
+//! Bad input in the window: a sentence in place, never a panic.
+
+use egui_kittest::kittest::Queryable as _;
+use loadscope::command::{Action, Command};
+use loadscope::state::Source;
+
+use crate::fixture::{Window, control_recording, wait};
+
+/// What the window says after it was asked to open `bytes`.
+fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join(name);
+    std::fs::write(&path, bytes).expect("there is room");
+    let window = Window { files: vec![path], ..Window::new() }.open();
+    let state = &window.state().state;
+    let text = state.notices.first().map(|n| n.text.clone()).unwrap_or_default();
+    // What is in the state is on the screen.
+    assert!(text.is_empty() || window.query_by_label(&text).is_some());
+    (text, state.has_run())
+}
+
+#[test]
+fn files_that_are_no_recordings_are_refused_with_a_remedy() {
+    let (text, open) = refusal("new.jsonl", b"{\"loadscope\": 99}\n");
+    assert!(text.contains("version 99") && text.contains("newer Loadscope") && !open, "{text}");
+    let (text, open) = refusal("photo.jsonl", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3]);
+    assert!(text.contains("binary") && text.contains("photo.jsonl") && !open, "{text}");
+    let (text, open) = refusal("empty.jsonl", b"");
+    assert!(text.contains("empty") && !open, "{text}");
+    let damaged = b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"epoch_started\"}\n{\"t\":2,\"e\":\"run_ended\"}\n";
+    let (text, open) = refusal("damaged.jsonl", damaged);
+    assert!(text.contains("line 2") && text.contains("`epoch`") && !open, "{text}");
+}
+
+#[test]
+fn a_recording_cut_in_half_opens_up_to_the_cut_and_says_so() {
+    let (_dir, path) = control_recording();
+    let whole = std::fs::read(&path).expect("just written");
+    let (text, open) = refusal("half.jsonl.zst", &whole[..whole.len() / 2]);
+    assert!(text.contains("cut off") && open, "{text}");
+}
+
+#[test]
+fn a_missing_folder_is_named_where_the_run_was_asked_for() {
+    let mut window = Window::new().open();
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::UseFolder("/no/such/folder".into()));
+    window.state_mut().run(&ctx, Action::Run.into());
+    window.run();
+    assert_eq!(window.state().state.source, Source::None);
+    assert!(window.query_by_label_contains("/no/such/folder. Check").is_some());
+}
+
+#[test]
+fn a_run_that_fails_says_why_and_stays_open() {
+    let mut window = Window::new().open();
+    window.state_mut().state.options.dataset = "synthetic:len=12,cost_ms=1,fail=5".to_owned();
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::Run.into());
+    wait(&mut window, |app| app.state.source == Source::Finished);
+    window.run();
+    assert!(window.query_by_label_contains("sample 5").is_some());
+    assert!(window.state().state.has_run());
+}
+
+#[test]
+fn lost_events_are_counted_in_red() {
+    use loadscope_trace::{Event, EventKind, Nanos, RunId};
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    window.state_mut().state.run.apply(&Event {
+        at: Nanos::MAX,
+        run: RunId(0),
+        kind: EventKind::Dropped { count: 1_234 },
+    });
+    window.run();
+    assert!(window.query_by_label("1,234 events lost").is_some());
+}

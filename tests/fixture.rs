@@ -1,0 +1,213 @@
+//! What the tests share: recordings, a folder of real photographs, a window.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use egui_kittest::Harness;
+use eframe::egui::{Theme, ThemePreference, Vec2};
+use image::{ImageReader, Rgb, RgbImage};
+use loadscope::app::{App, Start};
+use loadscope::prefs::{Prefs, demo};
+use loadscope::state::Source;
+use loadscope_engine::simulate::Simulation;
+use loadscope_trace::{
+    BatchContent, Event, EventKind, Field, FieldData, LogWriter, Nanos, Pictures, RunId, RunInfo,
+    RunOptions, Stage,
+};
+use tempfile::TempDir;
+
+/// A folder of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// The control sequence: 12 samples of 0.1 s of which sample 3 takes 0.6 s, batch size 1, 3 workers, prefetch 2, and a trainer
+/// that takes 0.02 s. Simulated, so that every run of it is the same to the nanosecond.
+pub fn control_sequence() -> Vec<Event> {
+    let options = RunOptions {
+        dataset: "synthetic:len=12,cost_ms=100,slow=3:600".to_owned(),
+        batch_size: 1,
+        num_workers: 3,
+        step_ms: 20.0,
+        ..RunOptions::default()
+    };
+    let info = RunInfo {
+        origin: loadscope_trace::Origin::Simulation,
+        dataset: "12 made-up samples".to_owned(),
+        dataset_len: Some(12),
+        batches_per_epoch: Some(12),
+        classes: (0..12).map(|c| format!("class {c}")).collect(),
+        measured: Stage::ALL.to_vec(),
+        world_size: 1,
+        cores: 4,
+        options,
+        ..RunInfo::default()
+    };
+    let simulation = Simulation {
+        info,
+        batches: (0..12).map(|i| vec![i]).collect(),
+        collate: Nanos::from_millis(4),
+        pin: None,
+        step: Nanos::from_millis(20),
+    };
+    let cost = |i| Nanos::from_millis(if i == 3 { 600 } else { 100 });
+    with_content(simulation.run(cost))
+}
+
+/// Adds a picture and a label to every batch, as the engine would.
+fn with_content(events: Vec<Event>) -> Vec<Event> {
+    let mut out = Vec::with_capacity(events.len());
+    for event in events {
+        let content = match &event.kind {
+            EventKind::Entered { batch, stage: Stage::Returning } => Some(content(*batch)),
+            _ => None,
+        };
+        let at = event.at;
+        out.push(event);
+        out.extend(content.map(|content| Event {
+            at,
+            run: RunId(0),
+            kind: EventKind::Content(Box::new(content)),
+        }));
+    }
+    out
+}
+
+fn content(batch: loadscope_trace::BatchId) -> BatchContent {
+    let side = 8;
+    let shade = |k: u32| ((k * 29 + batch.idx * 53) % 256) as u8;
+    let field = |name: &str, dtype: &str, shape: &[i64], data| Field {
+        name: name.to_owned(),
+        dtype: dtype.to_owned(),
+        shape: shape.to_vec(),
+        min: Some(0.0),
+        max: Some(255.0),
+        mean: Some(127.5),
+        nan: 0,
+        pinned: false,
+        data,
+    };
+    let pictures = Pictures {
+        width: side,
+        height: side,
+        channels: 1,
+        pixels: (0..side * side).map(shade).collect(),
+    };
+    BatchContent {
+        batch,
+        fields: vec![
+            field("[0]", "torch.uint8", &[1, 1, 8, 8], FieldData::Pictures(pictures)),
+            field("[1]", "torch.int64", &[1], FieldData::Numbers(vec![f64::from(batch.idx)])),
+        ],
+    }
+}
+
+/// Writes a recording.
+pub fn write_log(path: &Path, events: &[Event]) {
+    let mut log = LogWriter::create(path).expect("the folder is writable");
+    for event in events {
+        log.write(event).expect("there is room");
+    }
+    log.finish().expect("there is room");
+}
+
+/// The control sequence as a recording in a folder of its own.
+pub fn control_recording() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("control.jsonl.zst");
+    write_log(&path, &control_sequence());
+    (dir, path)
+}
+
+/// At least 200 JPEG files with real photographic content, in two classes: crops of the two photographs that come with the
+/// repository.
+pub fn photographs(count: usize) -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for (class, name) in [("buildings", "china.jpg"), ("flowers", "flower.jpg")] {
+        let photo = ImageReader::open(repository("assets/pictures").join(name))
+            .expect("it comes with the repository")
+            .decode()
+            .expect("a sound JPEG")
+            .into_rgb8();
+        let folder = dir.path().join(class);
+        std::fs::create_dir(&folder).expect("an empty folder");
+        for k in 0..count / 2 {
+            let (w, h) = (160 + (k as u32 * 7) % 200, 120 + (k as u32 * 11) % 180);
+            let x = (k as u32 * 37) % (photo.width() - w);
+            let y = (k as u32 * 23) % (photo.height() - h);
+            let crop: RgbImage = image::imageops::crop_imm(&photo, x, y, w, h).to_image();
+            let path = folder.join(format!("{k:03}.jpg"));
+            crop.save(path).expect("there is room");
+        }
+    }
+    dir
+}
+
+/// A small red PNG.
+pub fn red_png(path: &Path) {
+    let picture = RgbImage::from_pixel(20, 10, Rgb([200, 30, 30]));
+    picture.save(path).expect("there is room");
+}
+
+/// How the window is opened in a test.
+pub struct Window {
+    /// Points.
+    pub size: Vec2,
+    /// Dark or light.
+    pub theme: Theme,
+    /// What was remembered.
+    pub prefs: Prefs,
+    /// Recordings to open.
+    pub files: Vec<PathBuf>,
+}
+
+impl Window {
+    /// A dark window of the smallest size that everything has to fit in.
+    pub fn new() -> Self {
+        Self {
+            size: Vec2::new(1100.0, 700.0),
+            theme: Theme::Dark,
+            prefs: Prefs {
+                options: demo(),
+                ..Prefs::default()
+            },
+            files: Vec::new(),
+        }
+    }
+
+    /// Opens the window and waits until its file, if it has one, has been read.
+    pub fn open(self) -> Harness<'static, App> {
+        let prefs = Prefs {
+            theme: match self.theme {
+                Theme::Dark => ThemePreference::Dark,
+                Theme::Light => ThemePreference::Light,
+            },
+            ..self.prefs
+        };
+        let start = Start {
+            files: self.files,
+            still: true,
+        };
+        let mut harness = Harness::builder()
+            .with_size(self.size)
+            .with_pixels_per_point(1.0)
+            .with_theme(self.theme)
+            .with_max_steps(12)
+            .wgpu()
+            .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
+        let loading = |app: &App| matches!(app.state.source, Source::Loading { .. });
+        wait(&mut harness, |app| !loading(app));
+        harness.run();
+        harness
+    }
+}
+
+/// Steps the window until `done`, which must come true within half a minute.
+pub fn wait(harness: &mut Harness<'static, App>, done: impl Fn(&App) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !done(harness.state()) {
+        assert!(Instant::now() < deadline, "it did not happen in time");
+        std::thread::sleep(Duration::from_millis(5));
+        harness.run_steps(1);
+    }
+}

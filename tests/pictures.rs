@@ -1,0 +1,90 @@
+//! Pictures of the whole window. `cargo xtask screenshots` makes them anew; look at each before committing it.
+
+use eframe::egui::{Theme, Vec2};
+use egui_kittest::{Harness, SnapshotOptions};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::view::{Cursor, Item};
+use loadscope_trace::Nanos;
+
+use crate::fixture::{Window, control_recording, wait};
+
+fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item = Command>) {
+    let ctx = window.ctx.clone();
+    for command in commands {
+        window.state_mut().run(&ctx, command);
+        window.run();
+    }
+    window.run();
+}
+
+/// A picture that the README shows.
+fn screenshot(window: &mut Harness<'static, App>, name: &str) {
+    let options = SnapshotOptions::new().output_path("../screenshots");
+    window.snapshot_options(name, &options);
+}
+
+#[test]
+fn pictures_of_the_welcome() {
+    for (theme, name) in [(Theme::Dark, "welcome_dark"), (Theme::Light, "welcome_light")] {
+        let mut window = Window { theme, ..Window::new() };
+        window.prefs.recent = vec!["/data/runs/monday.jsonl.zst".into(), "/data/runs/tuesday.jsonl".into()];
+        window.open().snapshot(name);
+    }
+}
+
+/// The moment that explains the reorder buffer: batch 3 is missing, what came after it is held, the trainer waits.
+fn held() -> [Command; 2] {
+    [Command::Cursor(Cursor::At(Nanos::from_millis(480))), Command::Select(Some(Item::Batch(3)))]
+}
+
+#[test]
+fn pictures_of_the_debug_workspace() {
+    for (theme, size, name) in [
+        (Theme::Dark, Vec2::new(1440.0, 900.0), "debug_dark"),
+        (Theme::Light, Vec2::new(1440.0, 900.0), "debug_light"),
+    ] {
+        let (_dir, path) = control_recording();
+        let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
+        do_all(&mut window, held());
+        screenshot(&mut window, name);
+    }
+}
+
+#[test]
+fn pictures_of_small_and_large_windows() {
+    for (theme, size, name) in [
+        (Theme::Dark, Vec2::new(1100.0, 700.0), "debug_small"),
+        (Theme::Light, Vec2::new(1920.0, 1080.0), "debug_large"),
+    ] {
+        let (_dir, path) = control_recording();
+        let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
+        do_all(&mut window, [Command::Cursor(Cursor::At(Nanos::from_millis(480)))]);
+        window.snapshot(name);
+    }
+}
+
+#[test]
+fn pictures_of_the_table_and_the_help() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    do_all(&mut window, [Action::ShowBatches.into(), Command::Select(Some(Item::Batch(3)))]);
+    window.snapshot("table");
+    do_all(&mut window, [Action::Help.into()]);
+    window.snapshot("help");
+}
+
+#[test]
+fn pictures_of_a_failed_and_of_an_empty_run() {
+    let mut window = Window::new().open();
+    do_all(&mut window, [Command::UseFolder("/no/such/folder".into()), Action::Run.into()]);
+    window.snapshot("failed_start");
+
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("empty.jsonl");
+    std::fs::write(&path, "{\"loadscope\":1}\n").expect("there is room");
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    wait(&mut window, |app| app.state.has_run());
+    window.run();
+    window.snapshot("empty_run");
+}

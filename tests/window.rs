@@ -1,0 +1,110 @@
+//! What a user does with a recording: by label and by key.
+
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use loadscope::state::Lower;
+use loadscope::view::{Cursor, Item};
+use loadscope_trace::Stage;
+
+use crate::fixture::{Window, control_recording};
+
+#[test]
+fn stepping_forwards_and_backwards_moves_the_machine() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    assert_eq!(window.state().state.cursor, Cursor::Live);
+    window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
+    window.run();
+    let step = window.state().state.machine().step;
+    let run = &window.state().state.run;
+    assert_eq!(run.transitions()[step - 1].stage, Stage::Training);
+    window.key_press(Key::ArrowLeft);
+    window.run();
+    assert_eq!(window.state().state.cursor, Cursor::Step(step - 1));
+    window.key_press(Key::ArrowRight);
+    window.run();
+    assert_eq!(window.state().state.cursor, Cursor::Step(step));
+    window.key_press(Key::L);
+    window.run();
+    assert_eq!(window.state().state.cursor, Cursor::Live);
+}
+
+#[test]
+fn keys_go_to_stalls_zoom_and_come_back() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    window.key_press(Key::P);
+    window.run();
+    let Cursor::At(at) = window.state().state.cursor else {
+        panic!("the cursor is at a stall");
+    };
+    assert!(window.state().state.run.waits().iter().any(|w| w.start == at));
+    let all = window.state().state.shown();
+    window.key_press(Key::W);
+    window.run();
+    let closer = window.state().state.shown();
+    assert!(closer.len() < all.len());
+    window.key_press_modifiers(Modifiers::ALT, Key::ArrowLeft);
+    window.run();
+    assert_eq!(window.state().state.shown(), all);
+    window.key_press_modifiers(Modifiers::ALT, Key::ArrowRight);
+    window.run();
+    assert_eq!(window.state().state.shown(), closer);
+    // Escape: cursor first, then the view.
+    window.key_press(Key::Escape);
+    window.run();
+    assert_eq!(window.state().state.cursor, Cursor::Live);
+    window.key_press(Key::Escape);
+    window.run();
+    assert_eq!(window.state().state.view, None);
+}
+
+#[test]
+fn keys_are_letters_while_text_is_typed() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    window.state_mut().state.options.dataset = "synthetic:len=5".to_owned();
+    window.run();
+    window.get_by_label("costs").click();
+    window.run();
+    let view = window.state().state.view;
+    window.key_press(Key::W);
+    window.key_press(Key::B);
+    window.run();
+    assert_eq!(window.state().state.view, view);
+    assert_eq!(window.state().state.lower, Lower::Timeline);
+}
+
+#[test]
+fn the_verdict_selects_the_batch_that_was_waited_for() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    window.get_by_label_contains("of it for batch 3").click();
+    window.run();
+    assert_eq!(window.state().state.selection, Some(Item::Batch(3)));
+    assert!(window.state().state.view.is_some());
+}
+
+#[test]
+fn the_table_and_the_help_open_by_key() {
+    let (_dir, path) = control_recording();
+    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    window.key_press(Key::B);
+    window.run();
+    assert_eq!(window.state().state.lower, Lower::Batches);
+    window.key_press(Key::Questionmark);
+    window.run();
+    assert!(window.query_by_label_contains("Step forward").is_some());
+    window.key_press(Key::Escape);
+    window.run();
+    assert!(!window.state().state.help_open);
+}
+
+#[test]
+fn the_form_edits_the_options_and_shows_the_line_of_python() {
+    let mut window = Window::new().open();
+    window.get_by_label("drop_last").click();
+    window.run();
+    assert!(window.state().state.options.drop_last);
+    assert!(window.query_by_label_contains("drop_last=True").is_some());
+}

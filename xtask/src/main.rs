@@ -1,0 +1,190 @@
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | bench | screenshots`.
+//!
+//! Every command first sees to libtorch and the system packages; once they are there, that takes
+//! a few milliseconds.
+
+mod libtorch;
+mod link;
+mod packages;
+mod python;
+mod setup;
+mod steps;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use packages::Level;
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Sets up what Loadscope needs, then runs, tests or checks it"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Get libtorch and the system packages; after it plain `cargo run` and `cargo test` work too
+    Setup {
+        /// Print the folder of libtorch on standard output
+        #[arg(long)]
+        print: bool,
+    },
+    /// Start Loadscope
+    Run {
+        /// With optimisations
+        #[arg(long, short)]
+        release: bool,
+        /// Arguments for Loadscope
+        #[arg(last = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Run every test; arguments go to `cargo test`
+    Test {
+        /// Arguments for `cargo test`, as in `cargo xtask test -p loadscope -- --nocapture`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Everything CI checks: formatting, clippy, tests, documentation
+    Check {
+        /// Leave the tests out
+        #[arg(long)]
+        no_test: bool,
+        /// Go on after a step that failed
+        #[arg(long)]
+        keep_going: bool,
+    },
+    /// Run the benchmarks; arguments go to `cargo bench`
+    Bench {
+        /// Arguments for `cargo bench`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Draw the pictures that the picture tests compare with anew
+    Screenshots,
+}
+
+/// An end whose reason the user has seen already; carries the exit code.
+#[derive(Debug)]
+struct AlreadySaid(u8);
+
+impl fmt::Display for AlreadySaid {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "ended with code {}", self.0)
+    }
+}
+
+impl std::error::Error for AlreadySaid {}
+
+/// What a set-up that failed ends with.
+const SETUP_FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse_from(with_kept_dashes(std::env::args_os().collect()));
+    let code = run(arguments.command).unwrap_or_else(|error| {
+        if let Some(AlreadySaid(code)) = error.downcast_ref() {
+            return *code;
+        }
+        eprintln!("error: {error:#}");
+        SETUP_FAILED
+    });
+    ExitCode::from(code)
+}
+
+fn run(command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Setup { print } => {
+            let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
+            if print {
+                println!("{}", ready.libtorch.display());
+            } else {
+                eprintln!("Ready: libtorch is in {}.", ready.libtorch.display());
+            }
+            Ok(0)
+        }
+        Command::Run { release, arguments } => {
+            let ready = setup::prepare(Level::Window, packages::Missing::Warns)?;
+            steps::run(&ready, release, &arguments)
+        }
+        Command::Test { arguments } => {
+            let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
+            steps::test(&ready, &arguments)
+        }
+        Command::Check {
+            no_test,
+            keep_going,
+        } => {
+            // Without the tests nothing is drawn, so only the compiler is needed.
+            let level = if no_test {
+                Level::Building
+            } else {
+                Level::Tests
+            };
+            let ready = setup::prepare(level, packages::Missing::Fails)?;
+            steps::check(&ready, !no_test, keep_going)
+        }
+        Command::Bench { arguments } => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::bench(&ready, &arguments)
+        }
+        Command::Screenshots => {
+            let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
+            steps::screenshots(&ready)
+        }
+    }
+}
+
+/// Doubles a `--` that comes right after `test` or `bench`: clap eats the first one, cargo needs it.
+fn with_kept_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let passes_on = matches!(
+        arguments.get(1).and_then(|name| name.to_str()),
+        Some("test" | "bench")
+    );
+    if passes_on && arguments.get(2).is_some_and(|argument| argument == "--") {
+        arguments.insert(2, "--".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn passed_on(line: &[&str]) -> Vec<OsString> {
+        let line = ["xtask"].iter().chain(line).map(OsString::from).collect();
+        match Arguments::parse_from(with_kept_dashes(line)).command {
+            Command::Test { arguments } | Command::Run { arguments, .. } => arguments,
+            _ => panic!("not a command that passes arguments on"),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn dashes_reach_cargo_test() {
+        assert_eq!(
+            passed_on(&["test", "--", "--nocapture"]),
+            ["--", "--nocapture"]
+        );
+        let line = ["test", "-p", "loadscope", "name", "--", "--ignored"];
+        assert_eq!(passed_on(&line), line[1..]);
+    }
+
+    #[test]
+    fn run_passes_on_what_follows_the_dashes() {
+        assert_eq!(
+            passed_on(&["run", "--release", "--", "--seed", "3"]),
+            ["--seed", "3"]
+        );
+    }
+}

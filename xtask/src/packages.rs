@@ -1,0 +1,316 @@
+//! System packages on Linux: which are missing, and installing them or saying how.
+//!
+//! What is looked for are the files themselves, so that any distribution and any driver will do.
+
+use std::collections::HashSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+/// What is to be done with the program; each level takes the ones above it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Compile.
+    Building,
+    /// Open a window.
+    Window,
+    /// Draw pictures and open windows without a screen.
+    Tests,
+}
+
+/// What to do about packages that are missing and cannot be installed from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Say it and go on, unless not even compiling is possible.
+    Warns,
+    /// Say it and stop.
+    Fails,
+}
+
+#[derive(Debug, PartialEq)]
+enum Probe {
+    /// A shared library that the loader knows.
+    Library(&'static str),
+    /// A program on the PATH.
+    Program(&'static str),
+    /// A file in one of these folders whose name contains the text.
+    File(&'static [&'static str], &'static str),
+}
+
+#[derive(Debug)]
+struct Need {
+    level: Level,
+    probe: Probe,
+    /// The package of Debian and Ubuntu.
+    package: &'static str,
+    what: &'static str,
+}
+
+const fn library(name: &'static str, package: &'static str) -> Need {
+    Need {
+        level: Level::Window,
+        probe: Probe::Library(name),
+        package,
+        what: name,
+    }
+}
+
+const VULKAN_DRIVERS: &[&str] = &[
+    "/usr/share/vulkan/icd.d",
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+];
+const GL_DRIVERS: &[&str] = &[
+    "/usr/share/glvnd/egl_vendor.d",
+    "/etc/glvnd/egl_vendor.d",
+    "/usr/lib/dri",
+    "/usr/lib64/dri",
+];
+
+const NEEDS: &[Need] = &[
+    Need {
+        level: Level::Building,
+        probe: Probe::Program("c++"),
+        package: "g++",
+        what: "a C++ compiler",
+    },
+    library("libGL.so.1", "libgl1"),
+    library("libEGL.so.1", "libegl1"),
+    Need {
+        level: Level::Window,
+        probe: Probe::File(GL_DRIVERS, ""),
+        package: "libgl1-mesa-dri",
+        what: "an OpenGL driver",
+    },
+    library("libX11.so.6", "libx11-6"),
+    library("libX11-xcb.so.1", "libx11-xcb1"),
+    library("libXcursor.so.1", "libxcursor1"),
+    library("libXi.so.6", "libxi6"),
+    library("libXrandr.so.2", "libxrandr2"),
+    library("libxkbcommon.so.0", "libxkbcommon0"),
+    library("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+    library("libwayland-client.so.0", "libwayland-client0"),
+    Need {
+        level: Level::Tests,
+        probe: Probe::Program("Xvfb"),
+        package: "xvfb",
+        what: "Xvfb, an X server without a screen",
+    },
+    Need {
+        level: Level::Tests,
+        probe: Probe::Library("libvulkan.so.1"),
+        package: "libvulkan1",
+        what: "libvulkan.so.1",
+    },
+    Need {
+        level: Level::Tests,
+        probe: Probe::File(VULKAN_DRIVERS, "lvp_icd"),
+        package: "mesa-vulkan-drivers",
+        what: "lavapipe, the Vulkan driver that draws without a graphics card",
+    },
+];
+
+/// Sees to it that everything for `level` is there.
+pub fn require(level: Level, if_missing: Missing) -> Result<()> {
+    if env::consts::OS != "linux" {
+        return Ok(());
+    }
+    // Without ldconfig (NixOS, musl) nothing can be said about libraries.
+    let Some(system) = System::look() else {
+        return Ok(());
+    };
+    let mut missing = missing_of(level, |probe| system.has(probe));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let has_apt = system.has(&Probe::Program("apt-get"));
+    if has_apt && is_root() {
+        install(&packages_of(&missing));
+        let now = System::look().unwrap_or(system);
+        missing.retain(|need| !now.has(&need.probe));
+        if missing.is_empty() {
+            return Ok(());
+        }
+    }
+    let text = advice(&missing, has_apt, is_root());
+    if if_missing == Missing::Fails || missing.iter().any(|need| need.level == Level::Building) {
+        bail!(text);
+    }
+    eprintln!("warning: {text}");
+    Ok(())
+}
+
+/// Lavapipe's description file, with which pictures come out the same on every machine.
+pub fn lavapipe() -> Option<PathBuf> {
+    let files = VULKAN_DRIVERS
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()));
+    // Debian installs one for each architecture.
+    let mut found: Vec<_> = files
+        .filter(|path| path.to_string_lossy().contains("lvp_icd"))
+        .collect();
+    found.sort_by_key(|path| !path.to_string_lossy().contains(env::consts::ARCH));
+    found.into_iter().next()
+}
+
+fn missing_of(level: Level, has: impl Fn(&Probe) -> bool) -> Vec<&'static Need> {
+    NEEDS
+        .iter()
+        .filter(|need| need.level <= level && !has(&need.probe))
+        .collect()
+}
+
+fn packages_of(needs: &[&Need]) -> Vec<&'static str> {
+    needs.iter().map(|need| need.package).collect()
+}
+
+fn advice(missing: &[&Need], has_apt: bool, root: bool) -> String {
+    let whats: Vec<_> = missing.iter().map(|need| need.what).collect();
+    let packages = packages_of(missing).join(" ");
+    let remedy = if has_apt {
+        let sudo = if root { "" } else { "sudo " };
+        format!("Install it with: {sudo}apt-get install {packages}")
+    } else {
+        format!(
+            "Install it with your system's package manager, where the names may differ from \
+             Debian's: {packages}"
+        )
+    };
+    format!("This system lacks {}. {remedy}", whats.join(", "))
+}
+
+/// Tries to; the caller looks afterwards what is still missing.
+fn install(packages: &[&str]) {
+    eprintln!("Installing system packages: {}", packages.join(" "));
+    let apt = |arguments: &[&str]| {
+        Command::new("apt-get")
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            // Standard output belongs to `setup --print`.
+            .stdout(std::io::stderr())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    let mut command = vec!["install", "-y", "-q", "--no-install-recommends"];
+    command.extend(packages);
+    // Old lists may name packages that the server no longer has: then they are fetched anew.
+    let installed = (has_lists() && apt(&command)) || (apt(&["update", "-q"]) && apt(&command));
+    if !installed {
+        eprintln!(
+            "`apt-get {}` failed (see above). Check the network and /etc/apt/sources.list.",
+            command.join(" ")
+        );
+    }
+}
+
+fn has_lists() -> bool {
+    fs::read_dir("/var/lib/apt/lists").is_ok_and(|entries| {
+        entries
+            .flatten()
+            .any(|entry| entry.file_name().to_string_lossy().contains("_Packages"))
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_root() -> bool {
+    false
+}
+
+/// What is installed, as far as it matters here.
+struct System {
+    libraries: HashSet<String>,
+    path: Vec<PathBuf>,
+}
+
+impl System {
+    fn look() -> Option<Self> {
+        // Users other than root often lack /sbin in their PATH.
+        let output = ["/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"]
+            .iter()
+            .find_map(|program| Command::new(program).arg("-p").output().ok())?;
+        Some(Self {
+            libraries: libraries_in(&String::from_utf8_lossy(&output.stdout)),
+            path: env::split_paths(&env::var_os("PATH")?).collect(),
+        })
+    }
+
+    fn has(&self, probe: &Probe) -> bool {
+        match probe {
+            // The cc crate takes the compiler from CXX.
+            Probe::Program("c++") if env::var_os("CXX").is_some() => true,
+            Probe::Program(name) => self.path.iter().any(|folder| folder.join(name).is_file()),
+            Probe::Library(name) => self.libraries.contains(*name),
+            Probe::File(folders, part) => folders.iter().any(|folder| {
+                fs::read_dir(Path::new(folder)).is_ok_and(|mut entries| {
+                    entries.any(|entry| {
+                        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().contains(part))
+                    })
+                })
+            }),
+        }
+    }
+}
+
+/// The names in what `ldconfig -p` prints.
+fn libraries_in(listing: &str) -> HashSet<String> {
+    listing
+        .lines()
+        .filter(|line| line.contains("=>"))
+        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_needs_what_the_ones_before_need() {
+        let bare = |level| packages_of(&missing_of(level, |_| false));
+        assert_eq!(bare(Level::Building), ["g++"]);
+        assert!(bare(Level::Window).contains(&"libgl1-mesa-dri"));
+        assert!(!bare(Level::Window).contains(&"xvfb"));
+        assert!(bare(Level::Tests).starts_with(&bare(Level::Window)));
+        assert!(bare(Level::Tests).ends_with(&["xvfb", "libvulkan1", "mesa-vulkan-drivers"]));
+    }
+
+    #[test]
+    fn only_what_is_not_there_is_missing() {
+        let missing = missing_of(Level::Tests, |probe| *probe != Probe::Program("Xvfb"));
+        assert_eq!(packages_of(&missing), ["xvfb"]);
+        assert!(missing_of(Level::Tests, |_| true).is_empty());
+    }
+
+    #[test]
+    fn the_advice_names_the_thing_and_the_command() {
+        let missing = missing_of(Level::Tests, |probe| *probe != Probe::Program("Xvfb"));
+        assert_eq!(
+            advice(&missing, true, false),
+            "This system lacks Xvfb, an X server without a screen. Install it with: sudo apt-get \
+             install xvfb"
+        );
+        assert!(advice(&missing, false, false).contains("package manager"));
+    }
+
+    #[test]
+    fn ldconfig_is_understood() {
+        let listing = "2 libs found in cache `/etc/ld.so.cache'\n\
+                       \tlibGL.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libGL.so.1\n\
+                       \tlibEGL.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libEGL.so.1\n";
+        let found = libraries_in(listing);
+        assert_eq!(found.len(), 2);
+        assert!(found.contains("libGL.so.1"));
+    }
+}

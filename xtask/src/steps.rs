@@ -1,0 +1,267 @@
+//! The commands themselves: each one is cargo with the right arguments and surroundings.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::packages;
+use crate::setup::Ready;
+
+/// `cargo run` of the program.
+pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
+    let mut command = cargo(ready, &["run", "--package", "loadscope"]);
+    if release {
+        command.arg("--release");
+    }
+    finish(command.arg("--").args(arguments))
+}
+
+/// Every test; xtask's own ones only when no argument selects others.
+pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
+    let own = match arguments {
+        [] => finish(&mut cargo(ready, &["test", "--package", "xtask"]))?,
+        _ => 0,
+    };
+    let mut command = cargo(ready, &["test"]);
+    if !names_a_package(arguments) {
+        // Not xtask: Windows does not let a program that runs be built anew.
+        command.args(["--workspace", "--exclude", "xtask"]);
+    }
+    prepare_pictures(&mut command, ready)?;
+    let others = finish(command.args(arguments))?;
+    Ok(if others == 0 { own } else { others })
+}
+
+/// The benchmarks.
+pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
+    let mut command = cargo(ready, &["bench"]);
+    if !names_a_package(arguments) {
+        command.args([
+            "-p",
+            "loadscope",
+            "-p",
+            "loadscope-engine",
+            "-p",
+            "loadscope-trace",
+        ]);
+    }
+    finish(command.args(arguments))
+}
+
+/// The picture tests, told to write what they draw.
+pub fn screenshots(ready: &Ready) -> Result<u8> {
+    let mut command = cargo(ready, &["test", "--package", "loadscope-tests", "pictures"]);
+    prepare_pictures(&mut command, ready)?;
+    finish(command.env("UPDATE_SNAPSHOTS", "true"))
+}
+
+/// What CI checks, one step after the other.
+pub fn check(ready: &Ready, with_tests: bool, keep_going: bool) -> Result<u8> {
+    type Step<'a> = (&'static str, Box<dyn Fn() -> Result<u8> + 'a>);
+    let step = |arguments: &'static [&'static str]| move || finish(&mut cargo(ready, arguments));
+    let mut steps: Vec<Step> = vec![
+        ("format", Box::new(step(&["fmt", "--all", "--check"]))),
+        (
+            "clippy",
+            Box::new(step(&[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--",
+                "-D",
+                "warnings",
+            ])),
+        ),
+    ];
+    if with_tests {
+        steps.push(("tests", Box::new(|| test(ready, &[]))));
+    }
+    let document = || {
+        let mut command = cargo(ready, &["doc", "--workspace", "--no-deps"]);
+        finish(command.env("RUSTDOCFLAGS", "-D warnings"))
+    };
+    steps.push(("documentation", Box::new(document)));
+
+    let total = Instant::now();
+    let mut failed = Vec::new();
+    let mut code = 0;
+    for (name, step) in steps {
+        eprintln!("── {name}");
+        let started = Instant::now();
+        let ended = step()?;
+        let outcome = if ended == 0 { "ok" } else { "FAILED" };
+        eprintln!("── {name}: {outcome}, {}", shown(started.elapsed()));
+        if ended != 0 {
+            failed.push(name);
+            code = if code == 0 { ended } else { code };
+            if !keep_going {
+                break;
+            }
+        }
+    }
+    let total = shown(total.elapsed());
+    if failed.is_empty() {
+        eprintln!("Everything is in order ({total}).");
+    } else {
+        eprintln!("Failed: {} ({total}).", failed.join(", "));
+    }
+    Ok(code)
+}
+
+/// Cargo with the environment that a plain call from the user's shell would have.
+fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    for (name, _) in env::vars_os() {
+        if is_of_this_run(&name) {
+            command.env_remove(name);
+        }
+    }
+    for name in &ready.hidden {
+        command.env_remove(name);
+    }
+    if cfg!(windows) {
+        // Windows has no rpath: libraries are found through the PATH.
+        let mut path = vec![ready.libtorch.join("lib")];
+        path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+        if let Ok(path) = env::join_paths(path) {
+            command.env("PATH", path);
+        }
+    }
+    command
+}
+
+/// Variables that cargo set for xtask itself; build scripts of others could take them for theirs.
+fn is_of_this_run(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"]
+        .iter()
+        .any(|start| name.starts_with(start))
+        || ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"].contains(&&*name)
+}
+
+/// Whether the arguments for cargo, as opposed to those for the tests, choose packages.
+fn names_a_package(arguments: &[OsString]) -> bool {
+    arguments
+        .iter()
+        .map(|argument| argument.to_string_lossy())
+        .take_while(|argument| argument != "--")
+        .any(|argument| {
+            argument == "--package"
+                || argument.starts_with("--package=")
+                || (argument.starts_with("-p") && !argument.starts_with("--"))
+        })
+}
+
+/// The surroundings in which pictures come out the same everywhere.
+fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
+    command.env("LIBGL_ALWAYS_SOFTWARE", "1");
+    if let Some(driver) = packages::lavapipe() {
+        // The loader's newer name for the variable, and the one that older loaders know.
+        command.env("VK_DRIVER_FILES", &driver);
+        command.env("VK_ICD_FILENAMES", &driver);
+    }
+    if cfg!(unix) && env::var_os("XDG_RUNTIME_DIR").is_none() {
+        let folder = ready.target.join("runtime");
+        private_folder(&folder).with_context(|| {
+            format!(
+                "The folder {} could not be made. Make its parent writable",
+                folder.display()
+            )
+        })?;
+        command.env("XDG_RUNTIME_DIR", folder);
+    }
+    Ok(())
+}
+
+fn private_folder(folder: &std::path::Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Runs a command and gives its exit code, the way a shell would.
+fn finish(command: &mut Command) -> Result<u8> {
+    let status = command.status().with_context(|| {
+        format!(
+            "{} could not be started. Install Rust from https://rustup.rs",
+            command.get_program().display()
+        )
+    })?;
+    Ok(code_of(status))
+}
+
+fn code_of(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
+    // Windows knows larger codes; what is not zero has to stay so.
+    status
+        .code()
+        .map_or(1, |code| u8::try_from(code).unwrap_or(1))
+}
+
+fn shown(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 60.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!(
+            "{:.0} min {:02.0} s",
+            (seconds / 60.0).floor(),
+            seconds % 60.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_only_looked_for_before_the_dashes() {
+        let names = |line: &[&str]| {
+            let line: Vec<_> = line.iter().map(OsString::from).collect();
+            names_a_package(&line)
+        };
+        assert!(names(&["-p", "loadscope"]) && names(&["-ploadscope"]));
+        assert!(names(&["--package=loadscope", "--", "x"]));
+        assert!(!names(&["name", "--", "-p"]));
+        assert!(!names(&["--profile", "release"]));
+    }
+
+    #[test]
+    fn variables_of_this_run_do_not_reach_the_build() {
+        assert!(is_of_this_run("CARGO_PKG_VERSION".as_ref()));
+        assert!(is_of_this_run("CARGO_MANIFEST_DIR".as_ref()));
+        for kept in ["CARGO_TARGET_DIR", "CARGO_HOME", "CARGO_BUILD_JOBS", "PATH"] {
+            assert!(!is_of_this_run(kept.as_ref()), "{kept}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn exit_codes_are_passed_on() -> Result<()> {
+        let code = |script: &str| finish(Command::new("sh").args(["-c", script]));
+        assert_eq!(code("exit 0")?, 0);
+        assert_eq!(code("exit 101")?, 101);
+        assert_eq!(code("kill -9 $$")?, 137);
+        Ok(())
+    }
+
+    #[test]
+    fn durations_are_readable() {
+        assert_eq!(shown(Duration::from_millis(1240)), "1.2 s");
+        assert_eq!(shown(Duration::from_secs(187)), "3 min 07 s");
+    }
+}
