@@ -8,4 +8,5 @@ mod fixture;
 mod folder;
 mod live;
 mod pictures;
+mod timeline;
 mod window;

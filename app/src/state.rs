@@ -151,13 +151,16 @@ impl State {
 
     /// The range on the screen: the chosen one, or the whole run.
     pub fn shown(&self) -> TimeView {
-        self.view.unwrap_or_else(|| {
-            let start = self.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
-            let end = self.run.end();
-            // A little air on both sides, so that the first and the last span can be seen to begin and end.
-            let air = Nanos((end - start).0 / 60);
-            TimeView::new(start - air, end + air)
-        })
+        self.view.unwrap_or_else(|| self.whole())
+    }
+
+    /// The range of the whole run.
+    pub fn whole(&self) -> TimeView {
+        let start = self.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+        let end = self.run.end();
+        // A little air on both sides, so that the first and the last span can be seen to begin and end.
+        let air = Nanos((end - start).0 / 60);
+        TimeView::new(start - air, end + air)
     }
 
     /// True if `item` is what is selected, or if nothing is.

@@ -1,0 +1,45 @@
+//! The way of a batch across the lanes.
+
+use loadscope_trace::{Activity, Lane, Run, Span, Stage, Track};
+
+/// Where a batch was for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// On which row of which lane.
+    pub track: Track,
+    /// From when to when.
+    pub span: Span,
+}
+
+/// The places a batch went through, in order of time.
+pub fn places(run: &Run, row: usize) -> Vec<Place> {
+    let Some(batch) = run.batches().get(row) else {
+        return Vec::new();
+    };
+    let mut places = Vec::new();
+    let mut pinned = false;
+    for step in run.path(row) {
+        pinned |= step.stage == Stage::Pinning;
+        let lane = Lane::of(step.stage, batch.worker, pinned);
+        let Some((lane, activity)) = lane.zip(Activity::of(step.stage)) else {
+            continue;
+        };
+        let rows = run
+            .lanes()
+            .find(|(l, _)| *l == lane)
+            .map_or(0, |(_, rows)| rows);
+        let place = (0..rows).find_map(|r| {
+            let track = Track {
+                lane,
+                row: u16::try_from(r).ok()?,
+            };
+            let all = run.track(track)?.all();
+            let first = all.partition_point(|s| s.start < step.start);
+            let mut at_once = all[first..].iter().take_while(|s| s.start == step.start);
+            let span = at_once.find(|s| s.batch() == Some(row) && s.activity == activity)?;
+            Some(Place { track, span: *span })
+        });
+        places.extend(place);
+    }
+    places
+}

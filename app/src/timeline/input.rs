@@ -1,0 +1,152 @@
+//! Hands: wheel, drag, click. Everything ends in [`Asks`].
+
+use eframe::egui::{CursorIcon, PointerButton, Rect, Response, Ui};
+use loadscope_trace::Nanos;
+
+use super::hit::Target;
+use super::minimap::Grip;
+use super::motion::Motion;
+use super::scene::Scene;
+use crate::command::Command;
+use crate::view::{Item, TimeView};
+
+/// What the user asks for in a frame.
+pub(super) struct Asks {
+    /// The range to show.
+    pub view: TimeView,
+    /// True if the way there should be seen.
+    pub glide: bool,
+    pub commands: Vec<Command>,
+}
+
+/// What the pointer holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Drag {
+    /// The time cursor.
+    Cursor,
+    /// The end of a range that began here.
+    Range(Nanos),
+    /// A part of the window of the minimap; the view and the instant at which it was taken.
+    Window(Grip, TimeView, Nanos),
+}
+
+impl Asks {
+    pub fn new(view: TimeView) -> Self {
+        Self {
+            view,
+            glide: false,
+            commands: Vec::new(),
+        }
+    }
+
+    /// The commands, with one for the view if it was changed.
+    pub fn finish(mut self, scene: &Scene<'_>, motion: &mut Motion) -> Vec<Command> {
+        if self.view != scene.axis.view {
+            let view = kept_in_sight(self.view, scene.whole);
+            if !self.glide {
+                motion.expect(view);
+            }
+            // At the end of the way nothing changes any more.
+            if scene.state.view != Some(view) {
+                self.commands.push(Command::View(Some(view)));
+            }
+        }
+        self.commands
+    }
+}
+
+/// `view`, moved and narrowed so that one can't get lost: never wider than the run, its middle always in the run.
+pub fn kept_in_sight(view: TimeView, whole: TimeView) -> TimeView {
+    if view.len() >= whole.len() {
+        return whole;
+    }
+    let middle = view.start.0.midpoint(view.end.0);
+    let lost = middle - middle.clamp(whole.start.0, whole.end.0);
+    view.shifted(Nanos(-lost))
+}
+
+/// Zooms and pans with the wheel. Returns the time under the pointer.
+pub(super) fn wheel(ui: &Ui, rect: Rect, scene: &Scene<'_>, asks: &mut Asks) -> Option<Nanos> {
+    if !ui.rect_contains_pointer(rect) {
+        return None;
+    }
+    let (zoom, scroll, pointer) = ui.input(|i| {
+        (
+            i.zoom_delta(),
+            i.smooth_scroll_delta().x,
+            i.pointer.hover_pos(),
+        )
+    });
+    let pointer = pointer?;
+    let pivot = scene.axis.time(scene.axis.range.clamp(pointer.x));
+    if zoom != 1.0 && zoom > 0.0 {
+        asks.view = asks.view.zoomed(pivot, 1.0 / f64::from(zoom));
+    }
+    if scroll != 0.0 {
+        pan(scene, asks, scroll);
+    }
+    scene.axis.range.contains(pointer.x).then_some(pivot)
+}
+
+fn pan(scene: &Scene<'_>, asks: &mut Asks, points: f32) {
+    let by = f64::from(-points) * scene.axis.ns_per_point();
+    asks.view = asks.view.shifted(Nanos(by.round() as i64));
+}
+
+/// Dragging lanes moves them along.
+pub(super) fn grab(ui: &Ui, response: &Response, scene: &Scene<'_>, asks: &mut Asks) {
+    if response.dragged_by(PointerButton::Primary) || response.dragged_by(PointerButton::Middle) {
+        ui.set_cursor_icon(CursorIcon::Grabbing);
+        let points = response.drag_delta().x;
+        if points != 0.0 {
+            pan(scene, asks, points);
+        }
+    }
+}
+
+/// A click selects, another one right after it zooms.
+pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
+    if response.double_clicked()
+        && let Some((start, end)) = target.range(&scene.state.run)
+    {
+        let air = Nanos((end - start).0 / 10);
+        asks.view = TimeView::new(start - air, end + air);
+        asks.glide = true;
+    } else if response.clicked() {
+        asks.commands.push(Command::Select(Some(target.item())));
+    }
+}
+
+/// The range between two instants, whichever comes first.
+pub(super) fn range(a: Nanos, b: Nanos) -> Option<Item> {
+    (a != b).then(|| Item::Range(a.min(b), a.max(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn some_of_the_run_is_always_in_sight(start in -1_000_000i64..1_000_000, len in 200..10_000_000i64) {
+            let whole = TimeView::new(Nanos(-10), Nanos(500_000));
+            let view = kept_in_sight(TimeView::new(Nanos(start), Nanos(start + len)), whole);
+            prop_assert!(view.len() <= whole.len());
+            prop_assert!(view.start < whole.end && view.end > whole.start);
+            prop_assert_eq!(kept_in_sight(view, whole), view);
+        }
+    }
+
+    #[test]
+    fn what_is_in_sight_stays() {
+        let whole = TimeView::new(Nanos(0), Nanos(1_000_000));
+        let view = TimeView::new(Nanos(333), Nanos(77_777));
+        assert_eq!(kept_in_sight(view, whole), view);
+        assert_eq!(
+            kept_in_sight(TimeView::new(Nanos(-5), Nanos(3_000_000)), whole),
+            whole
+        );
+    }
+}

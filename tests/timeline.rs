@@ -1,0 +1,283 @@
+//! The timeline as a user meets it: by label, by pointer, and in pictures.
+
+mod fixture;
+mod window;
+
+use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use fixture::{CONTROL, LARGE, SMALL};
+use loadscope::command::Command;
+use loadscope::state::Source;
+use loadscope::view::{Cursor, Item, TimeView};
+use loadscope_trace::{Lane, Nanos};
+use window::{Window, click, drag, open, place, row, small, wheel};
+
+#[test]
+fn an_empty_timeline_says_what_to_do() {
+    let harness = small(Window::default());
+    harness.get_by_label("No batches yet — press Ctrl+R to run");
+}
+
+#[test]
+fn every_lane_has_a_name() {
+    let harness = small(Window::new(&CONTROL));
+    for lane in [
+        "trainer",
+        "reorder buffer",
+        "result queue",
+        "worker 0",
+        "index queue 2",
+    ] {
+        harness.get_by_label(&format!("{lane} lane"));
+    }
+    harness.get_by_label("Minimap of the whole run");
+    harness.get_by_label("Time ruler");
+}
+
+#[test]
+fn a_click_on_a_span_selects_its_batch_and_on_a_label_its_lane() {
+    let mut harness = small(Window::new(&CONTROL));
+    // Sample 3 keeps worker 0 busy from 0.1 s to 0.7 s.
+    let at = place(&harness, "worker 0", 400);
+    click(&mut harness, at);
+    assert_eq!(
+        harness.state().state.selection,
+        Some(Item::Batch(row(&harness, 3)))
+    );
+    let label = pos2(20.0, place(&harness, "worker 1", 0).y);
+    click(&mut harness, label);
+    assert_eq!(
+        harness.state().state.selection,
+        Some(Item::Lane(Lane::Worker(1)))
+    );
+    assert_eq!(
+        harness.state().state.view,
+        None,
+        "selecting never moves the view"
+    );
+}
+
+#[test]
+fn tooltips_say_what_how_long_and_why() {
+    let mut harness = small(Window::new(&CONTROL));
+    let at = place(&harness, "worker 0", 400);
+    harness.hover_at(at);
+    harness.run();
+    harness.get_by_label("Batch 3 · Fetching · worker 0");
+    harness.get_by_label_contains("600\u{2009}ms, from 10");
+    assert_eq!(
+        harness.state().state.hovered,
+        Some(Item::Batch(row(&harness, 3)))
+    );
+    let at = place(&harness, "trainer", 500);
+    harness.hover_at(at);
+    harness.run();
+    harness.get_by_label("The trainer waits for batch 3, which is Fetching in worker 0");
+}
+
+#[test]
+fn the_ruler_sets_the_cursor_and_selects_a_range() {
+    let mut harness = small(Window::new(&CONTROL));
+    let y = harness.get_by_label("Time ruler").rect().center().y;
+    let at = |harness: &Harness<'_, Window>, ms| pos2(place(harness, "trainer", ms).x, y);
+    let pixel = Nanos(harness.state().state.shown().len().0 / 900);
+    let near = |a: Nanos, ms: i64| (a - Nanos::from_millis(ms)).0.abs() <= pixel.0;
+
+    let to = at(&harness, 300);
+    click(&mut harness, to);
+    let Cursor::At(t) = harness.state().state.cursor else {
+        panic!("the cursor follows the click");
+    };
+    assert!(near(t, 300), "{t}");
+
+    let (from, to) = (at(&harness, 300), at(&harness, 500));
+    drag(&mut harness, from, to, PointerButton::Primary);
+    assert_eq!(
+        harness.state().state.selection,
+        None,
+        "that was the cursor's handle"
+    );
+    assert!(near(harness.state().state.now(), 500));
+
+    let (from, to) = (at(&harness, 400), at(&harness, 200));
+    drag(&mut harness, from, to, PointerButton::Primary);
+    let Some(Item::Range(start, end)) = harness.state().state.selection else {
+        panic!("dragging the ruler selects a range");
+    };
+    assert!(near(start, 200) && near(end, 400), "{start} {end}");
+}
+
+#[test]
+fn hands_zoom_and_pan() {
+    let mut harness = small(Window::new(&CONTROL));
+    let whole = harness.state().state.shown();
+    let at = place(&harness, "worker 1", 300);
+    wheel(&mut harness, at, vec2(0.0, 3.0), Modifiers::COMMAND);
+    let zoomed = harness
+        .state()
+        .state
+        .view
+        .expect("zooming leaves the whole");
+    assert!(zoomed.len() < whole.len());
+    let off = place(&harness, "worker 1", 300).x - at.x;
+    assert!(
+        off.abs() <= 1.0,
+        "what is under the pointer stays there: {off}"
+    );
+    assert!(harness.state().timeline.zoom_pivot().is_some());
+
+    wheel(&mut harness, at, vec2(0.0, -2.0), Modifiers::SHIFT);
+    let panned = harness.state().state.shown();
+    assert!(panned.start > zoomed.start, "{panned:?} {zoomed:?}");
+    assert!((panned.len().0 - zoomed.len().0).abs() < 10);
+
+    let from = place(&harness, "worker 1", 300);
+    for button in [PointerButton::Primary, PointerButton::Middle] {
+        let before = harness.state().state.shown();
+        drag(&mut harness, from, from + vec2(60.0, 0.0), button);
+        assert!(harness.state().state.shown().start < before.start);
+    }
+    let selected = harness
+        .state()
+        .asked
+        .iter()
+        .any(|c| matches!(c, Command::Select(_)));
+    assert!(!selected, "dragging is not clicking");
+    wheel(&mut harness, at, vec2(0.0, -200.0), Modifiers::COMMAND);
+    assert_eq!(harness.state().state.shown(), whole, "one can't get lost");
+}
+
+#[test]
+fn the_wheel_scrolls_lanes_that_do_not_fit() {
+    let mut harness = open(Window::new(&LARGE), vec2(600.0, 250.0), Theme::Light);
+    let top = |harness: &Harness<'_, Window>| harness.get_by_label("worker 0 lane").rect().top();
+    let before = top(&harness);
+    wheel(
+        &mut harness,
+        pos2(400.0, 150.0),
+        vec2(0.0, -2.0),
+        Modifiers::NONE,
+    );
+    assert!(top(&harness) < before - 20.0);
+    assert_eq!(harness.state().state.view, None);
+}
+
+#[test]
+fn the_minimap_moves_the_view() {
+    let mut window = Window::new(&CONTROL);
+    window.state.view = Some(TimeView::new(
+        Nanos::from_millis(100),
+        Nanos::from_millis(300),
+    ));
+    let mut harness = small(window);
+    let map = harness.get_by_label("Minimap of the whole run").rect();
+    click(&mut harness, map.center());
+    let view = harness.state().state.shown();
+    let whole = harness.state().state.whole();
+    let middle = |v: TimeView| v.start.0.midpoint(v.end.0);
+    assert!((middle(view) - middle(whole)).abs() < whole.len().0 / 500);
+    drag(
+        &mut harness,
+        map.center(),
+        map.center() - vec2(100.0, 0.0),
+        PointerButton::Primary,
+    );
+    assert!(middle(harness.state().state.shown()) < middle(view));
+    assert_eq!(harness.state().state.shown().len(), view.len());
+}
+
+#[test]
+fn a_double_click_zooms_to_the_span() {
+    let mut harness = small(Window::new(&CONTROL));
+    let at = place(&harness, "worker 0", 400);
+    harness.hover_at(at);
+    harness.step();
+    // All in one frame: the test's frames are too far apart for a double click.
+    harness
+        .input_mut()
+        .events
+        .extend(
+            [true, false, true, false].map(|pressed| egui::Event::PointerButton {
+                pos: at,
+                button: PointerButton::Primary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            }),
+        );
+    harness.run();
+    let view = harness.state().state.view.expect("it zooms");
+    assert!(
+        view.len() > Nanos::from_millis(600) && view.len() < Nanos::from_millis(800),
+        "{}",
+        view.len()
+    );
+}
+
+#[test]
+fn commands_glide_there_and_come_to_rest() {
+    let mut window = Window::new(&CONTROL);
+    window.state.still = false;
+    let mut harness = small(window);
+    harness.state_mut().state.view = Some(TimeView::new(Nanos(0), Nanos::from_millis(100)));
+    let frames = harness.run();
+    assert!(frames <= 4, "{frames}");
+    harness.run_steps(1);
+}
+
+/// Every scene in one of the themes; all of them at the smallest size, where room is short.
+#[test]
+fn pictures_of_the_timeline() {
+    for (k, (scene, window, hover)) in scenes().into_iter().enumerate() {
+        let theme = [Theme::Dark, Theme::Light][k % 2];
+        let mut harness = open(window, vec2(1100.0, 500.0), theme);
+        if let Some((lane, ms)) = hover {
+            let at = place(&harness, lane, ms);
+            harness.hover_at(at);
+            harness.run();
+        }
+        harness.snapshot(format!("timeline_{scene}"));
+    }
+}
+
+type Scene = (&'static str, Window, Option<(&'static str, i64)>);
+
+fn scenes() -> Vec<Scene> {
+    let view = |from: i64, to: i64| {
+        Some(TimeView::new(
+            Nanos::from_millis(from),
+            Nanos::from_millis(to),
+        ))
+    };
+    let mut selected = Window::new(&SMALL);
+    selected.state.view = view(100, 500);
+    selected.state.selection = Some(Item::Batch(9));
+    selected.state.cursor = Cursor::At(Nanos::from_millis(320));
+    let mut inside = Window::new(&SMALL);
+    inside.state.view = view(200, 300);
+    let mut range = Window::new(&SMALL);
+    range.state.selection = Some(Item::Range(
+        Nanos::from_millis(300),
+        Nanos::from_millis(550),
+    ));
+    let mut deep = Window::new(&LARGE);
+    deep.state.view = view(30_000, 30_100);
+    let mut live = Window::new(&SMALL);
+    live.state.run = SMALL.run(Some(400_000));
+    live.state.source = Source::Live { paused: false };
+    let mut lane = Window::new(&SMALL);
+    lane.state.selection = Some(Item::Lane(Lane::Worker(1)));
+    lane.state.cursor = Cursor::At(Nanos::from_millis(500));
+    vec![
+        ("lane", lane, Some(("worker 3", 700))),
+        ("control", Window::new(&CONTROL), Some(("trainer", 500))),
+        ("run", Window::new(&SMALL), None),
+        ("selected", selected, None),
+        ("inside", inside, Some(("worker 1", 240))),
+        ("range", range, None),
+        ("large", Window::new(&LARGE), Some(("worker 3", 20_000))),
+        ("deep", deep, None),
+        ("live", live, None),
+        ("empty", Window::default(), None),
+    ]
+}
