@@ -7,6 +7,7 @@ mod control_sequence;
 mod fixture;
 mod folder;
 mod live;
+mod machine;
 mod pictures;
 mod timeline;
 mod window;

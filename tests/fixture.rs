@@ -107,6 +107,8 @@ pub fn write_log(path: &Path, events: &[Event]) {
     let mut log = LogWriter::create(path).expect("the folder is writable");
     for event in events {
         log.write(event).expect("there is room");
+        // As while recording, when what was written becomes readable every now and then.
+        log.flush().expect("there is room");
     }
     log.finish().expect("there is room");
 }

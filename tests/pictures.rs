@@ -1,7 +1,7 @@
 //! Pictures of the whole window. `cargo xtask screenshots` makes them anew; look at each before committing it.
 
 use eframe::egui::{Theme, Vec2};
-use egui_kittest::{Harness, SnapshotOptions};
+use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
 use loadscope::app::App;
 use loadscope::command::{Action, Command};
 use loadscope::view::{Cursor, Item};
@@ -26,10 +26,13 @@ fn screenshot(window: &mut Harness<'static, App>, name: &str) {
 
 #[test]
 fn pictures_of_the_welcome() {
+    let mut results = SnapshotResults::new();
     for (theme, name) in [(Theme::Dark, "welcome_dark"), (Theme::Light, "welcome_light")] {
         let mut window = Window { theme, ..Window::new() };
         window.prefs.recent = vec!["/data/runs/monday.jsonl.zst".into(), "/data/runs/tuesday.jsonl".into()];
-        window.open().snapshot(name);
+        let mut window = window.open();
+        window.snapshot(name);
+        results.extend_harness(&mut window);
     }
 }
 
@@ -40,6 +43,7 @@ fn held() -> [Command; 2] {
 
 #[test]
 fn pictures_of_the_debug_workspace() {
+    let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1440.0, 900.0), "debug_dark"),
         (Theme::Light, Vec2::new(1440.0, 900.0), "debug_light"),
@@ -48,11 +52,13 @@ fn pictures_of_the_debug_workspace() {
         let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
         do_all(&mut window, held());
         screenshot(&mut window, name);
+        results.extend_harness(&mut window);
     }
 }
 
 #[test]
 fn pictures_of_small_and_large_windows() {
+    let mut results = SnapshotResults::new();
     for (theme, size, name) in [
         (Theme::Dark, Vec2::new(1100.0, 700.0), "debug_small"),
         (Theme::Light, Vec2::new(1920.0, 1080.0), "debug_large"),
@@ -61,6 +67,7 @@ fn pictures_of_small_and_large_windows() {
         let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
         do_all(&mut window, [Command::Cursor(Cursor::At(Nanos::from_millis(480)))]);
         window.snapshot(name);
+        results.extend_harness(&mut window);
     }
 }
 
@@ -79,6 +86,7 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     let mut window = Window::new().open();
     do_all(&mut window, [Command::UseFolder("/no/such/folder".into()), Action::Run.into()]);
     window.snapshot("failed_start");
+    let mut results = window.take_snapshot_results();
 
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("empty.jsonl");
@@ -87,4 +95,5 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     wait(&mut window, |app| app.state.has_run());
     window.run();
     window.snapshot("empty_run");
+    results.extend_harness(&mut window);
 }

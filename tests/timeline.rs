@@ -4,7 +4,7 @@ mod fixture;
 mod window;
 
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
-use egui_kittest::Harness;
+use egui_kittest::{Harness, SnapshotResults};
 use egui_kittest::kittest::Queryable as _;
 use fixture::{CONTROL, LARGE, SMALL};
 use loadscope::command::Command;
@@ -228,6 +228,7 @@ fn commands_glide_there_and_come_to_rest() {
 /// Every scene in one of the themes; all of them at the smallest size, where room is short.
 #[test]
 fn pictures_of_the_timeline() {
+    let mut results = SnapshotResults::new();
     for (k, (scene, window, hover)) in scenes().into_iter().enumerate() {
         let theme = [Theme::Dark, Theme::Light][k % 2];
         let mut harness = open(window, vec2(1100.0, 500.0), theme);
@@ -237,6 +238,7 @@ fn pictures_of_the_timeline() {
             harness.run();
         }
         harness.snapshot(format!("timeline_{scene}"));
+        results.extend_harness(&mut harness);
     }
 }
 

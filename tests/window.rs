@@ -1,6 +1,6 @@
 //! What a user does with a recording: by label and by key.
 
-use eframe::egui::{Key, Modifiers};
+use eframe::egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
 use loadscope::state::Lower;
 use loadscope::view::{Cursor, Item};
@@ -94,7 +94,7 @@ fn the_table_and_the_help_open_by_key() {
     assert_eq!(window.state().state.lower, Lower::Batches);
     window.key_press(Key::Questionmark);
     window.run();
-    assert!(window.query_by_label_contains("Step forward").is_some());
+    assert!(window.query_by_label_contains("drag on the ruler").is_some());
     window.key_press(Key::Escape);
     window.run();
     assert!(!window.state().state.help_open);
@@ -103,7 +103,7 @@ fn the_table_and_the_help_open_by_key() {
 #[test]
 fn the_form_edits_the_options_and_shows_the_line_of_python() {
     let mut window = Window::new().open();
-    window.get_by_label("drop_last").click();
+    window.get_by_role_and_label(Role::CheckBox, "drop_last").click();
     window.run();
     assert!(window.state().state.options.drop_last);
     assert!(window.query_by_label_contains("drop_last=True").is_some());

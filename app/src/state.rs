@@ -136,7 +136,7 @@ impl State {
     /// The machine at the instant that is looked at.
     pub fn machine(&self) -> Machine<'_> {
         match self.cursor {
-            Cursor::Live => self.run.machine_after(self.run.transitions().len()),
+            Cursor::Live => self.run.machine_at(self.run.end()),
             Cursor::At(at) => self.run.machine_at(at),
             Cursor::Step(step) => self.run.machine_after(step),
         }

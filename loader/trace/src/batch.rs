@@ -1,5 +1,7 @@
 //! What is known of one batch.
 
+use std::ops::Add;
+
 use crate::{BatchId, Lane, Nanos, Stage, WorkerId};
 
 /// One batch as the fold keeps it. Its path, samples and content come from the [`crate::Run`] that holds it.
@@ -31,8 +33,8 @@ pub struct Batch {
     pub(crate) timings: (u64, u32),
     /// Its named stages in the run's arena: first position, number of stages.
     pub(crate) stages: (u64, u16),
-    /// Which list of stage names applies.
-    pub(crate) stage_names: u16,
+    /// Which list of stage names applies, once its samples were fetched.
+    pub(crate) stage_names: Option<u16>,
 }
 
 /// One stage on the path of a batch.
@@ -92,6 +94,8 @@ impl SampleStages<'_> {
 
     /// Wall time of stage `name_at` over all samples.
     pub fn total(&self, name_at: usize) -> Nanos {
-        Nanos((0..self.samples).map(|p| self.wall(name_at, p).0).sum())
+        (0..self.samples)
+            .map(|p| self.wall(name_at, p))
+            .fold(Nanos::ZERO, Add::add)
     }
 }

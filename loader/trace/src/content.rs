@@ -16,6 +16,7 @@ pub struct BatchContent {
 
 /// One leaf of a batch, usually a tensor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Field {
     /// Path inside the batch: `[0]`, `["image"]`, `["boxes"][1]`.
     pub name: String,
@@ -58,6 +59,7 @@ pub enum FieldData {
 
 /// Small pictures of the samples of a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pictures {
     /// Width in pixels.
     pub width: u32,
@@ -71,9 +73,11 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Bytes of one picture.
+    /// Bytes of one picture; [`usize::MAX`] for sizes that no picture has.
     pub fn stride(&self) -> usize {
-        self.width as usize * self.height as usize * usize::from(self.channels)
+        (self.width as usize)
+            .saturating_mul(self.height as usize)
+            .saturating_mul(usize::from(self.channels))
     }
 
     /// Number of whole pictures.
@@ -84,7 +88,7 @@ impl Pictures {
     /// The bytes of picture `k`.
     pub fn get(&self, k: usize) -> Option<&[u8]> {
         let stride = self.stride();
-        self.pixels.get(k.checked_mul(stride)?..)?.get(..stride)
+        (k < self.count()).then(|| &self.pixels[k * stride..(k + 1) * stride])
     }
 }
 
@@ -105,28 +109,67 @@ mod base64_bytes {
 
 /// JSON has no NaN and no infinities: those are written as text.
 mod any_f64 {
+    use std::fmt;
+
+    use serde::de::{Error, Unexpected, Visitor};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Number<'a> {
-        Finite(f64),
-        Other(std::borrow::Cow<'a, str>),
+    /// Not an untagged enum: serde would buffer what stands in the place of a number, however large it is.
+    #[derive(Clone, Copy)]
+    struct Number(f64);
+
+    impl Serialize for Number {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            match self.0.is_finite() {
+                true => s.serialize_f64(self.0),
+                false => s.collect_str(&self.0),
+            }
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Number {
+        fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+            d.deserialize_any(Expected).map(Self)
+        }
+    }
+
+    struct Expected;
+
+    impl Visitor<'_> for Expected {
+        type Value = f64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a number, \"NaN\", \"inf\" or \"-inf\"")
+        }
+
+        fn visit_f64<E: Error>(self, v: f64) -> Result<f64, E> {
+            Ok(v)
+        }
+
+        fn visit_i64<E: Error>(self, v: i64) -> Result<f64, E> {
+            Ok(v as f64)
+        }
+
+        fn visit_u64<E: Error>(self, v: u64) -> Result<f64, E> {
+            Ok(v as f64)
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<f64, E> {
+            match text {
+                "NaN" => Ok(f64::NAN),
+                "inf" => Ok(f64::INFINITY),
+                "-inf" => Ok(f64::NEG_INFINITY),
+                _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+            }
+        }
     }
 
     pub fn serialize<S: Serializer>(values: &[f64], s: S) -> Result<S::Ok, S::Error> {
-        s.collect_seq(values.iter().map(|v| match v.is_finite() {
-            true => Number::Finite(*v),
-            false => Number::Other(v.to_string().into()),
-        }))
+        s.collect_seq(values.iter().copied().map(Number))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
-        let values = Vec::<Number<'_>>::deserialize(d)?;
-        let parsed = values.into_iter().map(|v| match v {
-            Number::Finite(v) => Ok(v),
-            Number::Other(text) => text.parse().map_err(serde::de::Error::custom),
-        });
-        parsed.collect()
+        let values = Vec::<Number>::deserialize(d)?;
+        Ok(values.into_iter().map(|v| v.0).collect())
     }
 }

@@ -31,6 +31,7 @@ mod log;
 mod machine;
 mod message;
 mod options;
+mod rows;
 mod run;
 mod sorter;
 mod span;

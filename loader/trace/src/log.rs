@@ -13,3 +13,6 @@ pub use write::{Compression, LogWriter};
 
 /// A line longer than this is not read: no event is, and a damaged file must not exhaust the memory.
 const MAX_LINE: usize = 64 << 20;
+
+/// A header is short; the first line of a foreign file need not be.
+const MAX_HEADER: usize = 64 << 10;

@@ -6,7 +6,9 @@ use crate::{BatchId, Lane, Nanos, Run, Stage, Wait};
 /// recording of a million batches answers as fast as one of ten.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyframe {
-    /// Batches in flight: position, stage, when it was entered, whether it was pinned.
+    /// Number of transitions before it.
+    step: usize,
+    /// Batches in flight, in order of dispatch: position, stage, when it was entered, whether it was pinned.
     in_flight: Box<[Flying]>,
 }
 
@@ -20,27 +22,32 @@ struct Flying {
 
 impl Keyframe {
     /// One keyframe per so many transitions.
-    pub(crate) const EVERY: usize = 256;
+    const EVERY: usize = 256;
 
-    /// The state of `run` before the transition of batch `moving`, which is being noted.
-    pub(crate) fn of(run: &Run, moving: u32) -> Self {
-        let mut in_flight: Vec<Flying> = Vec::with_capacity(run.in_flight.len() + 1);
-        // `moving` may have left `in_flight` already; its last transition is still the one before.
-        let ended = (!run.in_flight.contains(&moving)).then_some(moving);
-        for row in run.in_flight.iter().copied().chain(ended) {
-            let batch = &run.batches[row as usize];
-            // A batch that is just being dispatched has no transition yet.
-            let Some(last) = run.transitions.get(batch.last as usize) else {
-                continue;
-            };
-            in_flight.push(Flying {
+    /// True if the next transition needs a keyframe before it. There are as many transitions between two keyframes as
+    /// batches in the later one, or more: all keyframes together grow no faster than the list of transitions.
+    pub(crate) fn is_due(run: &Run) -> bool {
+        let before = run.keyframes.last().map_or(0, |k| k.step);
+        run.transitions.len() - before >= Self::EVERY.max(run.in_flight.len())
+    }
+
+    /// The state of `run` before a transition that is about to be noted.
+    pub(crate) fn of(run: &Run) -> Self {
+        let flying = |row: u32| {
+            let last = run.batches[row as usize].last;
+            let transition = run.transitions.get(last as usize)?;
+            Some(Flying {
                 batch: row,
-                stage: last.stage,
-                pinned: run.passed_pin(batch.last),
-                since: last.at,
-            });
-        }
+                stage: transition.stage,
+                pinned: run.passed_pin(last),
+                since: transition.at,
+            })
+        };
+        let rows = run.in_flight.iter();
+        let mut in_flight: Vec<Flying> = rows.filter_map(|(_, row)| flying(*row)).collect();
+        in_flight.sort_unstable_by_key(|f| f.batch);
         Self {
+            step: run.transitions.len(),
             in_flight: in_flight.into(),
         }
     }
@@ -84,31 +91,36 @@ pub struct HeldBatch {
 
 impl<'a> Machine<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
-        let frame = step.saturating_sub(1) / Keyframe::EVERY;
-        let mut flying = run
-            .keyframes
-            .get(frame)
-            .map(|k| k.in_flight.to_vec())
-            .unwrap_or_default();
-        for t in &run.transitions[(frame * Keyframe::EVERY).min(step)..step] {
-            // Batches in a final stage were kept until here so that the transition that ended them can be shown.
-            flying.retain(|f| !f.stage.is_final());
-            match flying.iter_mut().find(|f| f.batch == t.batch) {
-                Some(f) => {
+        let frames = run.keyframes.partition_point(|k| k.step < step);
+        let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
+            Some(frame) => (frame.step, frame.in_flight.to_vec()),
+            None => (0, Vec::new()),
+        };
+        for t in &run.transitions[from..step] {
+            match flying.binary_search_by_key(&t.batch, |f| f.batch) {
+                Ok(known) => {
+                    let f = &mut flying[known];
                     f.stage = t.stage;
                     f.since = t.at;
                     f.pinned |= t.stage == Stage::Pinning;
                 }
-                None => flying.push(Flying {
-                    batch: t.batch,
-                    stage: t.stage,
-                    pinned: false,
-                    since: t.at,
-                }),
+                // It was dispatched just now, so it comes after all others.
+                Err(place) => flying.insert(
+                    place,
+                    Flying {
+                        batch: t.batch,
+                        stage: t.stage,
+                        pinned: false,
+                        since: t.at,
+                    },
+                ),
             }
         }
-        flying.sort_by_key(|f| f.batch);
-        let epoch = run.epochs.iter().rev().find(|e| e.start <= at);
+        // The batch that left the machine with the last transition is kept, so that this can be shown.
+        let moved = run.transitions[..step].last().map(|t| t.batch);
+        flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
+        let begun = run.epochs.partition_point(|e| e.start <= at);
+        let epoch = run.epochs[..begun].last();
         let mut machine = Self {
             run,
             at,
@@ -160,8 +172,11 @@ impl<'a> Machine<'a> {
     /// The stage of a batch; `None` before it was dispatched.
     pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
         let row = self.run.row(id)?;
-        if let Some(f) = self.flying.iter().find(|f| f.batch as usize == row) {
-            return Some(f.stage);
+        let found = self
+            .flying
+            .binary_search_by_key(&row, |f| f.batch as usize);
+        if let Ok(found) = found {
+            return Some(self.flying[found].stage);
         }
         let mut at = self.run.batches[row].last;
         while at as usize >= self.step {

@@ -1,16 +1,19 @@
 //! The fold: events in, everything that can be known about a run out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::Batch;
-use crate::event::{Dispatch, EndReason, Event, EventKind, Fetched, Gauge, WorkerInfo};
+use crate::event::{Dispatch, EndReason, Event, EventKind, Gauge, WorkerInfo};
 use crate::machine::Keyframe;
-use crate::span::Spans;
-use crate::{
-    Activity, BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Span, Stage, WorkerId,
-};
+use crate::rows::Rows;
+use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
+mod fetched;
+mod place;
 mod query;
+
+/// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
+const MAX_GAPS: usize = 1 << 20;
 
 /// A batch changed its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +71,7 @@ pub struct Run {
     pub(crate) batches: Vec<Batch>,
     pub(crate) epochs: Vec<Epoch>,
     pub(crate) workers: Vec<Worker>,
-    pub(crate) lanes: BTreeMap<Lane, Vec<Spans>>,
+    pub(crate) lanes: BTreeMap<Lane, Rows>,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Vec<Wait>,
@@ -79,8 +82,18 @@ pub struct Run {
     pub(crate) timings: Vec<crate::SampleTiming>,
     pub(crate) stage_walls: Vec<Nanos>,
     pub(crate) stage_names: Vec<Vec<String>>,
-    /// Batches that are in no final stage, by position.
-    pub(crate) in_flight: Vec<u32>,
+    /// Batches that are in no final stage: epoch and position.
+    pub(crate) in_flight: BTreeSet<(u32, u32)>,
+    /// Positions of the batches that the trainer works on.
+    training: BTreeSet<u32>,
+    /// Positions in `epochs` by number.
+    epoch_at: BTreeMap<u32, usize>,
+    /// Numbers of the epochs that last.
+    open_epochs: BTreeSet<u32>,
+    /// Positions in `workers` of those that have not ended.
+    running: BTreeMap<WorkerId, Vec<usize>>,
+    /// Number of batches that epochs left out so far.
+    gaps: usize,
     pub(crate) last: Nanos,
     pub(crate) ended: bool,
     pub(crate) events: u64,
@@ -105,7 +118,8 @@ impl Run {
         if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
             self.late += 1;
         }
-        let at = event.at.max(self.last);
+        // `Nanos::MAX` is the end of what still lasts, so nothing happens then.
+        let at = event.at.max(self.last).min(Nanos(i64::MAX - 1));
         if self.events > 1 || !matches!(event.kind, EventKind::RunStarted(_)) {
             self.last = at;
         }
@@ -114,11 +128,7 @@ impl Run {
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
             EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch),
             EventKind::RunEnded => self.end_run(at),
-            EventKind::WorkerStarted(info) => self.workers.push(Worker {
-                info: (**info).clone(),
-                start: at,
-                end: None,
-            }),
+            EventKind::WorkerStarted(info) => self.start_worker(at, info),
             EventKind::WorkerEnded { worker, reason } => self.end_worker(at, *worker, *reason),
             EventKind::Dispatched(dispatch) => self.dispatch(at, dispatch),
             EventKind::Entered { batch, stage } => match self.row(*batch) {
@@ -134,15 +144,17 @@ impl Run {
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
             EventKind::Gauge(gauge) => self.gauges.push((at, (**gauge).clone())),
             EventKind::Message(message) => self.message(at, message),
-            EventKind::Dropped { count } => self.dropped += count,
+            EventKind::Dropped { count } => self.dropped = self.dropped.saturating_add(*count),
         }
     }
 
     fn start_epoch(&mut self, at: Nanos, epoch: u32) {
-        if self.epochs.iter().any(|e| e.epoch == epoch) {
+        if self.epoch_at.contains_key(&epoch) {
             self.inconsistent += 1;
             return;
         }
+        self.epoch_at.insert(epoch, self.epochs.len());
+        self.open_epochs.insert(epoch);
         self.epochs.push(Epoch {
             epoch,
             start: at,
@@ -151,32 +163,26 @@ impl Run {
     }
 
     fn end_epoch(&mut self, at: Nanos, epoch: u32) {
-        let Some(known) = self.epochs.iter_mut().rev().find(|e| e.epoch == epoch) else {
+        if !self.open_epochs.remove(&epoch) {
             self.inconsistent += 1;
             return;
-        };
-        known.end = Some(at);
+        }
+        let position = self.epoch_at[&epoch];
+        self.epochs[position].end = Some(at);
         self.end_wait(at, None);
-        let left: Vec<u32> = self.in_flight.clone();
+        let left = self.in_flight.range((epoch, 0)..=(epoch, u32::MAX));
+        let left: Vec<u32> = left.map(|(_, row)| *row).collect();
         for row in left {
-            let batch = &self.batches[row as usize];
-            if batch.id.epoch == epoch {
-                let end = match batch.stage {
-                    Stage::Training => Stage::Done,
-                    _ => Stage::Discarded,
-                };
-                self.enter(at, row as usize, end);
-            }
+            let end = match self.batches[row as usize].stage {
+                Stage::Training => Stage::Done,
+                _ => Stage::Discarded,
+            };
+            self.enter(at, row as usize, end);
         }
     }
 
     fn end_run(&mut self, at: Nanos) {
-        let open: Vec<u32> = self
-            .epochs
-            .iter()
-            .filter(|e| e.end.is_none())
-            .map(|e| e.epoch)
-            .collect();
+        let open: Vec<u32> = self.open_epochs.iter().copied().collect();
         for epoch in open {
             self.end_epoch(at, epoch);
         }
@@ -184,35 +190,38 @@ impl Run {
         self.ended = true;
     }
 
+    fn start_worker(&mut self, at: Nanos, info: &WorkerInfo) {
+        let running = self.running.entry(info.worker).or_default();
+        running.push(self.workers.len());
+        self.workers.push(Worker {
+            info: info.clone(),
+            start: at,
+            end: None,
+        });
+    }
+
     fn end_worker(&mut self, at: Nanos, worker: WorkerId, reason: EndReason) {
-        let known = self
-            .workers
-            .iter_mut()
-            .rev()
-            .find(|w| w.info.worker == worker && w.end.is_none());
-        match known {
-            Some(known) => known.end = Some((at, reason)),
+        match self.running.get_mut(&worker).and_then(Vec::pop) {
+            Some(known) => self.workers[known].end = Some((at, reason)),
             None => self.inconsistent += 1,
         }
     }
 
     fn dispatch(&mut self, at: Nanos, dispatch: &Dispatch) {
         let row = self.batches.len() as u32;
-        let Some(epoch) = self
-            .epochs
-            .iter_mut()
-            .rev()
-            .find(|e| e.epoch == dispatch.batch.epoch)
-        else {
+        let position = self.epoch_at.get(&dispatch.batch.epoch);
+        let Some(epoch) = position.map(|at| &mut self.epochs[*at]) else {
             self.inconsistent += 1;
             return;
         };
         // After lost events some rows stay unknown; a batch index far beyond what was seen is a broken source.
         let missing = (dispatch.batch.idx as usize).checked_sub(epoch.rows.len());
-        let Some(missing) = missing.filter(|m| *m <= 1 << 20) else {
+        let Some(missing) = missing.filter(|m| epoch.end.is_none() && *m <= MAX_GAPS - self.gaps)
+        else {
             self.inconsistent += 1;
             return;
         };
+        self.gaps += missing;
         epoch.rows.extend(std::iter::repeat_n(u32::MAX, missing));
         epoch.rows.push(row);
         self.inconsistent += u64::from(missing > 0);
@@ -232,10 +241,10 @@ impl Run {
             indices: (first, dispatch.indices.len() as u32),
             timings: (0, 0),
             stages: (0, 0),
-            stage_names: 0,
+            stage_names: None,
         });
-        self.in_flight.push(row);
         self.note_transition(at, row, Stage::Queued);
+        self.in_flight.insert((dispatch.batch.epoch, row));
         self.move_to(at, row, Stage::Queued);
     }
 
@@ -250,21 +259,26 @@ impl Run {
         batch.was_held |= stage == Stage::Held;
         batch.was_yielded |= stage == Stage::Training;
         batch.stage = stage;
+        let epoch = batch.id.epoch;
         let row = row as u32;
+        self.note_transition(at, row, stage);
+        self.training.remove(&row);
+        if stage == Stage::Training {
+            self.training.insert(row);
+        }
         if stage.is_final() {
-            self.in_flight.retain(|r| *r != row);
+            self.in_flight.remove(&(epoch, row));
         }
         if matches!(stage, Stage::Training | Stage::Failed) {
             self.end_wait(at, Some(row));
         }
-        self.note_transition(at, row, stage);
         self.move_to(at, row, stage);
     }
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {
         let position = self.transitions.len();
-        if position.is_multiple_of(Keyframe::EVERY) {
-            self.keyframes.push(Keyframe::of(self, row));
+        if Keyframe::is_due(self) {
+            self.keyframes.push(Keyframe::of(self));
         }
         let batch = &mut self.batches[row as usize];
         let previous = std::mem::replace(&mut batch.last, position as u32);
@@ -274,97 +288,6 @@ impl Run {
             previous,
             stage,
         });
-    }
-
-    /// Closes the span of a batch and opens the one in its new lane, in the first row that is free.
-    fn move_to(&mut self, at: Nanos, row: u32, stage: Stage) {
-        let batch = &mut self.batches[row as usize];
-        if let Some((lane, track)) = batch.place.take()
-            && let Some(rows) = self.lanes.get_mut(&lane)
-            && let Some(span) = rows[usize::from(track)].open_mut()
-        {
-            span.end = at;
-        }
-        let (Some(lane), Some(activity)) = (
-            Lane::of(stage, batch.worker, batch.pinned),
-            Activity::of(stage),
-        ) else {
-            return;
-        };
-        let rows = self.lanes.entry(lane).or_default();
-        let free = rows.iter().position(|spans| spans.is_free_at(at));
-        let track = free.unwrap_or_else(|| {
-            rows.push(Spans::default());
-            rows.len() - 1
-        });
-        let Ok(track_row) = u16::try_from(track) else {
-            self.inconsistent += 1;
-            return;
-        };
-        rows[track].open(at, row, activity);
-        batch.place = Some((lane, track_row));
-    }
-
-    fn start_wait(&mut self, at: Nanos) {
-        if self.waits.last().is_some_and(|w| w.end == Nanos::MAX) {
-            self.inconsistent += 1;
-            return;
-        }
-        // Asking for the next batch ends the work on the one before.
-        if let Some(row) = self.in_training() {
-            self.enter(at, row, Stage::Done);
-        }
-        self.waits.push(Wait {
-            start: at,
-            end: Nanos::MAX,
-            batch: None,
-        });
-        let rows = self.lanes.entry(Lane::Trainer).or_default();
-        if rows.is_empty() {
-            rows.push(Spans::default());
-        }
-        if rows[0].is_free_at(at) {
-            rows[0].open(at, Span::NO_BATCH, Activity::Waiting);
-        }
-    }
-
-    fn end_wait(&mut self, at: Nanos, batch: Option<u32>) {
-        let Some(wait) = self.waits.last_mut().filter(|w| w.end == Nanos::MAX) else {
-            return;
-        };
-        wait.end = at;
-        wait.batch = batch;
-        if let Some(rows) = self.lanes.get_mut(&Lane::Trainer)
-            && let Some(span) = rows[0].open_mut()
-            && span.activity == Activity::Waiting
-        {
-            span.end = at;
-            span.batch = batch.unwrap_or(Span::NO_BATCH);
-        }
-    }
-
-    fn fetched(&mut self, fetched: &Fetched) {
-        let Some(row) = self.row(fetched.batch) else {
-            self.inconsistent += 1;
-            return;
-        };
-        let count = fetched.samples.len();
-        let names: Vec<String> = fetched.stages.iter().map(|s| s.name.clone()).collect();
-        let known = self.stage_names.iter().position(|n| *n == names);
-        let names_at = known.unwrap_or_else(|| {
-            self.stage_names.push(names);
-            self.stage_names.len() - 1
-        });
-        let batch = &mut self.batches[row];
-        batch.timings = (self.timings.len() as u64, count as u32);
-        batch.stages = (self.stage_walls.len() as u64, fetched.stages.len() as u16);
-        batch.stage_names = names_at as u16;
-        self.timings.extend_from_slice(&fetched.samples);
-        for stage in &fetched.stages {
-            let walls = stage.walls.iter().copied();
-            self.stage_walls
-                .extend(walls.chain(std::iter::repeat(Nanos::ZERO)).take(count));
-        }
     }
 
     fn message(&mut self, at: Nanos, message: &Message) {
@@ -378,16 +301,8 @@ impl Run {
 
     /// Position in [`Run::batches`] of a batch.
     pub fn row(&self, id: BatchId) -> Option<usize> {
-        let epoch = self.epochs.iter().rev().find(|e| e.epoch == id.epoch)?;
-        let row = *epoch.rows.get(id.idx as usize)?;
+        let epoch = *self.epoch_at.get(&id.epoch)?;
+        let row = *self.epochs[epoch].rows.get(id.idx as usize)?;
         (row != u32::MAX).then_some(row as usize)
-    }
-
-    fn in_training(&self) -> Option<usize> {
-        let row = self
-            .in_flight
-            .iter()
-            .find(|row| self.batches[**row as usize].stage == Stage::Training)?;
-        Some(*row as usize)
     }
 }

@@ -15,11 +15,13 @@ pub struct Sorter {
     heap: BinaryHeap<Reverse<Pending>>,
     next: u64,
     newest: Nanos,
+    weight: usize,
 }
 
 #[derive(Debug)]
 struct Pending {
     order: (Nanos, u64),
+    weight: usize,
     event: Event,
 }
 
@@ -48,17 +50,30 @@ impl Sorter {
             heap: BinaryHeap::new(),
             next: 0,
             newest: Nanos(i64::MIN),
+            weight: 0,
         }
     }
 
     /// Takes in an event.
     pub fn push(&mut self, event: Event) {
+        self.push_weighing(event, 0);
+    }
+
+    /// Takes in an event that counts as `weight` in [`Sorter::weight`].
+    pub(crate) fn push_weighing(&mut self, event: Event, weight: usize) {
         self.newest = self.newest.max(event.at);
+        self.weight += weight;
         self.heap.push(Reverse(Pending {
             order: (event.at, self.next),
+            weight,
             event,
         }));
         self.next += 1;
+    }
+
+    /// What the events that are held back weigh.
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
     }
 
     /// The next event that is older than the window, measured from the newest event seen or from `now` if that is later.
@@ -68,12 +83,14 @@ impl Sorter {
         if first.event.at > newest - self.window {
             return None;
         }
-        self.heap.pop().map(|Reverse(p)| p.event)
+        self.flush()
     }
 
     /// The next event, however young: after the last event of a source.
     pub fn flush(&mut self) -> Option<Event> {
-        self.heap.pop().map(|Reverse(p)| p.event)
+        let Reverse(first) = self.heap.pop()?;
+        self.weight -= first.weight;
+        Some(first.event)
     }
 
     /// Number of events held back.

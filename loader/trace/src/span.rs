@@ -115,13 +115,14 @@ impl Shares {
     /// Time of all activities.
     #[inline]
     pub fn total(&self) -> Nanos {
-        Nanos(self.0.iter().sum())
+        Nanos(self.0.iter().copied().fold(0, i64::saturating_add))
     }
 
     /// Adds `time` to an activity.
     #[inline]
     pub fn record(&mut self, activity: Activity, time: Nanos) {
-        self.0[activity as usize] += time.0;
+        let sum = &mut self.0[activity as usize];
+        *sum = sum.saturating_add(time.0);
     }
 
     /// The activities that took time, in stacking order.
@@ -138,7 +139,7 @@ impl Add for Shares {
     #[inline]
     fn add(mut self, other: Self) -> Self {
         for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a += b;
+            *a = a.saturating_add(b);
         }
         self
     }
@@ -149,7 +150,7 @@ impl Sub for Shares {
     #[inline]
     fn sub(mut self, other: Self) -> Self {
         for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a -= b;
+            *a = a.saturating_sub(b);
         }
         self
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::MAX_LINE;
+use super::{MAX_HEADER, MAX_LINE};
 use super::header::Header;
 use super::wire::Line;
 use crate::{Event, LogError, Nanos, Sorter};
@@ -16,6 +16,13 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// How far events of different processes may be out of order in a file.
 const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
+
+/// Length of the lines whose events are held back at most. A file in which no time passes must not exhaust the memory.
+const MAX_HELD: usize = 32 << 20;
+
+/// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
+/// unless it is told otherwise.
+const MAX_WINDOW_LOG: u32 = 27;
 
 /// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
 pub struct LogReader {
@@ -58,7 +65,9 @@ impl LogReader {
         let mut input = BufReader::with_capacity(1 << 18, counted);
         let start = input.fill_buf().map_err(failed)?;
         let plain: Box<dyn Read + Send> = if start.starts_with(&ZSTD_MAGIC) {
-            Box::new(zstd::Decoder::with_buffer(input).map_err(failed)?)
+            let mut decoder = zstd::Decoder::with_buffer(input).map_err(failed)?;
+            decoder.window_log_max(MAX_WINDOW_LOG).map_err(failed)?;
+            Box::new(decoder)
         } else {
             Box::new(input)
         };
@@ -70,7 +79,11 @@ impl LogReader {
             cut: false,
             failed: false,
         };
-        match reader.next_line() {
+        match reader.next_line(MAX_HEADER) {
+            Ok(false) if reader.cut => {
+                let why = "it is cut off before the end of its first line".to_owned();
+                return Err(LogError::NotALog { why });
+            }
             Ok(_) => Header::parse(reader.line.trim_ascii())?,
             Err(LogError::Io { .. } | LogError::Line { .. }) => {
                 let why = "its first line cannot be read".to_owned();
@@ -96,10 +109,10 @@ impl LogReader {
         self.cut
     }
 
-    /// Reads the next line into `self.line`; false at the end.
-    fn next_line(&mut self) -> Result<bool, LogError> {
+    /// Reads the next line, of at most `longest` bytes, into `self.line`; false at the end.
+    fn next_line(&mut self, longest: usize) -> Result<bool, LogError> {
         self.line.clear();
-        let limit = MAX_LINE as u64 + 1;
+        let limit = longest as u64 + 1;
         let read = (&mut self.input)
             .take(limit)
             .read_until(b'\n', &mut self.line);
@@ -120,8 +133,8 @@ impl LogReader {
             }
         }
         self.lines += 1;
-        if self.line.len() > MAX_LINE {
-            let why = format!("it is longer than {} MiB", MAX_LINE >> 20);
+        if self.line.len() > longest {
+            let why = format!("it is longer than {} MiB", longest >> 20);
             return Err(LogError::Line {
                 line: self.lines,
                 why,
@@ -132,7 +145,7 @@ impl LogReader {
 
     fn next_event(&mut self) -> Result<Option<Event>, LogError> {
         loop {
-            if !self.next_line()? {
+            if !self.next_line(MAX_LINE)? {
                 return Ok(None);
             }
             let ends_here = !self.line.ends_with(b"\n");
@@ -202,14 +215,20 @@ pub struct ReadOutcome {
 /// If the file cannot be opened, is no recording, or holds a line that is no event.
 pub fn read_log(
     path: &Path,
+    each: impl FnMut(Event, u64) -> bool,
+) -> Result<ReadOutcome, LogError> {
+    in_order(LogReader::open(path)?, each)
+}
+
+fn in_order(
+    mut reader: LogReader,
     mut each: impl FnMut(Event, u64) -> bool,
 ) -> Result<ReadOutcome, LogError> {
-    let mut reader = LogReader::open(path)?;
     let mut sorter = Sorter::new(SORT_WINDOW);
     let mut wanted = true;
     while let Some(event) = reader.next() {
-        sorter.push(event?);
-        while wanted && let Some(event) = sorter.pop(None) {
+        sorter.push_weighing(event?, reader.line.len());
+        while wanted && let Some(event) = next_of(&mut sorter) {
             wanted = each(event, reader.consumed());
         }
         if !wanted {
@@ -223,4 +242,50 @@ pub fn read_log(
         lines: reader.lines,
         cut: reader.cut,
     })
+}
+
+/// The next event that no earlier one is expected to follow, or the oldest if too much is held back.
+fn next_of(sorter: &mut Sorter) -> Option<Event> {
+    match sorter.pop(None) {
+        None if sorter.weight() > MAX_HELD => sorter.flush(),
+        next => next,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header, then the same line for ever.
+    struct Endless {
+        line: Vec<u8>,
+        at: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let rest = &self.line[self.at % self.line.len()..];
+            let n = rest.len().min(buf.len());
+            buf[..n].copy_from_slice(&rest[..n]);
+            self.at += n;
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn a_log_in_which_no_time_passes_is_not_held_back_whole() {
+        let mut line = br#"{"t":0,"e":"run_ended"}"#.to_vec();
+        line.resize(1 << 20, b' ');
+        line.push(b'\n');
+        let header = io::Cursor::new(b"{\"loadscope\":1}\n".to_vec());
+        let reader = LogReader::new(header.chain(Endless { line, at: 0 })).expect("a header");
+        let mut count = 0;
+        let outcome = in_order(reader, |_, consumed| {
+            assert!(consumed < 3 * MAX_HELD as u64, "{consumed} bytes");
+            count += 1;
+            count < 10
+        });
+        assert!(!outcome.expect("sound lines").cut);
+        assert_eq!(count, 10);
+    }
 }

@@ -132,7 +132,7 @@ impl<'a> Line<'a> {
         let bare = |e| Self::bare(event, e);
         match &event.kind {
             EventKind::RunStarted(info) => Self {
-                info: Some(Cow::Borrowed(info)),
+                info: Some(finite(info)),
                 ..bare(Name::RunStarted)
             },
             EventKind::EpochStarted { epoch } => Self {
@@ -267,7 +267,10 @@ impl<'a> Line<'a> {
                 value: self.value.unwrap_or(f64::NAN),
             })),
             Name::Message => EventKind::Message(Box::new(Message {
-                about: self.id().ok(),
+                about: match (self.epoch, self.batch) {
+                    (None, None) => None,
+                    _ => Some(self.id()?),
+                },
                 level: need(self.level, "level")?,
                 text: need(self.text, "text")?.into_owned(),
                 worker: self.worker,
@@ -316,6 +319,16 @@ impl<'a> Line<'a> {
             stages,
         })
     }
+}
+
+/// JSON has no NaN and no infinities.
+fn finite(info: &RunInfo) -> Cow<'_, RunInfo> {
+    if info.options.step_ms.is_finite() {
+        return Cow::Borrowed(info);
+    }
+    let mut info = info.clone();
+    info.options.step_ms = 0.0;
+    Cow::Owned(info)
 }
 
 fn need<T>(value: Option<T>, name: &str) -> Result<T, String> {

@@ -1,5 +1,7 @@
 //! Questions about a run.
 
+use std::ops::Add;
+
 use super::{Epoch, Run, Transition, Wait, Worker};
 use crate::machine::Machine;
 use crate::span::{Span, Spans};
@@ -81,7 +83,7 @@ impl Run {
 
     /// The spans of a track.
     pub fn track(&self, track: Track) -> Option<&Spans> {
-        self.lanes.get(&track.lane)?.get(usize::from(track.row))
+        self.lanes.get(&track.lane)?.get(track.row)
     }
 
     /// The spans of a track that touch `start..end`.
@@ -158,12 +160,12 @@ impl Run {
         })
     }
 
-    /// The named stages of the samples of a batch.
+    /// The named stages of the samples of a batch; `None` if they were not measured (yet).
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;
         let samples = batch.timings.1 as usize;
         let first = batch.stages.0 as usize;
-        let names = self.stage_names.get(usize::from(batch.stage_names))?;
+        let names = self.stage_names.get(usize::from(batch.stage_names?))?;
         Some(SampleStages {
             names,
             walls: &self.stage_walls[first..first + samples * usize::from(batch.stages.1)],
@@ -179,11 +181,9 @@ impl Run {
     /// How long the trainer waited, up to the last event.
     pub fn waited(&self) -> Nanos {
         let end = self.last;
-        Nanos(
-            self.waits
-                .iter()
-                .map(|w| (w.end.min(end) - w.start).0)
-                .sum(),
-        )
+        let waits = self.waits.iter();
+        waits
+            .map(|w| w.end.min(end) - w.start)
+            .fold(Nanos::ZERO, Add::add)
     }
 }

@@ -1,0 +1,220 @@
+//! What just happened, in one sentence.
+
+use loadscope_trace::{BatchId, HeldBatch, Lane, Nanos, Run, Stage, Transition, WorkerId};
+
+/// One sentence about `t`, a transition of `run`.
+pub fn narrate(run: &Run, t: &Transition) -> String {
+    let row = t.batch as usize;
+    let Some(batch) = run.batches().get(row) else {
+        return String::new();
+    };
+    let id = batch.id;
+    let name = capital(&id.to_string());
+    let who = fetcher(batch.worker);
+    let took = |stage| match run.path(row).iter().find(|s| s.stage == stage) {
+        Some(step) => format!(" in {}", t.at - step.start),
+        None => String::new(),
+    };
+    let before = stage_before(run, t);
+    match t.stage {
+        Stage::Queued => match batch.worker {
+            Some(w) => format!("{name} is dispatched to worker {w}"),
+            None => format!("The sampler hands {id} to the main thread"),
+        },
+        Stage::Fetching => format!("{} begins to fetch {id}", capital(&who)),
+        Stage::Collating => format!(
+            "{} has fetched {id}{} and collates it",
+            capital(&who),
+            took(Stage::Fetching)
+        ),
+        Stage::Returning if before == Some(Stage::Pinning) => {
+            format!("{name} is pinned and put into the pinned queue")
+        }
+        Stage::Returning => format!("{} puts {id} into the result queue", capital(&who)),
+        Stage::Pinning => format!("The pin thread copies {id} to page-locked memory"),
+        Stage::Held => match machine_at(run, t).awaited().filter(|b| b.id != id) {
+            Some(missing) => format!("{name} arrived before {} and is held", missing.id),
+            None => format!("{name} arrived early and is held"),
+        },
+        Stage::Ready => ready(run, t, id, before),
+        Stage::Training => trained(run, t, id),
+        Stage::Done => format!("The trainer is through with {id}{}", took(Stage::Training)),
+        Stage::Failed => format!("{name} failed and its error is raised in the trainer"),
+        Stage::Discarded => {
+            format!("{name} is discarded because the epoch ended before it was asked for")
+        }
+    }
+}
+
+/// Where a batch is: `Fetching in worker 0`, `In the result queue`.
+pub fn whereabouts(batch: &HeldBatch) -> String {
+    let stage = batch.stage.label();
+    match (batch.stage, batch.lane) {
+        (Stage::Queued, Some(Lane::IndexQueue(w))) => format!("Queued for worker {w}"),
+        (_, Some(Lane::Worker(w))) => format!("{stage} in worker {w}"),
+        (_, Some(Lane::Main)) => format!("{stage} in the main thread"),
+        (Stage::Returning, Some(lane)) => format!("In the {lane}"),
+        (Stage::Pinning, _) => "In the pin thread".to_owned(),
+        (Stage::Ready, _) => "Ready in the reorder buffer".to_owned(),
+        (Stage::Held, _) => "Held in the reorder buffer".to_owned(),
+        _ => stage.to_owned(),
+    }
+}
+
+/// `worker 0` or `the main thread`.
+pub fn fetcher(worker: Option<WorkerId>) -> String {
+    worker.map_or_else(|| "the main thread".to_owned(), |w| format!("worker {w}"))
+}
+
+/// `text` with a capital letter at the front.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+fn ready(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
+    let name = capital(&id.to_string());
+    let wait = wait_around(run, t.at);
+    if before == Some(Stage::Held) {
+        format!("{name} is no longer held; it is next")
+    } else if let Some(since) = wait {
+        format!(
+            "{name} arrives after the trainer waited {} for it",
+            t.at - since
+        )
+    } else {
+        format!("{name} arrives and is next")
+    }
+}
+
+fn trained(run: &Run, t: &Transition, id: BatchId) -> String {
+    // A millionth of a second is the cost of the call itself.
+    match wait_around(run, t.at).map(|since| t.at - since) {
+        Some(waited) if waited >= Nanos(1_000) => {
+            format!("The trainer gets {id} after waiting {waited}")
+        }
+        _ => format!("The trainer gets {id} without waiting"),
+    }
+}
+
+/// Since when the trainer has been waiting at `at`, the last instant of the wait included.
+fn wait_around(run: &Run, at: Nanos) -> Option<Nanos> {
+    let after = run.waits().partition_point(|w| w.start <= at);
+    let wait = run.waits()[..after].last()?;
+    (at <= wait.end).then_some(wait.start)
+}
+
+fn stage_before(run: &Run, t: &Transition) -> Option<Stage> {
+    let path = run.path(t.batch as usize);
+    let at = path
+        .iter()
+        .position(|s| s.stage == t.stage && s.start == t.at)?;
+    path.get(at.checked_sub(1)?).map(|s| s.stage)
+}
+
+/// The machine just after `t`, which other transitions may share their instant with.
+fn machine_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Machine<'a> {
+    let all = run.transitions();
+    let first = all.partition_point(|other| other.at < t.at);
+    let found = all[first..].iter().position(|other| other == t);
+    run.machine_after(found.map_or(all.len(), |k| first + k + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Event, EventKind, RunId, RunInfo};
+
+    use super::*;
+
+    fn id(idx: u32) -> BatchId {
+        BatchId { epoch: 0, idx }
+    }
+
+    fn sentences(events: Vec<(i64, EventKind)>) -> Vec<String> {
+        let mut run = Run::new(RunInfo::default());
+        for (ms, kind) in events {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        }
+        let told = run.transitions().iter().map(|t| narrate(&run, t));
+        told.map(|s| s.replace('\u{2009}', " ")).collect()
+    }
+
+    fn entered(idx: u32, stage: Stage) -> EventKind {
+        EventKind::Entered {
+            batch: id(idx),
+            stage,
+        }
+    }
+
+    #[test]
+    fn every_stage_has_its_sentence() {
+        use Stage::{Collating, Failed, Fetching, Held, Pinning, Ready, Returning, Training};
+        let told = sentences(vec![
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(id(0), Some(0), [])),
+            (0, EventKind::dispatched(id(1), Some(1), [])),
+            (0, EventKind::Consumer { waiting: true }),
+            (1, entered(0, Fetching)),
+            (2, entered(1, Fetching)),
+            (4, entered(1, Collating)),
+            (5, entered(1, Returning)),
+            (6, entered(1, Pinning)),
+            (7, entered(1, Returning)),
+            (8, entered(1, Held)),
+            (9, entered(0, Ready)),
+            (9, entered(0, Training)),
+            (9, entered(1, Ready)),
+            (19, EventKind::Consumer { waiting: true }),
+            (19, entered(1, Training)),
+            (20, EventKind::dispatched(id(2), Some(1), [])),
+            (21, entered(2, Failed)),
+            (22, EventKind::dispatched(id(3), Some(1), [])),
+            (23, EventKind::EpochEnded { epoch: 0 }),
+        ]);
+        let expected = [
+            "Batch 0 is dispatched to worker 0",
+            "Batch 1 is dispatched to worker 1",
+            "Worker 0 begins to fetch batch 0",
+            "Worker 1 begins to fetch batch 1",
+            "Worker 1 has fetched batch 1 in 2.00 ms and collates it",
+            "Worker 1 puts batch 1 into the result queue",
+            "The pin thread copies batch 1 to page-locked memory",
+            "Batch 1 is pinned and put into the pinned queue",
+            "Batch 1 arrived before batch 0 and is held",
+            "Batch 0 arrives after the trainer waited 9.00 ms for it",
+            "The trainer gets batch 0 after waiting 9.00 ms",
+            "Batch 1 is no longer held; it is next",
+            "The trainer is through with batch 0 in 10.0 ms",
+            "The trainer gets batch 1 without waiting",
+            "Batch 2 is dispatched to worker 1",
+            "Batch 2 failed and its error is raised in the trainer",
+            "Batch 3 is dispatched to worker 1",
+            "The trainer is through with batch 1 in 4.00 ms",
+            "Batch 3 is discarded because the epoch ended before it was asked for",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn the_main_thread_fetches_by_itself() {
+        let told = sentences(vec![
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(id(0), None, [4, 2])),
+            (1, entered(0, Stage::Fetching)),
+        ]);
+        assert_eq!(
+            told,
+            [
+                "The sampler hands batch 0 to the main thread",
+                "The main thread begins to fetch batch 0"
+            ]
+        );
+    }
+}

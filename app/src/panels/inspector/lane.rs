@@ -1,0 +1,256 @@
+//! A lane, a range of time, an activity: who spent how much time on what.
+
+use eframe::egui::Ui;
+use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Stage, Track, WorkerId};
+
+use super::rows::{Cell, Marks, fact, remark, row, section, share};
+use super::{meaning, title};
+use crate::command::Command;
+use crate::format;
+use crate::machine::{capital, purpose, whereabouts};
+use crate::state::State;
+use crate::theme::Palette;
+use crate::view::Item;
+
+/// A worker, a queue, the trainer.
+pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
+    let now = state.now();
+    title(ui, &capital(&lane.to_string()));
+    remark(ui, purpose(lane));
+    if let Lane::Worker(worker) = lane {
+        worker_facts(ui, state, worker);
+    }
+    section(ui, "Now");
+    let machine = state.machine();
+    let mut empty = true;
+    for batch in machine.in_lane(lane) {
+        empty = false;
+        let text = format!(
+            "Batch {} · {} · {}",
+            batch.id.idx,
+            batch.stage,
+            now - batch.since
+        );
+        if ui.link(text).on_hover_text(whereabouts(&batch)).clicked() {
+            commands.push(Command::Select(Some(Item::Batch(batch.row))));
+        }
+    }
+    if let (Lane::Trainer, Some(wait)) = (lane, machine.waiting) {
+        empty = false;
+        let on = machine
+            .awaited()
+            .map_or("a batch".to_owned(), |b| b.id.to_string());
+        ui.colored_label(
+            Palette::of(ui.ctx()).stall,
+            format!("Waits for {on} · {}", now - wait.start),
+        );
+    }
+    if empty {
+        remark(ui, if lane.is_queue() { "Empty" } else { "Idle" });
+    }
+    let spent = spent(&state.run, lane, Nanos(i64::MIN), now);
+    let whole = now - state.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+    // In a queue several batches wait at a time, so that shares of the run mean nothing there.
+    table(
+        ui,
+        "Time so far",
+        spent,
+        (!lane.is_queue()).then_some(whole),
+    );
+}
+
+fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
+    let now = state.now();
+    let run = &state.run;
+    let known = run
+        .workers()
+        .iter()
+        .rev()
+        .find(|w| w.info.worker == worker && w.start <= now);
+    ui.add_space(4.0);
+    if let Some(known) = known {
+        fact(ui, "Seed", known.info.seed.to_string());
+        fact(
+            ui,
+            "OS id",
+            known.info.os_id.map_or("—".to_owned(), |id| id.to_string()),
+        );
+        if let Some((at, reason)) = known.end.filter(|(at, _)| *at <= now) {
+            let word = if reason == EndReason::Died {
+                "died"
+            } else {
+                "finished"
+            };
+            fact(ui, "Ended", format!("{word} at {at}"));
+        }
+    }
+    fact(
+        ui,
+        "Batches done",
+        format::count(batches_done(run, worker, now)),
+    );
+    let start = known.map_or(Nanos::ZERO, |w| w.start);
+    let busy = spent(run, Lane::Worker(worker), start, now).total();
+    let part = busy.0 as f64 / (now - start).0.max(1) as f64;
+    fact(ui, "Busy", format::percent(part));
+}
+
+/// How many batches a worker was through with by `now`.
+fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
+    let lane = Lane::Worker(worker);
+    let Some(track) = run.track(Track { lane, row: 0 }) else {
+        return 0;
+    };
+    // A batch has a span of fetching and one of collating; the last of them counts.
+    let all = track.all();
+    let past = (0..track.index_after(now)).filter(|k| all[*k].end <= now);
+    past.filter(|k| {
+        all.get(k + 1)
+            .is_none_or(|next| next.batch != all[*k].batch)
+    })
+    .count() as u64
+}
+
+/// Time per activity of all rows of a lane, between two instants.
+fn spent(run: &Run, lane: Lane, start: Nanos, end: Nanos) -> Shares {
+    let rows = run
+        .lanes()
+        .find(|(l, _)| *l == lane)
+        .map_or(0, |(_, rows)| rows);
+    let tracks = (0..rows).filter_map(|row| {
+        let row = u16::try_from(row).ok()?;
+        run.track(Track { lane, row })
+    });
+    tracks.fold(Shares::default(), |sum, t| {
+        sum + (t.until(end) - t.until(start))
+    })
+}
+
+/// Time per activity, with shares of `whole` if that makes sense.
+fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, name);
+    if shares.total().0 == 0 {
+        remark(ui, "None");
+        return;
+    }
+    let (word, time, part) = (92.0, 66.0, 52.0);
+    let mut head = vec![
+        Cell::head("Activity", word, false, palette),
+        Cell::head("Time, s", time, true, palette),
+    ];
+    head.extend(whole.map(|_| Cell::head("Share", part, true, palette)));
+    row(ui, &head, Marks::default());
+    // What rounds to nothing is not listed.
+    let mut idle = whole.and_then(|w| Some(w - shares.total()).filter(|i| i.0 > w.0 / 1_000));
+    let most = shares
+        .iter()
+        .map(|(_, t)| t)
+        .chain(idle)
+        .max()
+        .unwrap_or(Nanos::ZERO);
+    let mut line = |label: &str, spent: Nanos, colour| {
+        let mut cells = vec![
+            Cell::word(label, word),
+            Cell::number(format!("{:.3}", spent.as_secs_f64()), time),
+        ];
+        cells.extend(whole.map(|w| {
+            let share = spent.0 as f64 / w.0.max(1) as f64;
+            Cell::number(format::percent(share), part)
+        }));
+        let bar = Some((0.0, share(spent, most), colour));
+        row(
+            ui,
+            &cells,
+            Marks {
+                dot: Some(colour),
+                bar,
+            },
+        );
+    };
+    for (activity, spent) in shares.iter() {
+        line(activity.label(), spent, palette.activity(activity));
+    }
+    if let Some(idle) = idle.take() {
+        line("Idle", idle, palette.weak);
+    }
+}
+
+/// A range of time: what the trainer did in it, and what the workers did.
+pub fn range(ui: &mut Ui, state: &State, start: Nanos, end: Nanos) {
+    let run = &state.run;
+    let (start, end) = (start.min(end), start.max(end).min(run.end()));
+    let length = (end - start).max(Nanos::ZERO);
+    title(ui, &format!("{length} of time"));
+    let (from, to) = (start.as_secs_f64(), end.as_secs_f64());
+    remark(ui, &format!("From {from:.4} s to {to:.4} s"));
+    let all = run.transitions();
+    let first = all.partition_point(|t| t.at < start);
+    let after = all.partition_point(|t| t.at < end).max(first);
+    let count = all[first..after]
+        .iter()
+        .filter(|t| t.stage == Stage::Training)
+        .count() as u64;
+    ui.add_space(4.0);
+    fact(ui, "Batches handed out", format::count(count));
+    table(
+        ui,
+        "Trainer",
+        spent(run, Lane::Trainer, start, end),
+        Some(length),
+    );
+    let crew: Vec<Lane> = run
+        .lanes()
+        .map(|(lane, _)| lane)
+        .filter(|l| matches!(l, Lane::Worker(_) | Lane::Main))
+        .collect();
+    let sum = crew
+        .iter()
+        .fold(Shares::default(), |sum, l| sum + spent(run, *l, start, end));
+    let whole = Nanos(length.0.saturating_mul(crew.len() as i64));
+    let name = format::plural(crew.len() as u64, "worker", "workers");
+    table(ui, &format!("{name} together"), sum, Some(whole));
+    let rest = run
+        .lanes()
+        .map(|(lane, _)| lane)
+        .filter(|l| l.is_queue() || *l == Lane::Pin);
+    let rest = rest.fold(Shares::default(), |sum, l| sum + spent(run, l, start, end));
+    table(ui, "Batches in queues", rest, None);
+}
+
+/// An activity: how much time went there, and where.
+pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
+    let palette = Palette::of(ui.ctx());
+    let now = state.now();
+    title(ui, activity.label());
+    remark(ui, meaning(activity));
+    section(ui, "Time so far");
+    let lanes: Vec<(Lane, Nanos)> = state
+        .run
+        .lanes()
+        .map(|(lane, _)| {
+            (
+                lane,
+                spent(&state.run, lane, Nanos(i64::MIN), now).of(activity),
+            )
+        })
+        .filter(|(_, t)| t.0 > 0)
+        .collect();
+    let Some(most) = lanes.iter().map(|(_, t)| *t).max() else {
+        remark(ui, "None");
+        return;
+    };
+    let head = [
+        Cell::head("Place", 112.0, false, palette),
+        Cell::head("Time, s", 66.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (lane, spent) in lanes {
+        let cells = [
+            Cell::word(capital(&lane.to_string()), 112.0),
+            Cell::number(format!("{:.3}", spent.as_secs_f64()), 66.0),
+        ];
+        let bar = Some((0.0, share(spent, most), palette.activity(activity)));
+        row(ui, &cells, Marks { dot: None, bar });
+    }
+}

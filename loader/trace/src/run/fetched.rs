@@ -1,0 +1,53 @@
+//! How long the samples of a batch took.
+
+use super::Run;
+use crate::Nanos;
+use crate::event::Fetched;
+
+/// A dataset names its stages the same way for every batch. One that makes up ever new names is broken, and searching its
+/// lists would take longer and longer.
+const MAX_STAGE_LISTS: usize = 256;
+
+impl Run {
+    pub(super) fn fetched(&mut self, fetched: &Fetched) {
+        let row = self.row(fetched.batch);
+        let Some(row) = row.filter(|row| self.batches[*row].timings.1 == 0) else {
+            self.inconsistent += 1;
+            return;
+        };
+        let Ok(count) = u32::try_from(fetched.samples.len()) else {
+            self.inconsistent += 1;
+            return;
+        };
+        self.batches[row].timings = (self.timings.len() as u64, count);
+        self.timings.extend_from_slice(&fetched.samples);
+        self.stages_of(row, fetched);
+    }
+
+    /// The named stages of the batch at `row`.
+    fn stages_of(&mut self, row: usize, fetched: &Fetched) {
+        let names = || fetched.stages.iter().map(|s| &s.name);
+        let known = self.stage_names.iter().position(|n| n.iter().eq(names()));
+        let may_add = self.stage_names.len() < MAX_STAGE_LISTS;
+        let (Ok(stages), true) = (
+            u16::try_from(fetched.stages.len()),
+            known.is_some() || may_add,
+        ) else {
+            self.inconsistent += 1;
+            return;
+        };
+        let names_at = known.unwrap_or_else(|| {
+            self.stage_names.push(names().cloned().collect());
+            self.stage_names.len() - 1
+        });
+        let batch = &mut self.batches[row];
+        batch.stages = (self.stage_walls.len() as u64, stages);
+        batch.stage_names = Some(names_at as u16);
+        let count = fetched.samples.len();
+        for stage in &fetched.stages {
+            let walls = stage.walls.iter().copied();
+            self.stage_walls
+                .extend(walls.chain(std::iter::repeat(Nanos::ZERO)).take(count));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Where batches are: the spans of the lanes, and the trainer's waiting.
+
+use super::{Run, Wait};
+use crate::{Activity, Lane, Nanos, Span, Stage};
+
+impl Run {
+    /// Closes the span of a batch and opens the one in its new lane, in the first row that is free.
+    pub(super) fn move_to(&mut self, at: Nanos, row: u32, stage: Stage) {
+        let batch = &mut self.batches[row as usize];
+        if let Some((lane, track)) = batch.place.take()
+            && let Some(rows) = self.lanes.get_mut(&lane)
+        {
+            rows.close(track, at);
+        }
+        let (Some(lane), Some(activity)) = (
+            Lane::of(stage, batch.worker, batch.pinned),
+            Activity::of(stage),
+        ) else {
+            return;
+        };
+        let rows = self.lanes.entry(lane).or_default();
+        match rows.open(at, row, activity) {
+            Some(track) => batch.place = Some((lane, track)),
+            None => self.inconsistent += 1,
+        }
+    }
+
+    pub(super) fn start_wait(&mut self, at: Nanos) {
+        if self.waits.last().is_some_and(|w| w.end == Nanos::MAX) {
+            self.inconsistent += 1;
+            return;
+        }
+        // Asking for the next batch ends the work on the one before.
+        if let Some(row) = self.training.first().copied() {
+            self.enter(at, row as usize, Stage::Done);
+        }
+        self.waits.push(Wait {
+            start: at,
+            end: Nanos::MAX,
+            batch: None,
+        });
+        let rows = self.lanes.entry(Lane::Trainer).or_default();
+        if rows.first_is_free() {
+            rows.open(at, Span::NO_BATCH, Activity::Waiting);
+        }
+    }
+
+    pub(super) fn end_wait(&mut self, at: Nanos, batch: Option<u32>) {
+        let Some(wait) = self.waits.last_mut().filter(|w| w.end == Nanos::MAX) else {
+            return;
+        };
+        wait.end = at;
+        wait.batch = batch;
+        if let Some(rows) = self.lanes.get_mut(&Lane::Trainer) {
+            rows.close_waiting(at, batch.unwrap_or(Span::NO_BATCH));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Any event at all: all kinds, every field, also what no source should send.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use loadscope_trace::{
+    BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
+    GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Pictures, PinMemory, RunId, RunInfo,
+    RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A time: mostly ordinary, sometimes at the end of what fits.
+pub fn time() -> impl Strategy<Value = Nanos> {
+    let odd = select(vec![i64::MIN, -1, 0, 1, i64::MAX - 1, i64::MAX]);
+    prop_oneof![6 => 0..1_000_000i64, 1 => any::<i64>(), 1 => odd].prop_map(Nanos)
+}
+
+/// A number near 0 or near the end of its range.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![12 => 0..6u32, 1 => any::<u32>(), 1 => Just(u32::MAX), 1 => 1_048_000..1_049_000u32]
+}
+
+fn worker() -> impl Strategy<Value = u16> {
+    prop_oneof![6 => 0..3u16, 1 => any::<u16>(), 1 => Just(u16::MAX)]
+}
+
+fn batch() -> impl Strategy<Value = BatchId> {
+    let epoch = prop_oneof![8 => 0..2u32, 1 => number()];
+    (epoch, number()).prop_map(|(epoch, idx)| BatchId { epoch, idx })
+}
+
+fn float() -> impl Strategy<Value = f64> {
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324];
+    prop_oneof![any::<f64>(), select(odd.to_vec()), -9.0..9.0]
+}
+
+fn finite() -> impl Strategy<Value = f64> {
+    float().prop_map(|v| if v.is_finite() { v } else { 0.5 })
+}
+
+fn stage() -> impl Strategy<Value = Stage> {
+    select(Stage::ALL.to_vec())
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z]{0,4}", ".{0,9}", Just("\u{0}\u{2028}\"\\\n".to_owned())]
+}
+
+fn options() -> impl Strategy<Value = RunOptions> {
+    let sizes = (any::<u32>(), any::<u32>(), any::<usize>(), any::<usize>());
+    let flags = any::<[bool; 4]>();
+    let pin = select(vec![PinMemory::Off, PinMemory::On, PinMemory::Mlock]);
+    let on_error = select(vec![OnError::Stop, OnError::Continue]);
+    let optional = (any::<Option<u64>>(), any::<Option<usize>>());
+    let parts = (sizes, flags, pin, on_error, optional, text(), finite());
+    parts.prop_map(
+        |(sizes, flags, pin_memory, on_error, optional, dataset, step_ms)| {
+            let [shuffle, drop_last, in_order, persistent_workers] = flags;
+            RunOptions {
+                dataset,
+                image_size: sizes.0,
+                batch_size: sizes.2,
+                shuffle,
+                seed: optional.0,
+                num_workers: sizes.3,
+                prefetch_factor: optional.1,
+                drop_last,
+                in_order,
+                pin_memory,
+                persistent_workers,
+                epochs: sizes.1,
+                step_ms,
+                on_error,
+            }
+        },
+    )
+}
+
+fn info() -> impl Strategy<Value = RunInfo> {
+    let origin = prop_oneof![
+        Just(Origin::Engine),
+        Just(Origin::Simulation),
+        text().prop_map(Origin::Pytorch),
+        text().prop_map(Origin::Import),
+    ];
+    let lists = (
+        prop::collection::vec(text(), 0..3),
+        prop::collection::vec(stage(), 0..3),
+    );
+    let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
+    let texts = (text(), prop::option::of(text()));
+    (options(), origin, lists, numbers, texts).prop_map(
+        |(options, origin, lists, numbers, texts)| RunInfo {
+            options,
+            origin,
+            dataset: texts.0,
+            dataset_len: numbers.1[0],
+            batches_per_epoch: numbers.1[1],
+            classes: lists.0,
+            rank: numbers.0[0],
+            world_size: numbers.0[1],
+            cores: numbers.0[2],
+            measured: lists.1,
+            pinning: texts.1,
+            started_unix_ns: numbers.2,
+        },
+    )
+}
+
+/// `Fetched`; with lists of one length if it is to be `even`, as a log demands.
+fn fetched(even: bool) -> impl Strategy<Value = Fetched> {
+    let sample = (time(), time(), prop::option::of(time()));
+    let sample = sample.prop_map(|(start, wall, cpu)| SampleTiming { start, wall, cpu });
+    let samples = prop::collection::vec(sample, 0..4);
+    let named = (text(), prop::collection::vec(time(), 0..5));
+    let stages = prop::collection::vec(named, 0..3);
+    (batch(), samples, stages).prop_map(move |(batch, samples, stages)| {
+        let stages = stages.into_iter().map(|(name, mut walls)| {
+            if even {
+                walls.resize(samples.len(), Nanos(7));
+            }
+            StageTiming { name, walls }
+        });
+        Fetched {
+            batch,
+            stages: stages.collect(),
+            samples,
+        }
+    })
+}
+
+fn pictures() -> impl Strategy<Value = Pictures> {
+    let side = || prop_oneof![6 => 0..4u32, 1 => Just(u32::MAX)];
+    let channels = select(vec![1u8, 3, 0, 255]);
+    let pixels = prop::collection::vec(any::<u8>(), 0..40);
+    (side(), side(), channels, pixels).prop_map(|(width, height, channels, pixels)| Pictures {
+        width,
+        height,
+        channels,
+        pixels,
+    })
+}
+
+fn field() -> impl Strategy<Value = Field> {
+    let data = prop_oneof![
+        Just(FieldData::Omitted),
+        prop::collection::vec(float(), 0..4).prop_map(FieldData::Numbers),
+        prop::collection::vec(text(), 0..4).prop_map(FieldData::Text),
+        pictures().prop_map(FieldData::Pictures),
+    ];
+    let shape = prop::collection::vec(any::<i64>(), 0..4);
+    let facts = (prop::option::of(float()), any::<u64>(), any::<bool>());
+    (text(), text(), shape, facts, data).prop_map(|(name, dtype, shape, facts, data)| Field {
+        name,
+        dtype,
+        shape,
+        min: facts.0,
+        max: facts.0.map(|v| v + 1.0),
+        mean: facts.0.map(|v| v / 3.0),
+        nan: facts.1,
+        pinned: facts.2,
+        data,
+    })
+}
+
+fn gauge() -> impl Strategy<Value = Gauge> {
+    let what = select(vec![
+        GaugeKind::Rss,
+        GaugeKind::Pss,
+        GaugeKind::Cpu,
+        GaugeKind::Shm,
+        GaugeKind::Descriptors,
+        GaugeKind::PinnedBytes,
+    ]);
+    let fixed = select(vec![
+        Lane::Trainer,
+        Lane::Reorder,
+        Lane::DataQueue,
+        Lane::Pin,
+        Lane::ResultQueue,
+        Lane::Main,
+    ]);
+    let lane = prop_oneof![
+        fixed,
+        worker().prop_map(Lane::Worker),
+        worker().prop_map(Lane::IndexQueue),
+    ];
+    (prop::option::of(lane), what, float())
+        .prop_map(|(lane, what, value)| Gauge { lane, what, value })
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let level = select(vec![Level::Info, Level::Warning, Level::Error]);
+    let who = (prop::option::of(worker()), any::<Option<u64>>());
+    (level, text(), prop::option::of(batch()), who).prop_map(|(level, text, about, who)| Message {
+        level,
+        text,
+        about,
+        worker: who.0,
+        sample: who.1,
+    })
+}
+
+/// What happens, with lists of one length if it is to be `even`.
+pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
+    let indices = prop::collection::vec(any::<u64>(), 0..4);
+    let dispatched = (batch(), prop::option::of(worker()), indices);
+    let fields = prop::collection::vec(field(), 0..3);
+    let epoch = || prop_oneof![6 => 0..2u32, 1 => number()];
+    prop_oneof![
+        1 => info().prop_map(|i| EventKind::RunStarted(Box::new(i))),
+        2 => epoch().prop_map(|epoch| EventKind::EpochStarted { epoch }),
+        1 => epoch().prop_map(|epoch| EventKind::EpochEnded { epoch }),
+        1 => Just(EventKind::RunEnded),
+        1 => (worker(), any::<u64>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
+            EventKind::WorkerStarted(Box::new(WorkerInfo { worker, seed, os_id }))
+        }),
+        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]))
+            .prop_map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
+        8 => dispatched.prop_map(|(batch, worker, indices)| {
+            EventKind::Dispatched(Box::new(Dispatch { batch, worker, indices }))
+        }),
+        16 => (batch(), stage()).prop_map(|(batch, stage)| EventKind::Entered { batch, stage }),
+        3 => fetched(even).prop_map(|f| EventKind::Fetched(Box::new(f))),
+        2 => (batch(), fields).prop_map(|(batch, fields)| {
+            EventKind::Content(Box::new(BatchContent { batch, fields }))
+        }),
+        4 => any::<bool>().prop_map(|waiting| EventKind::Consumer { waiting }),
+        1 => gauge().prop_map(|g| EventKind::Gauge(Box::new(g))),
+        1 => message().prop_map(|m| EventKind::Message(Box::new(m))),
+        1 => any::<u64>().prop_map(|count| EventKind::Dropped { count }),
+    ]
+}
+
+/// Any event that a log can hold.
+pub fn event() -> impl Strategy<Value = Event> {
+    let run = prop_oneof![6 => Just(0u32), 1 => any::<u32>()].prop_map(RunId);
+    (time(), run, kind(true)).prop_map(|(at, run, kind)| Event { at, run, kind })
+}
+
+/// The events as a log gives them back: JSON has no NaN and no infinities, so a statistic that is none is left out.
+pub fn as_written(mut events: Vec<Event>) -> Vec<Event> {
+    let fix = |v: &mut Option<f64>| *v = v.filter(|v| v.is_finite());
+    for event in &mut events {
+        match &mut event.kind {
+            EventKind::Content(content) => content.fields.iter_mut().for_each(|f| {
+                [&mut f.min, &mut f.max, &mut f.mean]
+                    .into_iter()
+                    .for_each(fix);
+            }),
+            EventKind::Gauge(g) if !g.value.is_finite() => g.value = f64::NAN,
+            _ => {}
+        }
+    }
+    events
+}

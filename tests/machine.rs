@@ -1,0 +1,301 @@
+//! The machine, the inspector and the table of batches: what they show and what a click does.
+
+mod enact;
+mod inspector;
+mod table;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use eframe::egui::{self, Theme};
+use egui_kittest::{Harness, SnapshotResults};
+use egui_kittest::kittest::Queryable as _;
+use loadscope::command::Command;
+use loadscope::machine::MachineView;
+use loadscope::state::{Source, State};
+use loadscope::theme;
+use loadscope::view::{Cursor, Item};
+use loadscope_trace::{
+    BatchId, EndReason, Event, EventKind, Lane, Nanos, Run, RunId, Stage, WorkerInfo,
+};
+
+use enact::{Play, enact};
+
+/// Name of the picture, what is enacted, at which transition, in which size and theme.
+type Shot = (&'static str, Play, (u32, Stage), (f32, f32), Theme);
+type Asked = Rc<RefCell<Vec<Command>>>;
+
+fn state(run: Run, cursor: Cursor) -> State {
+    State {
+        source: Source::Finished,
+        run,
+        cursor,
+        ..State::default()
+    }
+}
+
+/// A window with one thing in it. What the thing asks for is carried out as the program would, and noted.
+fn window<'a>(
+    size: (f32, f32),
+    theme: Theme,
+    state: State,
+    mut show: impl FnMut(&mut egui::Ui, &State) -> Vec<Command> + 'a,
+) -> (Harness<'a, State>, Asked) {
+    let asked = Asked::default();
+    let noted = asked.clone();
+    let harness = Harness::builder()
+        .with_size(size)
+        .with_pixels_per_point(1.0)
+        .with_theme(theme)
+        .with_context_setup(theme::install)
+        .wgpu()
+        .build_ui_state(
+            move |ui, state: &mut State| {
+                state.hovered = state.hovering.take();
+                for command in show(ui, state) {
+                    match command.clone() {
+                        Command::Select(item) => state.selection = item,
+                        Command::Hover(item) => state.hovering = item,
+                        Command::Cursor(cursor) => state.cursor = cursor,
+                        _ => {}
+                    }
+                    noted.borrow_mut().push(command);
+                }
+            },
+            state,
+        );
+    (harness, asked)
+}
+
+fn machine<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State>, Asked) {
+    let mut view = MachineView::default();
+    window(size, theme, state, move |ui, state| view.show(ui, state))
+}
+
+/// The step after which `idx` is in `stage`.
+fn step_of(run: &Run, idx: u32, stage: Stage) -> Cursor {
+    let found = run
+        .transitions()
+        .iter()
+        .position(|t| t.stage == stage && run.batches()[t.batch as usize].id.idx == idx);
+    Cursor::Step(found.expect("the batch goes through this stage") + 1)
+}
+
+fn save(harness: &mut Harness<'_, State>, name: &str) {
+    harness.snapshot(format!("machine_{name}"));
+}
+
+/// What the pictures show.
+fn shots() -> Vec<Shot> {
+    let usual = Play::default();
+    let many = |workers: usize| Play {
+        workers,
+        batches: 600,
+        batch_size: 8,
+        cost: |idx| {
+            if idx % 37 == 3 {
+                60.0
+            } else {
+                4.0 + f64::from(idx % 7)
+            }
+        },
+        ..usual
+    };
+    let long = Play {
+        workers: 8,
+        batches: 20_000,
+        ..many(8)
+    };
+    let pinned = Play { pin: true, ..usual };
+    let alone = Play {
+        workers: 0,
+        batch_size: 4,
+        ..usual
+    };
+    let one = Play {
+        workers: 1,
+        batch_size: 4,
+        ..usual
+    };
+    let dark = Theme::Dark;
+    let light = Theme::Light;
+    const SMALL: (f32, f32) = (700.0, 220.0);
+    const USUAL: (f32, f32) = (1100.0, 320.0);
+    const WIDE: (f32, f32) = (1900.0, 420.0);
+    const HUGE: (f32, f32) = (2500.0, 700.0);
+    vec![
+        ("start", usual, (4, Stage::Queued), USUAL, dark),
+        ("held", usual, (8, Stage::Held), USUAL, dark),
+        ("held-light", usual, (8, Stage::Held), USUAL, light),
+        ("training", usual, (4, Stage::Training), USUAL, dark),
+        ("held-wide", usual, (5, Stage::Held), WIDE, dark),
+        ("held-small", usual, (5, Stage::Held), SMALL, light),
+        ("huge", usual, (5, Stage::Held), HUGE, dark),
+        ("pinned", pinned, (5, Stage::Pinning), USUAL, dark),
+        ("pinned-small", pinned, (5, Stage::Pinning), SMALL, dark),
+        ("alone", alone, (2, Stage::Fetching), USUAL, dark),
+        ("one", one, (2, Stage::Fetching), USUAL, light),
+        ("16", many(16), (60, Stage::Held), USUAL, dark),
+        ("16-wide", many(16), (60, Stage::Held), WIDE, light),
+        ("64", many(64), (300, Stage::Held), USUAL, dark),
+        ("64-wide", many(64), (300, Stage::Held), WIDE, dark),
+        ("digits", long, (15_000, Stage::Fetching), USUAL, light),
+        ("tiny", usual, (8, Stage::Held), (530.0, 160.0), dark),
+        (
+            "tiny-pinned",
+            pinned,
+            (5, Stage::Pinning),
+            (530.0, 230.0),
+            light,
+        ),
+        ("64-small", many(64), (300, Stage::Held), SMALL, dark),
+        ("end", usual, (11, Stage::Done), USUAL, dark),
+    ]
+}
+
+#[test]
+fn pictures_of_the_machine() {
+    let mut results = SnapshotResults::new();
+    for (name, play, (idx, stage), size, theme) in shots() {
+        let run = enact(play);
+        let cursor = step_of(&run, idx, stage);
+        let (mut harness, _) = machine(size, theme, state(run, cursor));
+        harness.run();
+        save(&mut harness, name);
+        results.extend_harness(&mut harness);
+    }
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_clears() {
+    let run = enact(Play::default());
+    let cursor = step_of(&run, 8, Stage::Held);
+    let (mut harness, asked) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    harness.run();
+    harness.get_by_label("batch 4, held").click();
+    harness.run();
+    assert_eq!(harness.state().selection, Some(Item::Batch(4)));
+    save(&mut harness, "selected");
+    harness.get_by_label("batch 4, held").click();
+    harness.run();
+    assert_eq!(harness.state().selection, None);
+    harness.get_by_label("batch 5, held").hover();
+    harness.run_steps(20);
+    save(&mut harness, "tooltip");
+    harness.get_by_label("worker 0").click();
+    harness.run();
+    assert_eq!(harness.state().selection, Some(Item::Lane(Lane::Worker(0))));
+    save(&mut harness, "lane");
+    assert!(
+        asked
+            .borrow()
+            .contains(&Command::Hover(Some(Item::Batch(4))))
+    );
+}
+
+#[test]
+fn it_says_what_happens_and_what_the_trainer_waits_for() {
+    let run = enact(Play::default());
+    let cursor = step_of(&run, 8, Stage::Held);
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    harness.run();
+    harness.get_by_label("Batch 8 arrived before batch 3 and is held");
+    harness.get_by_label("The trainer waits for batch 3 · Fetching in worker 0");
+    harness.get_by_label("place of batch 3");
+    harness.get_by_label("Next is batch 9 of 1 sample");
+    let cursor = step_of(&harness.state().run, 4, Stage::Training);
+    harness.state_mut().cursor = cursor;
+    harness.run();
+    harness.get_by_label("The trainer works on batch 4");
+}
+
+#[test]
+fn every_step_can_be_looked_at() {
+    for play in [
+        Play::default(),
+        Play {
+            pin: true,
+            ..Play::default()
+        },
+        Play {
+            workers: 0,
+            ..Play::default()
+        },
+    ] {
+        let run = enact(play);
+        let steps = run.transitions().len();
+        let (mut harness, _) = machine((700.0, 220.0), Theme::Light, state(run, Cursor::Step(0)));
+        for step in 0..=steps {
+            harness.state_mut().cursor = Cursor::Step(step);
+            harness.run();
+        }
+    }
+}
+
+#[test]
+fn a_wait_is_seen_as_soon_as_it_begins() {
+    let mut run = Run::default();
+    let kinds = [
+        EventKind::EpochStarted { epoch: 0 },
+        EventKind::dispatched(BatchId::default(), Some(0), [1]),
+        EventKind::Consumer { waiting: true },
+    ];
+    for (ms, kind) in kinds.into_iter().enumerate() {
+        let at = Nanos::from_millis(ms as i64);
+        run.apply(&Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    }
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, Cursor::Live));
+    harness.run();
+    harness.get_by_label("The trainer waits for batch 0 · Queued for worker 0");
+}
+
+#[test]
+fn a_run_without_batches_says_how_to_make_some() {
+    let (mut harness, asked) = machine((700.0, 220.0), Theme::Dark, State::default());
+    harness.run();
+    save(&mut harness, "empty");
+    assert!(asked.borrow().is_empty());
+}
+
+#[test]
+fn out_of_order_any_batch_will_do() {
+    let mut run = enact(Play::default());
+    run.info.options.in_order = false;
+    let cursor = step_of(&run, 7, Stage::Fetching);
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    harness.run();
+    harness.get_by_label("The trainer waits for any batch");
+    save(&mut harness, "any-order");
+}
+
+#[test]
+fn a_worker_that_died_says_so() {
+    let mut run = Run::default();
+    let info = WorkerInfo {
+        worker: 0,
+        seed: 1,
+        os_id: None,
+    };
+    let reason = EndReason::Died;
+    let kinds = [
+        EventKind::WorkerStarted(Box::new(info)),
+        EventKind::EpochStarted { epoch: 0 },
+        EventKind::dispatched(BatchId::default(), Some(0), [1]),
+        EventKind::WorkerEnded { worker: 0, reason },
+    ];
+    for (ms, kind) in kinds.into_iter().enumerate() {
+        let at = Nanos::from_millis(ms as i64);
+        run.apply(&Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    }
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Light, state(run, Cursor::Live));
+    harness.run();
+    save(&mut harness, "died");
+}

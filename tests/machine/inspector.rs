@@ -1,0 +1,148 @@
+//! The inspector.
+
+use eframe::egui::Theme;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use loadscope::panels::inspector::Inspector;
+use loadscope::state::State;
+use loadscope::view::{Cursor, Item};
+use loadscope_trace::{
+    Activity, BatchId, Event, EventKind, Lane, Level, Message, Nanos, Run, RunId, Stage,
+};
+
+use super::enact::{Play, enact};
+use super::{save, state, window};
+
+fn inspector<'a>(state: State) -> Harness<'a, State> {
+    let mut inspector = Inspector::default();
+    let (harness, _) = window((232.0, 1400.0), Theme::Dark, state, move |ui, state| {
+        inspector.show(ui, state)
+    });
+    harness
+}
+
+#[test]
+fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
+    let mut state = state(enact(Play::default()), Cursor::Live);
+    state.selection = Some(Item::Batch(4));
+    let mut harness = inspector(state);
+    harness.run();
+    harness.get_by_label_contains("behind batch 3, which worker 0 was fetching");
+    harness.get_by_label("picture of sample 28, four").hover();
+    harness.run_steps(20);
+    save(&mut harness, "inspector-enlarged");
+    harness.get_by_label("decode 60.00 60\u{2009}%");
+    harness.get_by_label("worker 1").click();
+    harness.run();
+    assert_eq!(harness.state().selection, Some(Item::Lane(Lane::Worker(1))));
+    harness.get_by_label("Seed 7777777001");
+}
+
+#[test]
+fn a_batch_that_failed_says_why() {
+    let mut run = Run::default();
+    let batch = BatchId::default();
+    let message = Message {
+        level: Level::Error,
+        text: "KeyError: 'label'".to_owned(),
+        about: Some(batch),
+        worker: Some(0),
+        sample: Some(17),
+    };
+    let kinds = [
+        EventKind::EpochStarted { epoch: 0 },
+        EventKind::dispatched(batch, Some(0), [17, 18]),
+        EventKind::Entered {
+            batch,
+            stage: Stage::Fetching,
+        },
+        EventKind::Message(Box::new(message)),
+        EventKind::Entered {
+            batch,
+            stage: Stage::Failed,
+        },
+    ];
+    for (ms, kind) in kinds.into_iter().enumerate() {
+        let at = Nanos::from_millis(ms as i64);
+        run.apply(&Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    }
+    let mut state = state(run, Cursor::Live);
+    state.selection = Some(Item::Batch(0));
+    let mut harness = inspector(state);
+    harness.run();
+    harness.get_by_label("KeyError: 'label'");
+    harness.get_by_label("Sample 17");
+    harness.get_by_label("There is no content, because the batch failed");
+    save(&mut harness, "inspector-failed");
+}
+
+#[test]
+fn pictures_of_the_inspector() {
+    let mut results = egui_kittest::SnapshotResults::new();
+    let play = Play {
+        batch_size: 12,
+        cost: |idx| if idx == 3 { 60.0 } else { 9.0 + f64::from(idx) },
+        ..Play::default()
+    };
+    let held = |play| state(enact(play), Cursor::Live);
+    let shots = [
+        ("inspector-batch", play, Some(Item::Batch(4)), Theme::Dark),
+        (
+            "inspector-missing",
+            play,
+            Some(Item::Batch(3)),
+            Theme::Light,
+        ),
+        (
+            "inspector-worker",
+            play,
+            Some(Item::Lane(Lane::Worker(0))),
+            Theme::Dark,
+        ),
+        (
+            "inspector-trainer",
+            play,
+            Some(Item::Lane(Lane::Trainer)),
+            Theme::Light,
+        ),
+        (
+            "inspector-range",
+            play,
+            Some(Item::Range(Nanos(0), Nanos::from_millis(700))),
+            Theme::Dark,
+        ),
+        (
+            "inspector-queue",
+            play,
+            Some(Item::Lane(Lane::Reorder)),
+            Theme::Dark,
+        ),
+        (
+            "inspector-activity",
+            play,
+            Some(Item::Activity(Activity::Held)),
+            Theme::Dark,
+        ),
+        ("inspector-nothing", play, None, Theme::Dark),
+    ];
+    for (name, play, selection, theme) in shots {
+        let mut state = held(play);
+        state.selection = selection;
+        let mut inspector = Inspector::default();
+        let height = if selection == Some(Item::Batch(4)) {
+            1500.0
+        } else {
+            900.0
+        };
+        let (mut harness, _) = window((276.0, height), theme, state, move |ui, state| {
+            inspector.show(ui, state)
+        });
+        harness.run();
+        save(&mut harness, name);
+        results.extend_harness(&mut harness);
+    }
+}
