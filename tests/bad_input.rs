@@ -11,9 +11,17 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("there is room");
-    let window = Window { files: vec![path], ..Window::new() }.open();
+    let window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     let state = &window.state().state;
-    let text = state.notices.first().map(|n| n.text.clone()).unwrap_or_default();
+    let text = state
+        .notices
+        .first()
+        .map(|n| n.text.clone())
+        .unwrap_or_default();
     // What is in the state is on the screen.
     assert!(text.is_empty() || window.query_by_label(&text).is_some());
     (text, state.has_run())
@@ -22,14 +30,24 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
 #[test]
 fn files_that_are_no_recordings_are_refused_with_a_remedy() {
     let (text, open) = refusal("new.jsonl", b"{\"loadscope\": 99}\n");
-    assert!(text.contains("version 99") && text.contains("newer Loadscope") && !open, "{text}");
+    assert!(
+        text.contains("version 99") && text.contains("newer Loadscope") && !open,
+        "{text}"
+    );
     let (text, open) = refusal("photo.jsonl", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3]);
-    assert!(text.contains("binary") && text.contains("photo.jsonl") && !open, "{text}");
+    assert!(
+        text.contains("binary") && text.contains("photo.jsonl") && !open,
+        "{text}"
+    );
     let (text, open) = refusal("empty.jsonl", b"");
     assert!(text.contains("empty") && !open, "{text}");
-    let damaged = b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"epoch_started\"}\n{\"t\":2,\"e\":\"run_ended\"}\n";
+    let damaged =
+        b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"epoch_started\"}\n{\"t\":2,\"e\":\"run_ended\"}\n";
     let (text, open) = refusal("damaged.jsonl", damaged);
-    assert!(text.contains("line 2") && text.contains("`epoch`") && !open, "{text}");
+    assert!(
+        text.contains("line 2") && text.contains("`epoch`") && !open,
+        "{text}"
+    );
 }
 
 #[test]
@@ -44,11 +62,17 @@ fn a_recording_cut_in_half_opens_up_to_the_cut_and_says_so() {
 fn a_missing_folder_is_named_where_the_run_was_asked_for() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, Command::UseFolder("/no/such/folder".into()));
+    window
+        .state_mut()
+        .run(&ctx, Command::UseFolder("/no/such/folder".into()));
     window.state_mut().run(&ctx, Action::Run.into());
     window.run();
     assert_eq!(window.state().state.source, Source::None);
-    assert!(window.query_by_label_contains("/no/such/folder. Check").is_some());
+    assert!(
+        window
+            .query_by_label_contains("/no/such/folder. Check")
+            .is_some()
+    );
 }
 
 #[test]
@@ -67,7 +91,11 @@ fn a_run_that_fails_says_why_and_stays_open() {
 fn lost_events_are_counted_in_red() {
     use loadscope_trace::{Event, EventKind, Nanos, RunId};
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     window.state_mut().state.run.apply(&Event {
         at: Nanos::MAX,
         run: RunId(0),

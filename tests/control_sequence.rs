@@ -41,12 +41,30 @@ fn stepping_shows_the_order_of_the_real_loader() {
 #[test]
 fn the_batches_behind_the_slow_one_are_held_and_the_wait_is_the_trainers() {
     let run = run();
-    let held: Vec<u32> = run.batches().iter().filter(|b| b.was_held).map(|b| b.id.idx).collect();
+    let held: Vec<u32> = run
+        .batches()
+        .iter()
+        .filter(|b| b.was_held)
+        .map(|b| b.id.idx)
+        .collect();
     assert!([4, 5, 7, 8].iter().all(|n| held.contains(n)), "{held:?}");
-    let longest = run.waits().iter().max_by_key(|w| w.end - w.start).expect("it waits");
+    let longest = run
+        .waits()
+        .iter()
+        .max_by_key(|w| w.end - w.start)
+        .expect("it waits");
     assert_eq!(longest.batch, Some(3));
     assert!(longest.end - longest.start > Nanos::from_millis(400));
-    let trainer = run.track(Track { lane: Lane::Trainer, row: 0 }).expect("it trains");
-    let red = trainer.all().iter().find(|s| s.start == longest.start).expect("the wait is a span");
+    let trainer = run
+        .track(Track {
+            lane: Lane::Trainer,
+            row: 0,
+        })
+        .expect("it trains");
+    let red = trainer
+        .all()
+        .iter()
+        .find(|s| s.start == longest.start)
+        .expect("the wait is a span");
     assert_eq!(red.activity, Activity::Waiting);
 }

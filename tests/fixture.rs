@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use egui_kittest::Harness;
 use eframe::egui::{Theme, ThemePreference, Vec2};
+use egui_kittest::Harness;
 use image::{ImageReader, Rgb, RgbImage};
 use loadscope::app::{App, Start};
 use loadscope::prefs::{Prefs, demo};
@@ -59,7 +59,10 @@ fn with_content(events: Vec<Event>) -> Vec<Event> {
     let mut out = Vec::with_capacity(events.len());
     for event in events {
         let content = match &event.kind {
-            EventKind::Entered { batch, stage: Stage::Returning } => Some(content(*batch)),
+            EventKind::Entered {
+                batch,
+                stage: Stage::Returning,
+            } => Some(content(*batch)),
             _ => None,
         };
         let at = event.at;
@@ -96,8 +99,18 @@ fn content(batch: loadscope_trace::BatchId) -> BatchContent {
     BatchContent {
         batch,
         fields: vec![
-            field("[0]", "torch.uint8", &[1, 1, 8, 8], FieldData::Pictures(pictures)),
-            field("[1]", "torch.int64", &[1], FieldData::Numbers(vec![f64::from(batch.idx)])),
+            field(
+                "[0]",
+                "torch.uint8",
+                &[1, 1, 8, 8],
+                FieldData::Pictures(pictures),
+            ),
+            field(
+                "[1]",
+                "torch.int64",
+                &[1],
+                FieldData::Numbers(vec![f64::from(batch.idx)]),
+            ),
         ],
     }
 }

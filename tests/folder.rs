@@ -11,7 +11,9 @@ fn load(options: &RunOptions) -> (Run, Option<String>) {
     let session = Session::start(options, Record::Off, Arc::new(|| {})).expect("the folder opens");
     let mut run = Run::default();
     loop {
-        let update = session.updates.recv_timeout(std::time::Duration::from_secs(60));
+        let update = session
+            .updates
+            .recv_timeout(std::time::Duration::from_secs(60));
         match update.expect("it ends in time") {
             Update::Events(events) => events.iter().for_each(|e| run.apply(e)),
             Update::Ended(error) => return (run, error),
@@ -53,7 +55,11 @@ fn two_hundred_photographs_come_with_pictures_labels_and_stages() {
     let FieldData::Numbers(labels) = &content.fields[1].data else {
         panic!("labels are kept as numbers");
     };
-    let expected: Vec<f64> = run.indices(0).iter().map(|i| if *i < 100 { 0.0 } else { 1.0 }).collect();
+    let expected: Vec<f64> = run
+        .indices(0)
+        .iter()
+        .map(|i| if *i < 100 { 0.0 } else { 1.0 })
+        .collect();
     assert_eq!(*labels, expected);
 }
 

@@ -32,8 +32,15 @@ fn one_click_runs_the_digits_and_the_recording_gives_the_same_run_back() {
     wait(&mut window, |app| app.state.recent.contains(&path));
     let live = format!("{:?}", window.state().state.run);
 
-    let again = Window { files: vec![path], ..Window::new() }.open();
-    assert!(matches!(again.state().state.source, Source::Recording { cut: false, .. }));
+    let again = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    assert!(matches!(
+        again.state().state.source,
+        Source::Recording { cut: false, .. }
+    ));
     assert_eq!(format!("{:?}", again.state().state.run), live);
 }
 
@@ -52,7 +59,9 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
     window.run_steps(2);
     wait(&mut window, |app| app.state.run.batches().len() > 8);
     window.key_press(Key::Space);
-    wait(&mut window, |app| app.state.source == Source::Live { paused: true });
+    wait(&mut window, |app| {
+        app.state.source == Source::Live { paused: true }
+    });
     // What was under way comes to the gate; then nothing moves.
     let settle = |window: &mut _| {
         std::thread::sleep(std::time::Duration::from_millis(60));
@@ -66,13 +75,17 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
     for n in 1..=5 {
         window.key_press(Key::ArrowRight);
         window.run_steps(1);
-        wait(&mut window, |app| app.state.run.transitions().len() >= before + n);
+        wait(&mut window, |app| {
+            app.state.run.transitions().len() >= before + n
+        });
         settle(&mut window);
         assert_eq!(window.state().state.run.transitions().len(), before + n);
     }
     window.key_press(Key::Space);
     window.run_steps(1);
-    wait(&mut window, |app| app.state.run.transitions().len() > before + 40);
+    wait(&mut window, |app| {
+        app.state.run.transitions().len() > before + 40
+    });
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Stop.into());
     wait(&mut window, |app| app.state.source == Source::Finished);
@@ -88,10 +101,22 @@ fn clicking_a_batch_shows_what_is_inside() {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::RunDemo.into());
     wait(&mut window, |app| app.state.source == Source::Finished);
-    window.state_mut().run(&ctx, Command::Select(Some(Item::Batch(12))));
+    window
+        .state_mut()
+        .run(&ctx, Command::Select(Some(Item::Batch(12))));
     window.run();
-    assert!(window.query_all_by_label_contains("torch.float32").next().is_some());
-    assert!(window.query_all_by_label_contains("torch.int64").next().is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("torch.float32")
+            .next()
+            .is_some()
+    );
+    assert!(
+        window
+            .query_all_by_label_contains("torch.int64")
+            .next()
+            .is_some()
+    );
 }
 
 #[test]
@@ -102,7 +127,12 @@ fn an_idle_window_is_not_drawn() {
     window.state_mut().run(&ctx, Action::RunDemo.into());
     wait(&mut window, |app| app.state.source == Source::Finished);
     window.run();
-    let at_rest = window.output().viewport_output.values().map(|v| v.repaint_delay).min();
+    let at_rest = window
+        .output()
+        .viewport_output
+        .values()
+        .map(|v| v.repaint_delay)
+        .min();
     assert_eq!(at_rest, Some(std::time::Duration::MAX));
     assert_eq!(window.state().state.cursor, Cursor::Live);
 }

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use eframe::egui::{self, Theme};
-use egui_kittest::{Harness, SnapshotResults};
 use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
 use loadscope::command::Command;
 use loadscope::machine::MachineView;
 use loadscope::state::{Source, State};

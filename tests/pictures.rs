@@ -27,9 +27,18 @@ fn screenshot(window: &mut Harness<'static, App>, name: &str) {
 #[test]
 fn pictures_of_the_welcome() {
     let mut results = SnapshotResults::new();
-    for (theme, name) in [(Theme::Dark, "welcome_dark"), (Theme::Light, "welcome_light")] {
-        let mut window = Window { theme, ..Window::new() };
-        window.prefs.recent = vec!["/data/runs/monday.jsonl.zst".into(), "/data/runs/tuesday.jsonl".into()];
+    for (theme, name) in [
+        (Theme::Dark, "welcome_dark"),
+        (Theme::Light, "welcome_light"),
+    ] {
+        let mut window = Window {
+            theme,
+            ..Window::new()
+        };
+        window.prefs.recent = vec![
+            "/data/runs/monday.jsonl.zst".into(),
+            "/data/runs/tuesday.jsonl".into(),
+        ];
         let mut window = window.open();
         window.snapshot(name);
         results.extend_harness(&mut window);
@@ -38,7 +47,10 @@ fn pictures_of_the_welcome() {
 
 /// The moment that explains the reorder buffer: batch 3 is missing, what came after it is held, the trainer waits.
 fn held() -> [Command; 2] {
-    [Command::Cursor(Cursor::At(Nanos::from_millis(480))), Command::Select(Some(Item::Batch(3)))]
+    [
+        Command::Cursor(Cursor::At(Nanos::from_millis(480))),
+        Command::Select(Some(Item::Batch(3))),
+    ]
 }
 
 #[test]
@@ -49,7 +61,13 @@ fn pictures_of_the_debug_workspace() {
         (Theme::Light, Vec2::new(1440.0, 900.0), "debug_light"),
     ] {
         let (_dir, path) = control_recording();
-        let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
+        let mut window = Window {
+            theme,
+            size,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
         do_all(&mut window, held());
         screenshot(&mut window, name);
         results.extend_harness(&mut window);
@@ -64,8 +82,17 @@ fn pictures_of_small_and_large_windows() {
         (Theme::Light, Vec2::new(1920.0, 1080.0), "debug_large"),
     ] {
         let (_dir, path) = control_recording();
-        let mut window = Window { theme, size, files: vec![path], ..Window::new() }.open();
-        do_all(&mut window, [Command::Cursor(Cursor::At(Nanos::from_millis(480)))]);
+        let mut window = Window {
+            theme,
+            size,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        do_all(
+            &mut window,
+            [Command::Cursor(Cursor::At(Nanos::from_millis(480)))],
+        );
         window.snapshot(name);
         results.extend_harness(&mut window);
     }
@@ -74,8 +101,18 @@ fn pictures_of_small_and_large_windows() {
 #[test]
 fn pictures_of_the_table_and_the_help() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
-    do_all(&mut window, [Action::ShowBatches.into(), Command::Select(Some(Item::Batch(3)))]);
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    do_all(
+        &mut window,
+        [
+            Action::ShowBatches.into(),
+            Command::Select(Some(Item::Batch(3))),
+        ],
+    );
     window.snapshot("table");
     do_all(&mut window, [Action::Help.into()]);
     window.snapshot("help");
@@ -84,14 +121,24 @@ fn pictures_of_the_table_and_the_help() {
 #[test]
 fn pictures_of_a_failed_and_of_an_empty_run() {
     let mut window = Window::new().open();
-    do_all(&mut window, [Command::UseFolder("/no/such/folder".into()), Action::Run.into()]);
+    do_all(
+        &mut window,
+        [
+            Command::UseFolder("/no/such/folder".into()),
+            Action::Run.into(),
+        ],
+    );
     window.snapshot("failed_start");
     let mut results = window.take_snapshot_results();
 
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("empty.jsonl");
     std::fs::write(&path, "{\"loadscope\":1}\n").expect("there is room");
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     wait(&mut window, |app| app.state.has_run());
     window.run();
     window.snapshot("empty_run");

@@ -4,8 +4,8 @@ mod fixture;
 mod window;
 
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
-use egui_kittest::{Harness, SnapshotResults};
 use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
 use fixture::{CONTROL, LARGE, SMALL};
 use loadscope::command::Command;
 use loadscope::state::Source;

@@ -11,7 +11,11 @@ use crate::fixture::{Window, control_recording};
 #[test]
 fn stepping_forwards_and_backwards_moves_the_machine() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     assert_eq!(window.state().state.cursor, Cursor::Live);
     window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
     window.run();
@@ -32,13 +36,25 @@ fn stepping_forwards_and_backwards_moves_the_machine() {
 #[test]
 fn keys_go_to_stalls_zoom_and_come_back() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     window.key_press(Key::P);
     window.run();
     let Cursor::At(at) = window.state().state.cursor else {
         panic!("the cursor is at a stall");
     };
-    assert!(window.state().state.run.waits().iter().any(|w| w.start == at));
+    assert!(
+        window
+            .state()
+            .state
+            .run
+            .waits()
+            .iter()
+            .any(|w| w.start == at)
+    );
     let all = window.state().state.shown();
     window.key_press(Key::W);
     window.run();
@@ -62,7 +78,11 @@ fn keys_go_to_stalls_zoom_and_come_back() {
 #[test]
 fn keys_are_letters_while_text_is_typed() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     window.state_mut().state.options.dataset = "synthetic:len=5".to_owned();
     window.run();
     window.get_by_label("costs").click();
@@ -78,7 +98,11 @@ fn keys_are_letters_while_text_is_typed() {
 #[test]
 fn the_verdict_selects_the_batch_that_was_waited_for() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     window.get_by_label_contains("of it for batch 3").click();
     window.run();
     assert_eq!(window.state().state.selection, Some(Item::Batch(3)));
@@ -88,13 +112,21 @@ fn the_verdict_selects_the_batch_that_was_waited_for() {
 #[test]
 fn the_table_and_the_help_open_by_key() {
     let (_dir, path) = control_recording();
-    let mut window = Window { files: vec![path], ..Window::new() }.open();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
     window.key_press(Key::B);
     window.run();
     assert_eq!(window.state().state.lower, Lower::Batches);
     window.key_press(Key::Questionmark);
     window.run();
-    assert!(window.query_by_label_contains("drag on the ruler").is_some());
+    assert!(
+        window
+            .query_by_label_contains("drag on the ruler")
+            .is_some()
+    );
     window.key_press(Key::Escape);
     window.run();
     assert!(!window.state().state.help_open);
@@ -102,8 +134,14 @@ fn the_table_and_the_help_open_by_key() {
 
 #[test]
 fn the_form_edits_the_options_and_shows_the_line_of_python() {
-    let mut window = Window::new().open();
-    window.get_by_role_and_label(Role::CheckBox, "drop_last").click();
+    let mut window = Window {
+        size: eframe::egui::vec2(1100.0, 1100.0),
+        ..Window::new()
+    }
+    .open();
+    window
+        .get_by_role_and_label(Role::CheckBox, "drop_last")
+        .click();
     window.run();
     assert!(window.state().state.options.drop_last);
     assert!(window.query_by_label_contains("drop_last=True").is_some());

@@ -240,6 +240,9 @@ impl App {
             );
             self.complain(text);
         }
+        // The form shows what made this recording, ready to be run again.
+        self.state.options = run.info.options.clone();
+        self.check_options();
         self.state.run = run;
         self.state.source = Source::Recording { path, cut };
     }
@@ -260,8 +263,7 @@ impl App {
             return;
         }
         // A key with modifiers first: without them it would be taken for the plain one.
-        let mut actions: Vec<(Action, egui::KeyboardShortcut)> = Action::ALL
-            .into_iter()
+        let mut actions: Vec<(Action, egui::KeyboardShortcut)> = Action::all()
             .filter_map(|a| Some((a, a.info().shortcut?)))
             .collect();
         actions.sort_by_key(|(_, s)| s.modifiers == egui::Modifiers::NONE);
@@ -385,6 +387,12 @@ impl App {
         Panel::top("headline")
             .frame(frame)
             .show(ui, |ui| commands.extend(toolbar::headline(ui, headline)));
+        if state.run.batches().is_empty() {
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| welcome::nothing_yet(ui, state));
+            return commands;
+        }
         let height = ui.available_height();
         Panel::top("machine")
             .frame(Frame::NONE.fill(palette.canvas))
@@ -430,7 +438,7 @@ impl eframe::App for App {
         }
     }
 
-    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         let start = Instant::now();
         self.state.hovered = self.state.hovering.take();
         let ctx = ui.ctx().clone();
@@ -443,9 +451,10 @@ impl eframe::App for App {
         if acted && self.state.hovered != self.state.hovering {
             ctx.request_repaint();
         }
-        let _ = frame;
-        let took = start.elapsed().as_secs_f32() * 1e3;
-        self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
+        if !self.state.still {
+            let took = start.elapsed().as_secs_f32() * 1e3;
+            self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
+        }
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

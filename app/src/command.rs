@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Key, KeyboardShortcut, Modifiers, ThemePreference};
+use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
 use crate::view::{Cursor, Item, TimeView};
@@ -61,14 +61,6 @@ pub enum Action {
     PreviousStall,
     /// Follow what happens now.
     FollowLive,
-    /// Choose a recording.
-    Open,
-    /// Save the recording.
-    Save,
-    /// Choose a folder of pictures.
-    ChooseFolder,
-    /// Close the run.
-    Close,
     /// Zoom in.
     ZoomIn,
     /// Zoom out.
@@ -89,6 +81,14 @@ pub enum Action {
     NextSpan,
     /// Previous span on this lane.
     PreviousSpan,
+    /// Choose a recording.
+    Open,
+    /// Save the recording.
+    Save,
+    /// Choose a folder of pictures.
+    ChooseFolder,
+    /// Close the run.
+    Close,
     /// Clear the innermost thing.
     Escape,
     /// The timeline below the machine.
@@ -156,222 +156,82 @@ const fn with(modifiers: Modifiers, key: Key) -> Option<KeyboardShortcut> {
     Some(KeyboardShortcut::new(modifiers, key))
 }
 
+impl Info {
+    /// Its key as it stands in menus and in the help: `Ctrl+O`, `→`.
+    pub fn keys(&self, ctx: &Context) -> String {
+        let Some(shortcut) = self.shortcut else {
+            return String::new();
+        };
+        let symbol = match shortcut.logical_key {
+            Key::ArrowRight => "→",
+            Key::ArrowLeft => "←",
+            Key::Period => ".",
+            Key::Comma => ",",
+            Key::Questionmark => "?",
+            Key::Escape => "Esc",
+            _ => return ctx.format_shortcut(&shortcut),
+        };
+        // The name of the modifiers as the system writes them, with our sign for the key.
+        let plain = KeyboardShortcut::new(shortcut.modifiers, Key::A);
+        let mut text = ctx.format_shortcut(&plain);
+        text.truncate(text.len() - 1);
+        text + symbol
+    }
+}
+
+/// Every action once: its name, what it does, its key, and where it stands in the help.
+#[rustfmt::skip]
+const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 33] = {
+    use {Action as A, Group as G};
+    const CTRL: Modifiers = Modifiers::COMMAND;
+    const SHIFT: Modifiers = Modifiers::SHIFT;
+    const ALT: Modifiers = Modifiers::ALT;
+    [
+        (A::RunDemo, "Run the digits demo", "Loads 1,797 handwritten digits with 4 workers", with(CTRL, Key::D), G::Run),
+        (A::Run, "Run", "Runs the loader with the options on the left", with(CTRL, Key::R), G::Run),
+        (A::Stop, "Stop", "Breaks the epoch off; what was recorded stays", with(CTRL, Key::Period), G::Run),
+        (A::PauseResume, "Pause or resume", "Holds every thread of the loader, or plays the recording", key(Key::Space), G::Run),
+        (A::StepForward, "Step forward", "One transition: a batch enters its next stage", key(Key::ArrowRight), G::Run),
+        (A::StepBack, "Step back", "One transition back in the recording", key(Key::ArrowLeft), G::Run),
+        (A::NextBatch, "Next batch", "To the next batch that the trainer gets", with(SHIFT, Key::ArrowRight), G::Run),
+        (A::PreviousBatch, "Previous batch", "To the batch that the trainer got before", with(SHIFT, Key::ArrowLeft), G::Run),
+        (A::NextStall, "Next stall", "To the next time the trainer waits", key(Key::N), G::Run),
+        (A::PreviousStall, "Previous stall", "To the last time the trainer waited", key(Key::P), G::Run),
+        (A::FollowLive, "Follow live", "Shows what happens now", key(Key::L), G::Run),
+        (A::ZoomIn, "Zoom in", "Shows less time, in more detail", key(Key::W), G::Time),
+        (A::ZoomOut, "Zoom out", "Shows more time", key(Key::S), G::Time),
+        (A::PanLeft, "Move left", "Shows earlier time", key(Key::A), G::Time),
+        (A::PanRight, "Move right", "Shows later time", key(Key::D), G::Time),
+        (A::ShowAll, "Show everything", "The whole run, and follow what comes", key(Key::Home), G::Time),
+        (A::FitSelection, "Fit the selection", "Zooms to what is selected", key(Key::F), G::Time),
+        (A::ViewBack, "View back", "The range that was looked at before", with(ALT, Key::ArrowLeft), G::Time),
+        (A::ViewForward, "View forward", "The range that was looked at after", with(ALT, Key::ArrowRight), G::Time),
+        (A::NextSpan, "Next span", "The next batch on the selected lane", key(Key::Period), G::Time),
+        (A::PreviousSpan, "Previous span", "The batch before on the selected lane", key(Key::Comma), G::Time),
+        (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
+        (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
+        (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
+        (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
+        (A::Escape, "Clear", "Takes away the selection, then the time cursor", key(Key::Escape), G::Window),
+        (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
+        (A::ShowBatches, "Batches", "A table of all batches and where their time went", key(Key::B), G::Window),
+        (A::ToggleOptions, "Options", "Shows or hides the options on the left", with(CTRL, Key::B), G::Window),
+        (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
+        (A::ToggleTheme, "Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),
+        (A::Help, "Help", "Shows all keys", key(Key::Questionmark), G::Window),
+        (A::Quit, "Quit", "Closes the window", with(CTRL, Key::Q), G::Window),
+    ]
+};
+
 impl Action {
     /// All actions in the order of the help sheet.
-    pub const ALL: [Self; 33] = [
-        Self::RunDemo,
-        Self::Run,
-        Self::Stop,
-        Self::PauseResume,
-        Self::StepForward,
-        Self::StepBack,
-        Self::NextBatch,
-        Self::PreviousBatch,
-        Self::NextStall,
-        Self::PreviousStall,
-        Self::FollowLive,
-        Self::ZoomIn,
-        Self::ZoomOut,
-        Self::PanLeft,
-        Self::PanRight,
-        Self::ShowAll,
-        Self::FitSelection,
-        Self::ViewBack,
-        Self::ViewForward,
-        Self::NextSpan,
-        Self::PreviousSpan,
-        Self::Open,
-        Self::Save,
-        Self::ChooseFolder,
-        Self::Close,
-        Self::Escape,
-        Self::ShowTimeline,
-        Self::ShowBatches,
-        Self::ToggleOptions,
-        Self::ToggleInspector,
-        Self::ToggleTheme,
-        Self::Help,
-        Self::Quit,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|(action, ..)| *action)
+    }
 
     /// Name, tooltip, key and group.
     pub fn info(self) -> Info {
-        use Group::{File, Run, Time, Window};
-        let (name, tooltip, shortcut, group) = match self {
-            Self::RunDemo => (
-                "Run the digits demo",
-                "Loads 1,797 handwritten digits with 4 workers",
-                with(Modifiers::COMMAND, Key::D),
-                Run,
-            ),
-            Self::Run => (
-                "Run",
-                "Runs the loader with the options on the left",
-                with(Modifiers::COMMAND, Key::R),
-                Run,
-            ),
-            Self::Stop => (
-                "Stop",
-                "Breaks the epoch off; what was recorded stays",
-                with(Modifiers::COMMAND, Key::Period),
-                Run,
-            ),
-            Self::PauseResume => (
-                "Pause or resume",
-                "Holds every thread of the loader, or plays the recording",
-                key(Key::Space),
-                Run,
-            ),
-            Self::StepForward => (
-                "Step forward",
-                "One transition: a batch enters its next stage",
-                key(Key::ArrowRight),
-                Run,
-            ),
-            Self::StepBack => (
-                "Step back",
-                "One transition back in the recording",
-                key(Key::ArrowLeft),
-                Run,
-            ),
-            Self::NextBatch => (
-                "Next batch",
-                "To the next batch that the trainer gets",
-                with(Modifiers::SHIFT, Key::ArrowRight),
-                Run,
-            ),
-            Self::PreviousBatch => (
-                "Previous batch",
-                "To the batch that the trainer got before",
-                with(Modifiers::SHIFT, Key::ArrowLeft),
-                Run,
-            ),
-            Self::NextStall => (
-                "Next stall",
-                "To the next time the trainer waits",
-                key(Key::N),
-                Run,
-            ),
-            Self::PreviousStall => (
-                "Previous stall",
-                "To the last time the trainer waited",
-                key(Key::P),
-                Run,
-            ),
-            Self::FollowLive => ("Follow live", "Shows what happens now", key(Key::L), Run),
-            Self::ZoomIn => (
-                "Zoom in",
-                "Shows less time, in more detail",
-                key(Key::W),
-                Time,
-            ),
-            Self::ZoomOut => ("Zoom out", "Shows more time", key(Key::S), Time),
-            Self::PanLeft => ("Move left", "Shows earlier time", key(Key::A), Time),
-            Self::PanRight => ("Move right", "Shows later time", key(Key::D), Time),
-            Self::ShowAll => (
-                "Show everything",
-                "The whole run, and follow what comes",
-                key(Key::Home),
-                Time,
-            ),
-            Self::FitSelection => (
-                "Fit the selection",
-                "Zooms to what is selected",
-                key(Key::F),
-                Time,
-            ),
-            Self::ViewBack => (
-                "View back",
-                "The range that was looked at before",
-                with(Modifiers::ALT, Key::ArrowLeft),
-                Time,
-            ),
-            Self::ViewForward => (
-                "View forward",
-                "The range that was looked at after",
-                with(Modifiers::ALT, Key::ArrowRight),
-                Time,
-            ),
-            Self::NextSpan => (
-                "Next span",
-                "The next batch on the selected lane",
-                key(Key::Period),
-                Time,
-            ),
-            Self::PreviousSpan => (
-                "Previous span",
-                "The batch before on the selected lane",
-                key(Key::Comma),
-                Time,
-            ),
-            Self::Open => (
-                "Open a recording…",
-                "Opens a .jsonl or .jsonl.zst file",
-                with(Modifiers::COMMAND, Key::O),
-                File,
-            ),
-            Self::Save => (
-                "Save as…",
-                "Writes the recording to a file",
-                with(Modifiers::COMMAND, Key::S),
-                File,
-            ),
-            Self::ChooseFolder => (
-                "Choose a folder of pictures…",
-                "Loads your own JPEG and PNG pictures",
-                None,
-                File,
-            ),
-            Self::Close => (
-                "Close",
-                "Back to the welcome screen",
-                with(Modifiers::COMMAND, Key::W),
-                File,
-            ),
-            Self::Escape => (
-                "Clear",
-                "Takes away the selection, then the time cursor",
-                key(Key::Escape),
-                Window,
-            ),
-            Self::ShowTimeline => (
-                "Timeline",
-                "What happened when, lane by lane",
-                key(Key::T),
-                Window,
-            ),
-            Self::ShowBatches => (
-                "Batches",
-                "A table of all batches and where their time went",
-                key(Key::B),
-                Window,
-            ),
-            Self::ToggleOptions => (
-                "Options",
-                "Shows or hides the options on the left",
-                with(Modifiers::COMMAND, Key::B),
-                Window,
-            ),
-            Self::ToggleInspector => (
-                "Inspector",
-                "Shows or hides the inspector on the right",
-                with(Modifiers::COMMAND, Key::I),
-                Window,
-            ),
-            Self::ToggleTheme => (
-                "Dark or light",
-                "Changes the colours",
-                with(Modifiers::COMMAND, Key::T),
-                Window,
-            ),
-            Self::Help => ("Help", "Shows all keys", key(Key::Questionmark), Window),
-            Self::Quit => (
-                "Quit",
-                "Closes the window",
-                with(Modifiers::COMMAND, Key::Q),
-                Window,
-            ),
-        };
+        let (_, name, tooltip, shortcut, group) = TABLE[self as usize];
         Info {
             name,
             tooltip,
@@ -396,7 +256,7 @@ mod tests {
     #[test]
     fn no_two_actions_share_a_key() {
         let mut seen = std::collections::HashMap::new();
-        for action in Action::ALL {
+        for action in Action::all() {
             if let Some(shortcut) = action.info().shortcut
                 && let Some(other) = seen.insert((shortcut.modifiers, shortcut.logical_key), action)
             {
@@ -406,16 +266,19 @@ mod tests {
     }
 
     #[test]
+    fn the_table_is_in_the_order_of_the_actions() {
+        for (k, (action, ..)) in TABLE.iter().enumerate() {
+            assert_eq!(*action as usize, k, "{action:?}");
+        }
+    }
+
+    #[test]
     fn names_are_in_sentence_case_and_unique() {
         let mut names = BTreeSet::new();
-        for action in Action::ALL {
+        for action in Action::all() {
             let info = action.info();
             assert!(names.insert(info.name), "{} twice", info.name);
             assert!(!info.tooltip.ends_with('.') && info.name.starts_with(char::is_uppercase));
         }
-        assert_eq!(
-            Action::ALL.iter().collect::<BTreeSet<_>>().len(),
-            Action::ALL.len()
-        );
     }
 }

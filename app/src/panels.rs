@@ -7,4 +7,5 @@ pub mod notices;
 pub mod options;
 pub mod status;
 pub mod toolbar;
+pub mod transport;
 pub mod welcome;

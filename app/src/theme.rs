@@ -277,7 +277,8 @@ fn visuals(palette: &Palette) -> Visuals {
     v.weak_text_color = Some(palette.weak);
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
-    v.selection.bg_fill = palette.panel.lerp_to_gamma(palette.fetch, 0.45);
+    // Grey, since every hue means a stage.
+    v.selection.bg_fill = mix(0.24);
     v.selection.stroke = Stroke::new(1.0, palette.strong);
     let w = &mut v.widgets;
     for (visuals, fill, text) in [

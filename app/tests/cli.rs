@@ -14,7 +14,11 @@ fn loadscope(args: &[&str]) -> Output {
 }
 
 fn json(output: &Output) -> serde_json::Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
 }
 
@@ -39,12 +43,22 @@ fn a_run_and_its_recording_tell_the_same_facts() {
         let mut args: Vec<&str> = args.split_whitespace().collect();
         args.push(file);
         let run = json(&loadscope(&args));
-        assert_eq!((&run["epochs"], &run["batches"], &run["samples"]), (&2.into(), &56.into(), &3584.into()));
+        assert_eq!(
+            (&run["epochs"], &run["batches"], &run["samples"]),
+            (&2.into(), &56.into(), &3584.into())
+        );
         assert_eq!((&run["dropped"], &run["errors"]), (&0.into(), &0.into()));
-        assert!(run["seconds"].as_f64() > Some(0.0) && run["waited_seconds"].as_f64() <= run["seconds"].as_f64());
+        assert!(
+            run["seconds"].as_f64() > Some(0.0)
+                && run["waited_seconds"].as_f64() <= run["seconds"].as_f64()
+        );
         let info = json(&loadscope(&["info", file, "--json"]));
         assert_eq!(run, info);
-        assert!(info["pinning"].as_str().is_some_and(|p| p.contains("mlock")));
+        assert!(
+            info["pinning"]
+                .as_str()
+                .is_some_and(|p| p.contains("mlock"))
+        );
     }
 }
 
@@ -57,7 +71,14 @@ fn recording_changes_no_result() {
     let without = json(&loadscope(&args));
     args.extend(["--record", path.to_str().expect("plain letters")]);
     let with = json(&loadscope(&args));
-    for key in ["epochs", "batches", "samples", "failed", "discarded", "dropped"] {
+    for key in [
+        "epochs",
+        "batches",
+        "samples",
+        "failed",
+        "discarded",
+        "dropped",
+    ] {
         assert_eq!(without[key], with[key], "{key}");
     }
 }
@@ -66,14 +87,28 @@ fn recording_changes_no_result() {
 fn options_come_from_a_file_and_arguments_win() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("options.toml");
-    std::fs::write(&path, "dataset = \"synthetic:len=10,cost_ms=0\"\nbatch_size = 5\nnum_workers = 2\n").expect("there is room");
+    std::fs::write(
+        &path,
+        "dataset = \"synthetic:len=10,cost_ms=0\"\nbatch_size = 5\nnum_workers = 2\n",
+    )
+    .expect("there is room");
     let config = path.to_str().expect("plain letters");
-    let run = json(&loadscope(&["run", "--config", config, "--batch-size", "2", "--json"]));
+    let run = json(&loadscope(&[
+        "run",
+        "--config",
+        config,
+        "--batch-size",
+        "2",
+        "--json",
+    ]));
     assert_eq!((&run["batches"], &run["samples"]), (&5.into(), &10.into()));
     assert_eq!(run["options"]["num_workers"], 2);
     std::fs::write(&path, "batchsize = 5\n").expect("there is room");
     let text = refusal(&["run", "--config", config]);
-    assert!(text.contains("options.toml") && text.contains("batchsize") && text.contains("batch_size"), "{text}");
+    assert!(
+        text.contains("options.toml") && text.contains("batchsize") && text.contains("batch_size"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -107,7 +142,14 @@ fn a_recording_cut_in_half_is_read_up_to_the_cut() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl");
     let name = path.to_str().expect("plain letters");
-    json(&loadscope(&["run", "--num-workers", "2", "--json", "--record", name]));
+    json(&loadscope(&[
+        "run",
+        "--num-workers",
+        "2",
+        "--json",
+        "--record",
+        name,
+    ]));
     let whole = std::fs::read(&path).expect("just written");
     std::fs::write(&path, &whole[..whole.len() / 2]).expect("there is room");
     let info = json(&loadscope(&["info", name, "--json"]));
@@ -129,21 +171,33 @@ fn an_interrupted_run_leaves_a_whole_recording() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
-        .args("run --dataset synthetic:len=100000,cost_ms=1 --num-workers 2 --batch-size 4 --record".split(' '))
+        .args(
+            "run --dataset synthetic:len=100000,cost_ms=1 --num-workers 2 --batch-size 4 --record"
+                .split(' '),
+        )
         .arg(&path)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the executable starts");
     std::thread::sleep(std::time::Duration::from_millis(700));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(killed.is_ok_and(|s| s.success()));
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while child.try_wait().expect("it is our child").is_none() {
         assert!(std::time::Instant::now() < deadline, "it does not end");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let info = json(&loadscope(&["info", path.to_str().expect("plain letters"), "--json"]));
+    let info = json(&loadscope(&[
+        "info",
+        path.to_str().expect("plain letters"),
+        "--json",
+    ]));
     assert_eq!(info["cut"], false);
-    assert!(info["batches"].as_u64() > Some(0) && info["discarded"].as_u64() > Some(0), "{info}");
+    assert!(
+        info["batches"].as_u64() > Some(0) && info["discarded"].as_u64() > Some(0),
+        "{info}"
+    );
 }

@@ -43,11 +43,12 @@ fn finish(command: &mut Command) -> (bool, String) {
     let command = command.stderr(Stdio::piped());
     let mut child = Guarded(command.spawn().expect("python3 starts"));
     let mut errors = child.0.stderr.take().expect("piped");
-    let reader = std::thread::spawn(move || {
+    let read = move || {
         let mut text = String::new();
         let _ = errors.read_to_string(&mut text);
         text
-    });
+    };
+    let reader = std::thread::Builder::new().spawn(read).expect("a thread");
     let mut status = None;
     wait_until("the command", || {
         status = child.0.try_wait().expect("a child of ours");

@@ -22,6 +22,9 @@ pub struct LoadArgs {
     /// Side of the square to which the pictures of a folder are resized [default: 224]
     #[arg(long, value_name = "PIXELS")]
     image_size: Option<u32>,
+    /// Time and faults added to the samples on purpose, in the words of synthetic: cost_ms=10,tail=0.01:40
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    extra_cost: Option<String>,
     /// Samples a batch [default: 32]
     #[arg(long, value_name = "N")]
     batch_size: Option<usize>,
@@ -86,6 +89,7 @@ impl LoadArgs {
         }
         set(&mut o.dataset, &self.dataset);
         set(&mut o.image_size, &self.image_size);
+        set(&mut o.extra_cost, &self.extra_cost);
         set(&mut o.batch_size, &self.batch_size);
         set(&mut o.num_workers, &self.num_workers);
         set(&mut o.epochs, &self.epochs);
@@ -126,7 +130,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let session = Session::start(&options, record, Arc::new(|| {}))?;
     let stop = session.stopper();
     // Ctrl-C ends the run in order, so that its recording is whole.
-    let _ = ctrlc::set_handler(move || stop());
+    let _ = ctrlc::set_handler(stop);
     let (run, error) = watch(&session);
     for (_, m) in run
         .messages()

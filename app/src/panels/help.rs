@@ -41,15 +41,11 @@ fn group(ui: &mut Ui, group: Group) {
         .num_columns(2)
         .spacing([12.0, 4.0])
         .show(ui, |ui| {
-            for info in Action::ALL
-                .iter()
-                .map(|a| a.info())
-                .filter(|i| i.group == group)
-            {
-                let Some(shortcut) = info.shortcut else {
+            for info in Action::all().map(|a| a.info()).filter(|i| i.group == group) {
+                let keys = info.keys(ui.ctx());
+                if keys.is_empty() {
                     continue;
-                };
-                let keys = ui.ctx().format_shortcut(&shortcut);
+                }
                 ui.label(
                     RichText::new(keys)
                         .font(mono(size::SMALL))

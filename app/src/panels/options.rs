@@ -25,6 +25,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ui.set_width(ui.available_width() - space::GAP);
             section(ui, "Dataset");
             commands.extend(dataset(ui, &mut options));
+            faults(ui, &mut options);
             section(ui, "DataLoader");
             loader(ui, &mut options);
             section(ui, "Training loop");
@@ -55,8 +56,7 @@ fn row(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, egui
             control(ui, label.id);
         });
     });
-    let weak = Palette::of(ui).weak;
-    ui.add(egui::Label::new(RichText::new(effect).font(words(size::SMALL)).color(weak)).wrap());
+    hint(ui, effect);
     ui.add_space(space::GAP);
 }
 
@@ -97,33 +97,35 @@ fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
         });
         response.response.labelled_by(label);
     });
-    let Some((prefix, rest)) = options.dataset.split_once(':') else {
-        return None;
-    };
+    let (prefix, rest) = options.dataset.split_once(':')?;
     let (prefix, mut rest) = (prefix.to_owned(), rest.to_owned());
-    let (name, hint) = match prefix.as_str() {
+    let (name, example) = match prefix.as_str() {
         "folder" => ("folder", "/path/to/pictures"),
         _ => ("costs", "len=24,cost_ms=50,slow=4:1000"),
     };
+    let mut label = None;
     ui.horizontal(|ui| {
-        let label = ui.label(RichText::new(name).font(mono(size::BODY)));
-        if prefix == "folder" && ui.button("Choose…").clicked() {
-            command = Some(Action::ChooseFolder.into());
-        }
-        let edit = TextEdit::singleline(&mut rest)
-            .hint_text(hint)
-            .font(mono(size::SMALL));
-        ui.add_sized(egui::vec2(ui.available_width(), 22.0), edit)
-            .labelled_by(label.id);
+        label = Some(ui.label(RichText::new(name).font(mono(size::BODY))).id);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if prefix == "folder" && ui.button("Choose…").clicked() {
+                command = Some(Action::ChooseFolder.into());
+            }
+        });
     });
+    let edit = TextEdit::singleline(&mut rest)
+        .hint_text(example)
+        .font(mono(size::SMALL));
+    let edit = ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit);
+    if let Some(label) = label {
+        edit.labelled_by(label);
+    }
     let effect = match prefix.as_str() {
         "folder" => "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too",
         _ => {
             "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape"
         }
     };
-    let weak = Palette::of(ui).weak;
-    ui.add(egui::Label::new(RichText::new(effect).font(words(size::SMALL)).color(weak)).wrap());
+    hint(ui, effect);
     options.dataset = format!("{prefix}:{rest}");
     if prefix == "folder" {
         ui.add_space(space::GAP);
@@ -142,6 +144,32 @@ fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
         );
     }
     command
+}
+
+/// Time and faults on purpose. The synthetic dataset has its own.
+fn faults(ui: &mut Ui, o: &mut RunOptions) {
+    if o.dataset.starts_with("synthetic") {
+        o.extra_cost.clear();
+        return;
+    }
+    ui.add_space(space::GAP);
+    let label = ui.label(RichText::new("extra_cost").font(mono(size::BODY)));
+    let edit = TextEdit::singleline(&mut o.extra_cost)
+        .hint_text("none")
+        .font(mono(size::SMALL));
+    ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit)
+        .labelled_by(label.id);
+    hint(
+        ui,
+        "Slows samples down on purpose: cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu",
+    );
+}
+
+fn hint(ui: &mut Ui, text: &str) {
+    let text = RichText::new(text)
+        .font(words(size::SMALL))
+        .color(Palette::of(ui).weak);
+    ui.add(egui::Label::new(text).wrap());
 }
 
 fn loader(ui: &mut Ui, o: &mut RunOptions) {
@@ -188,37 +216,44 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
             }
         },
     );
-    ui.add_enabled_ui(o.num_workers > 0, |ui| {
-        row(
-            ui,
-            "prefetch_factor",
-            "Batches in flight per worker; default 2",
-            |ui, label| {
-                let mut factor = o.prefetch_factor.unwrap_or(2);
-                number(ui, label, &mut factor, 1..=64);
-                // What was not touched stays PyTorch's default.
-                if factor != o.prefetch_factor.unwrap_or(2) {
-                    o.prefetch_factor = Some(factor);
-                }
-            },
-        );
-        row(
-            ui,
-            "persistent_workers",
-            "Keeps the workers alive between epochs; default False",
-            |ui, label| {
-                flag(ui, label, &mut o.persistent_workers);
-            },
-        );
-        row(
-            ui,
-            "in_order",
-            "Off: batches are handed out as they arrive; default True",
-            |ui, label| {
-                flag(ui, label, &mut o.in_order);
-            },
-        );
-    });
+    ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, o));
+    memory(ui, o);
+}
+
+/// What only workers have.
+fn workers(ui: &mut Ui, o: &mut RunOptions) {
+    row(
+        ui,
+        "prefetch_factor",
+        "Batches in flight per worker; default 2",
+        |ui, label| {
+            let mut factor = o.prefetch_factor.unwrap_or(2);
+            number(ui, label, &mut factor, 1..=64);
+            // What was not touched stays PyTorch's default.
+            if factor != o.prefetch_factor.unwrap_or(2) {
+                o.prefetch_factor = Some(factor);
+            }
+        },
+    );
+    row(
+        ui,
+        "persistent_workers",
+        "Keeps the workers alive between epochs; default False",
+        |ui, label| {
+            flag(ui, label, &mut o.persistent_workers);
+        },
+    );
+    row(
+        ui,
+        "in_order",
+        "Off: batches are handed out as they arrive; default True",
+        |ui, label| {
+            flag(ui, label, &mut o.in_order);
+        },
+    );
+}
+
+fn memory(ui: &mut Ui, o: &mut RunOptions) {
     row(
         ui,
         "pin_memory",

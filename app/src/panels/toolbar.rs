@@ -4,9 +4,10 @@ use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Ui};
 
 use crate::command::{Action, Command};
 use crate::headline::Headline;
-use crate::state::{Lower, Source, State};
-use crate::theme::{Palette, heading, mono, size, words};
-use crate::view::{Cursor, Item};
+use crate::panels::transport;
+use crate::state::{Lower, State};
+use crate::theme::{Palette, heading, size, words};
+use crate::view::Item;
 
 /// Shows menus and transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -14,7 +15,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     MenuBar::new().ui(ui, |ui| {
         menus(ui, state, &mut commands);
         ui.separator();
-        transport(ui, state, &mut commands);
+        transport::show(ui, state, &mut commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             for (action, on) in [
                 (Action::ToggleInspector, state.inspector_open),
@@ -57,7 +58,7 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     );
     menu(
         ui,
-        "Run",
+        "Loader",
         &[
             s(A::Run),
             s(A::Stop),
@@ -98,8 +99,8 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
     let info = action.info();
     let mut button = Button::new(info.name);
-    if let Some(shortcut) = info.shortcut {
-        button = button.shortcut_text(ui.ctx().format_shortcut(&shortcut));
+    if info.shortcut.is_some() {
+        button = button.shortcut_text(info.keys(ui.ctx()));
     }
     let response = ui.add_enabled(is_possible(state, action), button);
     if response.on_hover_text(info.tooltip).clicked() {
@@ -109,7 +110,7 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
 }
 
 /// What makes no sense now is grey.
-fn is_possible(state: &State, action: Action) -> bool {
+pub(super) fn is_possible(state: &State, action: Action) -> bool {
     let has_steps = !state.run.transitions().is_empty();
     match action {
         Action::Stop => state.source.is_live(),
@@ -131,93 +132,6 @@ fn is_possible(state: &State, action: Action) -> bool {
     }
 }
 
-fn transport(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let mut button = |ui: &mut Ui, action: Action, text: &str| {
-        let info = action.info();
-        let key = info
-            .shortcut
-            .map(|s| ui.ctx().format_shortcut(&s))
-            .unwrap_or_default();
-        let response = ui.add_enabled(is_possible(state, action), Button::new(text));
-        let name = info.name;
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, name));
-        if response
-            .on_hover_text(format!("{}\n{}  ({key})", info.name, info.tooltip))
-            .clicked()
-        {
-            commands.push(action.into());
-        }
-    };
-    match &state.source {
-        Source::Live { paused } => {
-            button(ui, Action::Stop, "Stop");
-            button(
-                ui,
-                Action::PauseResume,
-                if *paused { "Resume" } else { "Pause" },
-            );
-        }
-        _ => {
-            button(ui, Action::Run, "Run");
-            if state.has_run() {
-                button(
-                    ui,
-                    Action::PauseResume,
-                    if state.playing { "Pause" } else { "Play" },
-                );
-            }
-        }
-    }
-    if !state.has_run() {
-        return;
-    }
-    button(ui, Action::PreviousStall, "«");
-    button(ui, Action::StepBack, "‹");
-    button(ui, Action::StepForward, "›");
-    button(ui, Action::NextStall, "»");
-    if !state.source.is_live() {
-        speed(ui, state, commands);
-    }
-    live_chip(ui, state, commands);
-}
-
-fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let text = |speed: f64| format!("{speed}×");
-    let combo = egui::ComboBox::from_id_salt("speed")
-        .selected_text(RichText::new(text(state.speed)).font(mono(size::SMALL)))
-        .width(64.0);
-    let response = combo.show_ui(ui, |ui| {
-        for speed in [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0] {
-            if ui
-                .selectable_label(state.speed == speed, text(speed))
-                .clicked()
-            {
-                commands.push(Command::Speed(speed));
-            }
-        }
-    });
-    let named = || egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Speed");
-    response.response.widget_info(named);
-    response
-        .response
-        .on_hover_text("How fast the recording is played");
-}
-
-/// Brings one back to what happens now.
-fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let following = state.cursor == Cursor::Live && state.view.is_none();
-    let name = if state.source.is_live() {
-        "Live"
-    } else {
-        "End"
-    };
-    let info = Action::FollowLive.info();
-    let response = ui.add(Button::new(name).selected(following));
-    if response.on_hover_text(info.tooltip).clicked() {
-        commands.push(Action::FollowLive.into());
-    }
-}
-
 fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
     let info = action.info();
     let response = ui.add(Button::new(info.name).selected(on));
@@ -226,42 +140,54 @@ fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
     }
 }
 
-/// Shows the verdict: is the trainer waiting, for how much of the time, because of what.
+/// Shows the verdict: is the trainer waiting, for how much of the time, because of what. On two lines where one is too short.
 pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
-    ui.horizontal(|ui| {
-        ui.set_min_height(28.0);
-        let Some(headline) = headline else {
-            ui.label(RichText::new("Nothing has happened yet").color(palette.weak));
+    let Some(headline) = headline else {
+        ui.label(RichText::new("Nothing has happened yet").color(palette.weak));
+        return commands;
+    };
+    // Below a twentieth of the time, waiting is not what to look at.
+    let colour = if headline.share >= 0.05 {
+        palette.stall
+    } else {
+        palette.step
+    };
+    let verdict = RichText::new(&headline.verdict)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    let mut cause = |ui: &mut Ui| {
+        let Some(cause) = &headline.cause else {
             return;
         };
-        // Below a twentieth of the time, waiting is not what to look at.
-        let colour = if headline.share >= 0.05 {
-            palette.stall
-        } else {
-            palette.step
-        };
-        let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, 18.0), egui::Sense::hover());
+        let text = RichText::new(cause)
+            .font(words(size::BODY))
+            .color(palette.text);
+        let label = egui::Label::new(text)
+            .truncate()
+            .sense(egui::Sense::click());
+        let tip = "Selects this batch and zooms to it";
+        if ui.add(label).on_hover_text(tip).clicked() {
+            commands.push(Command::Select(headline.batch.map(Item::Batch)));
+            commands.push(Action::FitSelection.into());
+        }
+    };
+    let two_lines = ui.available_width() < 760.0;
+    let height = if two_lines { 42.0 } else { 24.0 };
+    ui.horizontal(|ui| {
+        ui.set_height(height);
+        let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, height - 6.0), egui::Sense::hover());
         ui.painter().rect_filled(bar, 2.0, colour);
-        ui.label(
-            RichText::new(&headline.verdict)
-                .font(heading(size::BODY))
-                .color(palette.strong),
-        );
-        if let Some(cause) = &headline.cause {
-            let text = RichText::new(format!("· {cause}"))
-                .font(words(size::BODY))
-                .color(palette.text);
-            let response = ui.add(
-                egui::Label::new(text)
-                    .truncate()
-                    .sense(egui::Sense::click()),
-            );
-            if response.on_hover_text("Selects this batch").clicked() {
-                commands.push(Command::Select(headline.batch.map(Item::Batch)));
-                commands.push(Action::FitSelection.into());
-            }
+        if two_lines {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                ui.label(verdict);
+                cause(ui);
+            });
+        } else {
+            ui.label(verdict);
+            cause(ui);
         }
     });
     commands

@@ -42,8 +42,8 @@ fn choices(ui: &mut Ui) -> Option<Command> {
     let mut command = None;
     let mut choice = |ui: &mut Ui, action: Action, text: &str| {
         let info = action.info();
-        let key = info.shortcut.map(|s| ui.ctx().format_shortcut(&s));
-        if card(ui, info.name, text, key.as_deref().unwrap_or("")) {
+        let keys = info.keys(ui.ctx());
+        if card(ui, info.name, text, &keys) {
             command = Some(action.into());
         }
         ui.add_space(space::GAP * 2.0);
@@ -148,4 +148,15 @@ fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
     ui.add_space(space::GAP);
     let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
     cancel.clicked().then_some(Action::Close.into())
+}
+
+/// Stands where the machine will be while a run has no batches.
+pub fn nothing_yet(ui: &mut Ui, state: &State) {
+    let text = match &state.source {
+        Source::Recording { .. } => "This recording holds no batches",
+        Source::Live { .. } => "The loader is starting",
+        _ => "No batch was loaded",
+    };
+    let text = RichText::new(text).color(Palette::of(ui).weak);
+    ui.centered_and_justified(|ui| ui.label(text));
 }

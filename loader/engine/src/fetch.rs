@@ -7,6 +7,7 @@ use loadscope_trace::{BatchId, EventKind, Fetched, Nanos, SampleTiming, Stage, S
 
 use crate::batch::Batch;
 use crate::collate::{CollateSite, default_collate};
+use crate::cpu::thread_cpu_time;
 use crate::dataset::{Dataset, SampleClock, SampleError};
 use crate::error::EngineError;
 use crate::probe::{Clock, Probe};
@@ -145,24 +146,6 @@ impl<'a> FetchScope<'a> {
             }))
         });
     }
-}
-
-/// CPU time of the calling thread.
-#[cfg(unix)]
-fn thread_cpu_time() -> Option<Nanos> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is valid for writes, and the clock id is one that POSIX defines.
-    let ok = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } == 0;
-    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
-    ok.then(|| Nanos(i64::from(time.tv_sec) * 1_000_000_000 + time.tv_nsec as i64))
-}
-
-#[cfg(not(unix))]
-fn thread_cpu_time() -> Option<Nanos> {
-    None
 }
 
 /// PyTorch's `collate_fn`: puts samples together.

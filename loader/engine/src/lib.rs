@@ -17,6 +17,7 @@
 pub mod batch;
 pub mod collate;
 pub mod content;
+mod cpu;
 pub mod dataset;
 pub mod error;
 pub mod fetch;

@@ -292,7 +292,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             let Source::Threads { pool, scheduler } = &mut self.source else {
                 return None;
             };
-            match scheduler.next() {
+            match scheduler.next_step() {
                 Next::Exhausted => return None,
                 Next::Yield(yielded) => return Some(self.process(yielded)),
                 Next::Receive => {}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Receiver;
 use loadscope_trace::{Event, EventKind, Level, OnError, Origin, RunInfo, RunOptions, Stage};
 
-use crate::dataset::{Dataset, DatasetSpec};
+use crate::dataset::{Dataset, DatasetSpec, Slowed};
 use crate::error::EngineError;
 use crate::fetch::{DefaultCollate, MapFetcher};
 use crate::gate::Gate;
@@ -93,7 +93,10 @@ impl Drop for RunHandle {
 /// If the options contradict each other or the dataset cannot be opened.
 pub fn start(options: &RunOptions, content: ContentPolicy) -> Result<RunHandle, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
-    let dataset = spec.open(options.image_size)?;
+    let mut dataset = spec.open(options.image_size)?;
+    if !options.extra_cost.is_empty() {
+        dataset = Arc::new(Slowed::new(dataset, &options.extra_cost)?);
+    }
     let clock = Clock::start();
     let control = RunControl::default();
     let (probe, events) = Probe::new(clock, content, CHANNEL);
@@ -302,7 +305,7 @@ fn info(
     RunInfo {
         options: options.clone(),
         origin: Origin::Engine,
-        dataset: describe(spec, dataset),
+        dataset: describe(options, spec, dataset),
         dataset_len: Some(dataset.len() as u64),
         batches_per_epoch: Some(batches as u64),
         classes: dataset.classes().to_vec(),
@@ -316,9 +319,13 @@ fn info(
 }
 
 /// The dataset in words.
-fn describe(spec: &DatasetSpec, dataset: &dyn Dataset<Sample = Value>) -> String {
+fn describe(
+    options: &RunOptions,
+    spec: &DatasetSpec,
+    dataset: &dyn Dataset<Sample = Value>,
+) -> String {
     let len = dataset.len();
-    match spec {
+    let text = match spec {
         DatasetSpec::Digits => format!("{len} handwritten digits"),
         DatasetSpec::Folder { path } => {
             let classes = dataset.classes().len();
@@ -331,5 +338,10 @@ fn describe(spec: &DatasetSpec, dataset: &dyn Dataset<Sample = Value>) -> String
             format!("{len} {pictures} of {classes} in {}", path.display())
         }
         DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
+    };
+    if options.extra_cost.is_empty() {
+        text
+    } else {
+        format!("{text}, slowed down ({})", options.extra_cost)
     }
 }

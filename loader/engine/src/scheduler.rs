@@ -162,7 +162,7 @@ impl<T> Scheduler<T> {
     }
 
     /// The beginning of `_next_data`: skips tasks that will never come, then says what to do.
-    pub fn next(&mut self) -> Next<T> {
+    pub fn next_step(&mut self) -> Next<T> {
         while self.rcvd_idx < self.send_idx {
             match self.task(self.rcvd_idx) {
                 Some(Task::Held { .. }) => {
@@ -207,7 +207,7 @@ impl<T> Scheduler<T> {
             }
             return None;
         }
-        // `rcvd_idx` stays; `next` skips the hole later.
+        // `rcvd_idx` stays; `next_step` skips the hole later.
         self.take(idx);
         Some(self.process(idx, worker, data))
     }
@@ -283,21 +283,25 @@ mod tests {
     #[test]
     fn batches_behind_a_missing_one_are_held() {
         let mut s = scheduler(2, 2, true);
-        (0..4).for_each(|_| drop(put(&mut s)));
+        for _ in 0..4 {
+            assert!(put(&mut s).is_some());
+        }
         assert_eq!(s.receive(1, ()), None);
         assert_eq!(s.receive(3, ()), None);
-        assert_eq!(s.next(), Next::Receive);
+        assert_eq!(s.next_step(), Next::Receive);
         assert_eq!(s.receive(0, ()).map(|y| y.idx), Some(0));
         assert_eq!(s.ready(), Some(1));
-        assert!(matches!(s.next(), Next::Yield(y) if y.idx == 1 && y.worker == 1));
-        assert_eq!(s.next(), Next::Receive);
+        assert!(matches!(s.next_step(), Next::Yield(y) if y.idx == 1 && y.worker == 1));
+        assert_eq!(s.next_step(), Next::Receive);
         assert_eq!((s.rcvd_idx(), s.tasks_outstanding()), (2, 1));
     }
 
     #[test]
     fn without_order_a_stuck_worker_gets_nothing_new() {
         let mut s = scheduler(2, 2, false);
-        (0..4).for_each(|_| drop(put(&mut s)));
+        for _ in 0..4 {
+            assert!(put(&mut s).is_some());
+        }
         // Worker 0 is stuck with 0 and 2; everything goes to worker 1.
         let mut idx = 1;
         for _ in 0..5 {
@@ -312,13 +316,15 @@ mod tests {
     #[test]
     fn tasks_of_workers_that_ended_are_skipped() {
         let mut s = scheduler(2, 1, true);
-        (0..2).for_each(|_| drop(put(&mut s)));
+        for _ in 0..2 {
+            assert!(put(&mut s).is_some());
+        }
         s.worker_ended(0);
         assert_eq!(put(&mut s), Some((2, 1)));
-        assert_eq!(s.next(), Next::Receive);
+        assert_eq!(s.next_step(), Next::Receive);
         assert_eq!(s.receive(2, ()), None);
         assert_eq!(s.receive(1, ()).map(|y| y.idx), Some(1));
-        assert!(matches!(s.next(), Next::Yield(y) if y.idx == 2));
-        assert_eq!(s.next(), Next::Exhausted);
+        assert!(matches!(s.next_step(), Next::Yield(y) if y.idx == 2));
+        assert_eq!(s.next_step(), Next::Exhausted);
     }
 }

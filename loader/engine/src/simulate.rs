@@ -190,7 +190,7 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
     /// Waits until a batch is to be handed out.
     fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
         loop {
-            match scheduler.next() {
+            match scheduler.next_step() {
                 Next::Exhausted => return None,
                 Next::Yield(yielded) => return Some(yielded),
                 Next::Receive => {}

@@ -96,7 +96,8 @@ fn epoch(loader: &mut DataLoader<ListFetcher>) -> Vec<Result<Vec<usize>, String>
 /// Fails the test instead of hanging it.
 fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (tx, rx) = std::sync::mpsc::channel();
-    std::thread::spawn(move || tx.send(work()));
+    let thread = std::thread::Builder::new().name("test".to_owned());
+    thread.spawn(move || tx.send(work())).expect("a thread");
     rx.recv_timeout(Duration::from_secs(seconds))
         .expect("it hangs or panicked")
 }
@@ -208,7 +209,9 @@ fn stepping_lets_one_transition_through_at_a_time_and_loses_nothing() {
         gate.pause();
         let mut loader =
             loader(Numbers::new(9), 2, false, workers(2)).observed(probe.with_gate(gate.clone()));
-        let consumer = std::thread::spawn(move || epoch(&mut loader));
+        let consumer = std::thread::Builder::new()
+            .spawn(move || epoch(&mut loader))
+            .expect("a thread");
         let mut all = Vec::new();
         let transitions = |all: &[Event]| {
             let counts =

@@ -172,9 +172,7 @@ impl<'a> Machine<'a> {
     /// The stage of a batch; `None` before it was dispatched.
     pub fn stage_of(&self, id: BatchId) -> Option<Stage> {
         let row = self.run.row(id)?;
-        let found = self
-            .flying
-            .binary_search_by_key(&row, |f| f.batch as usize);
+        let found = self.flying.binary_search_by_key(&row, |f| f.batch as usize);
         if let Ok(found) = found {
             return Some(self.flying[found].stage);
         }

@@ -12,6 +12,8 @@ pub struct RunOptions {
     pub dataset: String,
     /// Side of the square to which the pictures of a folder are resized, pixels.
     pub image_size: u32,
+    /// Time and faults added to the samples on purpose, `cost_ms=10,tail=0.01:40`; empty: none.
+    pub extra_cost: String,
     /// Samples a batch.
     pub batch_size: usize,
     /// A new random order in every epoch.
@@ -43,6 +45,7 @@ impl Default for RunOptions {
         Self {
             dataset: "digits".to_owned(),
             image_size: 224,
+            extra_cost: String::new(),
             batch_size: 32,
             shuffle: false,
             seed: None,

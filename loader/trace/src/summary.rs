@@ -73,7 +73,7 @@ impl Summary {
             waited_seconds: run.waited().as_secs_f64(),
             held: count(|b| b.was_held) as u64,
             failed: count(|b| b.stage == crate::Stage::Failed) as u64,
-            discarded: count(|b| b.stage == crate::Stage::Discarded) as u64,
+            discarded: count(|b| b.stage == crate::Stage::Discarded && !b.was_yielded) as u64,
             errors: level(Level::Error),
             warnings: level(Level::Warning),
             events: run.events,

@@ -73,7 +73,7 @@ const DAMAGED: &[&str] = &[
     r#"{"t":1.5,"e":"run_ended"}"#,
     r#"{"t":1e400,"e":"run_ended"}"#,
     r#"{"t":9223372036854775808,"e":"run_ended"}"#,
-    r#"{"t":-9223372036854775809,"e":"run_ended"}"#,
+    r#"{"t":-9223372036854779904,"e":"run_ended"}"#,
     r#"{"t":1,"run":-1,"e":"run_ended"}"#,
     r#"{"t":1,"run":4294967296,"e":"run_ended"}"#,
     r#"{"t":1,"e":"epoch_started"}"#,

@@ -5,7 +5,9 @@ mod cost;
 mod digits;
 mod folder;
 mod picture;
+mod slowed;
 mod spec;
+mod spend;
 mod synthetic;
 
 use std::fmt;
@@ -14,6 +16,7 @@ pub use clock::SampleClock;
 pub use cost::{CostModel, Tail};
 pub use digits::Digits;
 pub use folder::ImageFolder;
+pub use slowed::Slowed;
 pub use spec::DatasetSpec;
 pub use synthetic::Synthetic;
 

@@ -1,15 +1,11 @@
 //! A data set that takes as long as it is told to.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use loadscope_trace::Nanos;
 use tch::{Kind, Tensor};
 
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::value::{Value, new_tensor};
-
-/// How late a sleeping thread may wake up; the last bit is spent in a loop instead.
-const SPIN: Duration = Duration::from_micros(300);
 
 /// Samples of a [`CostModel`]: `(uint8 of its shape, int)`, the number being the sample's index. The picture differs
 /// from index to index and is the same in every run.
@@ -67,21 +63,7 @@ impl Dataset for Synthetic {
             return Err(SampleError::out_of_range(index, self.model.len));
         }
         let picture = clock.stage("fill", || self.picture(index));
-        let cost = self.model.cost(index).to_duration();
-        if self.model.cpu {
-            clock.stage("compute", || burn(cost.saturating_sub(start.elapsed())));
-        } else {
-            clock.stage("sleep", || sleep_until(start, cost));
-        }
-        if self.model.panic.contains(&index) {
-            panic!("sample {index} panics because its data set was told to (panic={index})");
-        }
-        if self.model.fail.contains(&index) {
-            return Err(SampleError::new(
-                "ValueError",
-                format!("sample {index} fails because its data set was told to (fail={index})"),
-            ));
-        }
+        self.model.spend(index, start, clock)?;
         match picture {
             Ok(picture) => Ok((picture, index as i64).into()),
             Err(e) => Err(SampleError::new("RuntimeError", e.to_string())),
@@ -89,59 +71,10 @@ impl Dataset for Synthetic {
     }
 }
 
-/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick.
-fn sleep_until(start: Instant, duration: Duration) {
-    let left = duration.saturating_sub(start.elapsed());
-    if let Some(nap) = left.checked_sub(SPIN) {
-        std::thread::sleep(nap);
-    }
-    while start.elapsed() < duration {
-        std::hint::spin_loop();
-    }
-}
-
-/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
-/// longer.
-fn burn(cost: Duration) {
-    let cost: Nanos = cost.into();
-    let start = Instant::now();
-    let cpu_start = thread_cpu_time();
-    loop {
-        let used = match (cpu_start, thread_cpu_time()) {
-            (Some(then), Some(now)) => now - then,
-            // No such clock here: wall time is the next best.
-            _ => start.elapsed().into(),
-        };
-        if used >= cost {
-            return;
-        }
-        let mut z = used.0 as u64;
-        for _ in 0..1000 {
-            z = std::hint::black_box(z.wrapping_mul(0x5851_f42d_4c95_7f2d).rotate_left(13));
-        }
-    }
-}
-
-/// CPU time that this thread has used.
-#[cfg(unix)]
-fn thread_cpu_time() -> Option<Nanos> {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the call only writes to `time`, which lives until it returns.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    (failed == 0).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32).into())
-}
-
-/// CPU time that this thread has used: not known here.
-#[cfg(not(unix))]
-fn thread_cpu_time() -> Option<Nanos> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn data(text: &str) -> Synthetic {
@@ -198,26 +131,5 @@ mod tests {
             assert_eq!(stages[1].0, stage);
             assert_eq!(stages[1].1.len(), 5);
         }
-    }
-
-    #[test]
-    fn waiting_is_accurate() {
-        let cost = Duration::from_millis(3);
-        let limit = cost + Duration::from_micros(200);
-        // The best of many, since the machine may be busy with something else.
-        let sleeps = (0..50).any(|_| {
-            let start = Instant::now();
-            sleep_until(start, cost);
-            start.elapsed() < limit
-        });
-        assert!(sleeps);
-        let burns = (0..50).any(|_| {
-            let Some(start) = thread_cpu_time() else {
-                return true;
-            };
-            burn(cost);
-            thread_cpu_time().is_some_and(|end| end - start < limit.into())
-        });
-        assert!(burns);
     }
 }

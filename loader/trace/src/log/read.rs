@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{MAX_HEADER, MAX_LINE};
 use super::header::Header;
 use super::wire::Line;
+use super::{MAX_HEADER, MAX_LINE};
 use crate::{Event, LogError, Nanos, Sorter};
 
 /// The first bytes of a zstd frame.

@@ -44,7 +44,11 @@ fn stage() -> impl Strategy<Value = Stage> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z]{0,4}", ".{0,9}", Just("\u{0}\u{2028}\"\\\n".to_owned())]
+    prop_oneof![
+        "[a-z]{0,4}",
+        ".{0,9}",
+        Just("\u{0}\u{2028}\"\\\n".to_owned())
+    ]
 }
 
 fn options() -> impl Strategy<Value = RunOptions> {
@@ -53,12 +57,14 @@ fn options() -> impl Strategy<Value = RunOptions> {
     let pin = select(vec![PinMemory::Off, PinMemory::On, PinMemory::Mlock]);
     let on_error = select(vec![OnError::Stop, OnError::Continue]);
     let optional = (any::<Option<u64>>(), any::<Option<usize>>());
-    let parts = (sizes, flags, pin, on_error, optional, text(), finite());
+    let texts = (text(), text());
+    let parts = (sizes, flags, pin, on_error, optional, texts, finite());
     parts.prop_map(
-        |(sizes, flags, pin_memory, on_error, optional, dataset, step_ms)| {
+        |(sizes, flags, pin_memory, on_error, optional, texts, step_ms)| {
             let [shuffle, drop_last, in_order, persistent_workers] = flags;
             RunOptions {
-                dataset,
+                dataset: texts.0,
+                extra_cost: texts.1,
                 image_size: sizes.0,
                 batch_size: sizes.2,
                 shuffle,
@@ -186,8 +192,11 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         worker().prop_map(Lane::Worker),
         worker().prop_map(Lane::IndexQueue),
     ];
-    (prop::option::of(lane), what, float())
-        .prop_map(|(lane, what, value)| Gauge { lane, what, value })
+    (prop::option::of(lane), what, float()).prop_map(|(lane, what, value)| Gauge {
+        lane,
+        what,
+        value,
+    })
 }
 
 fn message() -> impl Strategy<Value = Message> {

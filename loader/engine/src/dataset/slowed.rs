@@ -1,0 +1,105 @@
+//! Any data set, slowed down or made to fail on purpose.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{CostModel, Dataset, SampleClock, SampleError};
+use crate::error::EngineError;
+
+/// A data set whose samples take longer than they would, some of them much longer, and some of which fail: to see on real
+/// samples what a slow disk or a heavy transform does to a loader.
+pub struct Slowed<D: ?Sized> {
+    inner: Arc<D>,
+    extra: CostModel,
+}
+
+impl<D: Dataset + ?Sized> Slowed<D> {
+    /// `inner` with the extra cost that `text` describes, in the words of the synthetic data set: `cost_ms=10,tail=0.01:40`.
+    ///
+    /// # Errors
+    /// If the text is not understood, or speaks of the length or the shape, which are those of `inner`.
+    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, EngineError> {
+        let keys = || {
+            text.split(',')
+                .filter_map(|o| o.split_once('='))
+                .map(|(key, _)| key.trim())
+        };
+        if let Some(key) = keys().find(|key| ["len", "shape"].contains(key)) {
+            return Err(EngineError::Spec(format!(
+                "extra_cost={text}: {key} is that of the data set and cannot be given here. Leave {key} out"
+            )));
+        }
+        let free = if keys().any(|key| key == "cost_ms") {
+            ""
+        } else {
+            "cost_ms=0,"
+        };
+        // The length lets indices beyond the end be refused.
+        let extra = format!("len={},{free}{text}", inner.len().max(1)).parse()?;
+        Ok(Self { inner, extra })
+    }
+}
+
+impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
+    type Sample = D::Sample;
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
+        self.extra.spend(index, Instant::now(), clock)?;
+        self.inner.get(index, clock)
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::dataset::Digits;
+
+    #[test]
+    fn samples_are_the_same_only_later() {
+        let digits = Arc::new(Digits::new().expect("they are built in"));
+        let slowed = Slowed::new(Arc::clone(&digits), "slow=3:30,fail=5").expect("sound words");
+        let mut clock = SampleClock::off();
+        let start = Instant::now();
+        let sample = slowed.get(3, &mut clock).expect("it does not fail");
+        assert!(start.elapsed() >= Duration::from_millis(30));
+        assert!(sample.same(&digits.get(3, &mut clock).expect("it is built in")));
+        assert!(
+            slowed
+                .get(5, &mut clock)
+                .is_err_and(|e| e.message.contains("sample 5"))
+        );
+        assert_eq!((slowed.len(), slowed.classes().len()), (1797, 10));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let digits = Arc::new(Digits::new().expect("they are built in"));
+        for (text, says) in [
+            ("len=5", "Leave len out"),
+            ("slow=9999:1", "9999"),
+            ("speed=3", "Possible are"),
+        ] {
+            let error = Slowed::new(Arc::clone(&digits), text)
+                .err()
+                .map(|e| e.to_string());
+            assert!(
+                error.as_ref().is_some_and(|e| e.contains(says)),
+                "{error:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Spending what a [`CostModel`] says: sleeping or computing, then failing where it is told to.
+
+use std::time::{Duration, Instant};
+
+use loadscope_trace::Nanos;
+
+use super::{CostModel, SampleClock, SampleError};
+use crate::cpu::thread_cpu_time;
+
+/// How late a sleeping thread may wake up; the last bit is spent in a loop instead.
+const SPIN: Duration = Duration::from_micros(300);
+
+impl CostModel {
+    /// Takes as long as sample `index` costs, counted from `start`, and fails if it is told to.
+    ///
+    /// # Errors
+    /// ValueError for the indices in `fail`.
+    ///
+    /// # Panics
+    /// For the indices in `panic`.
+    pub(super) fn spend(
+        &self,
+        index: usize,
+        start: Instant,
+        clock: &mut SampleClock,
+    ) -> Result<(), SampleError> {
+        let cost = self.cost(index).to_duration();
+        if self.cpu {
+            clock.stage("compute", || burn(cost.saturating_sub(start.elapsed())));
+        } else {
+            clock.stage("sleep", || sleep_until(start, cost));
+        }
+        assert!(
+            !self.panic.contains(&index),
+            "sample {index} panics because its data set was told to (panic={index})"
+        );
+        if self.fail.contains(&index) {
+            return Err(SampleError::new(
+                "ValueError",
+                format!("sample {index} fails because its data set was told to (fail={index})"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick.
+fn sleep_until(start: Instant, duration: Duration) {
+    let left = duration.saturating_sub(start.elapsed());
+    if let Some(nap) = left.checked_sub(SPIN) {
+        std::thread::sleep(nap);
+    }
+    while start.elapsed() < duration {
+        std::hint::spin_loop();
+    }
+}
+
+/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
+/// longer.
+fn burn(cost: Duration) {
+    let cost: Nanos = cost.into();
+    let start = Instant::now();
+    let cpu_start = thread_cpu_time();
+    loop {
+        let used = match (cpu_start, thread_cpu_time()) {
+            (Some(then), Some(now)) => now - then,
+            // No such clock here: wall time is the next best.
+            _ => start.elapsed().into(),
+        };
+        if used >= cost {
+            return;
+        }
+        let mut z = used.0 as u64;
+        for _ in 0..1000 {
+            z = std::hint::black_box(z.wrapping_mul(0x5851_f42d_4c95_7f2d).rotate_left(13));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_accurate() {
+        let cost = Duration::from_millis(3);
+        let limit = cost + Duration::from_micros(200);
+        // The best of many, since the machine may be busy with something else.
+        let sleeps = (0..50).any(|_| {
+            let start = Instant::now();
+            sleep_until(start, cost);
+            start.elapsed() < limit
+        });
+        assert!(sleeps);
+        let burns = (0..50).any(|_| {
+            let Some(start) = thread_cpu_time() else {
+                return true;
+            };
+            burn(cost);
+            thread_cpu_time().is_some_and(|end| end - start < limit.into())
+        });
+        assert!(burns);
+    }
+}

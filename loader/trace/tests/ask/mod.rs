@@ -1,0 +1,150 @@
+//! Every question that can be asked about a run, and what must hold whatever happened.
+
+use loadscope_trace::{BatchId, FieldData, Machine, Nanos, Pictures, Run, Stage, Summary, Track};
+
+const PROBES: [Nanos; 7] = [
+    Nanos(i64::MIN),
+    Nanos(-1),
+    Nanos::ZERO,
+    Nanos(1000),
+    Nanos(500_000),
+    Nanos(i64::MAX - 1),
+    Nanos::MAX,
+];
+
+/// Asks everything.
+pub fn ask_everything(run: &Run) {
+    let total = run.batches().len();
+    ask_tracks(run);
+    for at in PROBES {
+        ask_machine(run, &run.machine_at(at));
+    }
+    for step in [0, 1, 255, 256, 257, usize::MAX] {
+        ask_machine(run, &run.machine_after(step));
+    }
+    for row in (0..total).chain([total, usize::MAX]) {
+        ask_batch(run, row);
+    }
+    for t in run.transitions() {
+        assert!((t.batch as usize) < total && t.at < Nanos::MAX);
+    }
+    for wait in run.waits() {
+        assert!(wait.start <= wait.end && wait.batch.is_none_or(|b| (b as usize) < total));
+    }
+    for epoch in run.epochs() {
+        assert!(epoch.end.is_none_or(|end| epoch.start <= end));
+        for (idx, row) in epoch.rows.iter().enumerate() {
+            let id = BatchId {
+                epoch: epoch.epoch,
+                idx: idx as u32,
+            };
+            assert_eq!(
+                run.row(id),
+                run.batches().get(*row as usize).map(|_| *row as usize)
+            );
+        }
+    }
+    assert!(run.waited() >= Nanos::ZERO && run.waited() <= run.end());
+    let summary = Summary::of(run);
+    assert!(summary.seconds >= 0.0 && summary.samples_per_second.is_finite());
+    assert!(summary.batches + summary.discarded <= total as u64);
+    let (late, odd) = run.anomalies();
+    assert!(late <= run.events() && odd <= 2 * run.events());
+    let _ = (run.messages(), run.gauges(), run.workers(), run.dropped());
+    assert!(!format!("{summary:?}{run:?}").is_empty());
+}
+
+fn ask_tracks(run: &Run) {
+    for (lane, rows) in run.lanes() {
+        let rows = u16::try_from(rows).expect("rows that a track can name");
+        assert!(rows > 0 && run.track(Track { lane, row: rows }).is_none());
+        for row in 0..rows {
+            let track = Track { lane, row };
+            let spans = run.track(track).expect("a listed track");
+            for pair in spans.all().windows(2) {
+                assert!(pair[0].end <= pair[1].start, "{lane} row {row}: {pair:?}");
+            }
+            for (at, until) in PROBES.into_iter().flat_map(|a| PROBES.map(|b| (a, b))) {
+                let touched = run.spans(track, at, until);
+                assert!(touched.iter().all(|s| s.end > at && s.start < until));
+                let shares = spans.until(at) + spans.until(until);
+                let _ = (shares.total(), (shares - spans.until(at)).iter().count());
+                let index = spans.index_after(at);
+                assert_eq!(spans.gallop(0, at), index);
+                assert_eq!(spans.until_at(index, at), spans.until(at));
+                assert!(spans.gallop(index, until) >= index);
+            }
+            assert!(spans.until(run.end()).total() <= run.end());
+        }
+    }
+}
+
+fn ask_machine(run: &Run, machine: &Machine<'_>) {
+    let mut last = None;
+    for held in machine.batches() {
+        assert!(last < Some(held.row), "each batch once, in order");
+        last = Some(held.row);
+        assert_eq!(machine.stage_of(held.id), Some(held.stage));
+        assert_eq!(held.lane.is_none(), held.stage.is_final());
+        if let Some(lane) = held.lane {
+            assert!(machine.in_lane(lane).any(|b| b.row == held.row));
+        }
+    }
+    let flying = machine.batches().count() as u32;
+    assert!(machine.tasks_outstanding <= flying && machine.rcvd_idx <= machine.send_idx);
+    let _ = machine.awaited();
+    for id in [
+        BatchId::default(),
+        BatchId {
+            epoch: u32::MAX,
+            idx: u32::MAX,
+        },
+    ] {
+        let _ = (machine.stage_of(id), run.batch(id));
+    }
+}
+
+fn ask_batch(run: &Run, row: usize) {
+    let path = run.path(row);
+    assert!(
+        path.windows(2)
+            .all(|p| p[0].end == Some(p[1].start) && p[0].stage != p[1].stage)
+    );
+    assert_eq!(
+        path.last().map(|s| s.stage),
+        run.batches().get(row).map(|b| b.stage)
+    );
+    for stage in Stage::ALL {
+        let found = path.iter().rev().find(|s| s.stage == stage);
+        assert_eq!(run.entered(row, stage), found.map(|s| s.start));
+    }
+    let indices = run.indices(row);
+    let samples = run.samples(row);
+    let count = samples.len();
+    for s in samples {
+        assert_eq!(s.index, indices.get(s.position).copied());
+        let _ = s.end();
+    }
+    if let Some(stages) = run.sample_stages(row) {
+        for at in (0..stages.names.len()).chain([usize::MAX]) {
+            let _ = (
+                stages.total(at),
+                stages.wall(at, count),
+                stages.wall(at, usize::MAX),
+            );
+        }
+    }
+    for field in run.content(row).into_iter().flat_map(|c| &c.fields) {
+        if let FieldData::Pictures(pictures) = &field.data {
+            ask_pictures(pictures);
+        }
+    }
+}
+
+fn ask_pictures(pictures: &Pictures) {
+    let (count, stride) = (pictures.count(), pictures.stride());
+    for k in (0..count).chain([count, usize::MAX]) {
+        let picture = pictures.get(k);
+        assert_eq!(picture.map(<[u8]>::len), (k < count).then_some(stride));
+    }
+}
