@@ -11,8 +11,8 @@ use loadscope::prefs::{Prefs, demo};
 use loadscope::state::Source;
 use loadscope_engine::simulate::Simulation;
 use loadscope_trace::{
-    BatchContent, Event, EventKind, Field, FieldData, LogWriter, Nanos, Pictures, RunId, RunInfo,
-    RunOptions, Stage,
+    BatchContent, BatchId, Event, EventKind, Field, FieldData, Level, LogWriter, Message, Nanos,
+    Pictures, RunId, RunInfo, RunOptions, Stage,
 };
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ fn with_content(events: Vec<Event>) -> Vec<Event> {
     out
 }
 
-fn content(batch: loadscope_trace::BatchId) -> BatchContent {
+fn content(batch: BatchId) -> BatchContent {
     let side = 8;
     let shade = |k: u32| ((k * 29 + batch.idx * 53) % 256) as u8;
     let field = |name: &str, dtype: &str, shape: &[i64], data| Field {
@@ -124,6 +124,48 @@ pub fn write_log(path: &Path, events: &[Event]) {
         log.flush().expect("there is room");
     }
     log.finish().expect("there is room");
+}
+
+/// The control sequence with a broken picture in batch 5, which ends the run as it ends a training loop without `try`.
+pub fn failed_sequence() -> Vec<Event> {
+    let broken = |id: BatchId| id.idx == 5;
+    let mut out = Vec::new();
+    for event in control_sequence() {
+        let at = event.at;
+        let mut tell = |kind| {
+            out.push(Event {
+                at,
+                run: RunId(0),
+                kind,
+            });
+        };
+        match &event.kind {
+            EventKind::Entered {
+                batch,
+                stage: Stage::Training,
+            } if broken(*batch) => {
+                tell(EventKind::Message(Box::new(Message {
+                    level: Level::Error,
+                    text: "UnidentifiedImageError: flowers/0005.jpg is empty. Delete it or copy it again (in worker 2, \
+                           sample 5, batch 5)"
+                        .to_owned(),
+                    about: Some(*batch),
+                    worker: Some(2),
+                    sample: Some(5),
+                })));
+                tell(EventKind::Entered {
+                    batch: *batch,
+                    stage: Stage::Failed,
+                });
+                tell(EventKind::EpochEnded { epoch: 0 });
+                tell(EventKind::RunEnded);
+                return out;
+            }
+            EventKind::Content(content) if broken(content.batch) => {}
+            _ => out.push(event),
+        }
+    }
+    out
 }
 
 /// The control sequence as a recording in a folder of its own.

@@ -7,7 +7,7 @@ use loadscope::command::{Action, Command};
 use loadscope::view::{Cursor, Item};
 use loadscope_trace::Nanos;
 
-use crate::fixture::{Window, control_recording, wait};
+use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log};
 
 fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item = Command>) {
     let ctx = window.ctx.clone();
@@ -119,6 +119,30 @@ fn pictures_of_the_table_and_the_help() {
 }
 
 #[test]
+fn pictures_of_the_plots() {
+    let mut results = SnapshotResults::new();
+    for (theme, name) in [(Theme::Dark, "plots_dark"), (Theme::Light, "plots_light")] {
+        let (_dir, path) = control_recording();
+        let mut window = Window {
+            theme,
+            size: Vec2::new(1440.0, 900.0),
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        do_all(
+            &mut window,
+            [
+                Action::ShowPlots.into(),
+                Command::Cursor(Cursor::At(Nanos::from_millis(480))),
+            ],
+        );
+        window.snapshot(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
 fn pictures_of_a_failed_and_of_an_empty_run() {
     let mut window = Window::new().open();
     do_all(
@@ -132,6 +156,17 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     let mut results = window.take_snapshot_results();
 
     let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("failed.jsonl.zst");
+    write_log(&path, &failed_sequence());
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    do_all(&mut window, [Command::Select(Some(Item::Batch(5)))]);
+    window.snapshot("failed_run");
+    results.extend_harness(&mut window);
+
     let path = dir.path().join("empty.jsonl");
     std::fs::write(&path, "{\"loadscope\":1}\n").expect("there is room");
     let mut window = Window {

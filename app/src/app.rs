@@ -13,6 +13,7 @@ use crate::headline::Headline;
 use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::inspector::Inspector;
+use crate::panels::plots::Plots;
 use crate::panels::{help, notices, options, status, toolbar, welcome};
 use crate::prefs::Prefs;
 use crate::session::{self, Record, Session, SessionError, Update, Waker};
@@ -48,6 +49,7 @@ pub struct App {
     machine: MachineView,
     inspector: Inspector,
     batches: BatchTable,
+    plots: Plots,
     headline: Option<Headline>,
     headline_of: u64,
     frame: Instant,
@@ -78,6 +80,7 @@ impl App {
             machine: MachineView::default(),
             inspector: Inspector::default(),
             batches: BatchTable::default(),
+            plots: Plots::default(),
             headline: None,
             headline_of: u64::MAX,
             frame: Instant::now(),
@@ -216,13 +219,17 @@ impl App {
             Update::Loaded { run, cut } => self.loaded(*run, cut),
             Update::Ended(error) => self.ended(error),
             Update::Saved(path) => {
+                self.state.saving = None;
                 Prefs::remember(&mut self.state.recent, &path);
                 self.state.notices.push(Notice {
                     is_error: false,
                     text: format!("Saved to {}", path.display()),
                 });
             }
-            Update::Failed(text) => self.complain(text),
+            Update::Failed(text) => {
+                self.state.saving = None;
+                self.complain(text);
+            }
         }
     }
 
@@ -361,6 +368,7 @@ impl App {
                     &mut self.machine,
                     &mut self.timeline,
                     &mut self.batches,
+                    &mut self.plots,
                 ));
             } else {
                 commands.extend(welcome::show(ui, state));
@@ -378,6 +386,7 @@ impl App {
         machine: &mut MachineView,
         timeline: &mut Timeline,
         batches: &mut BatchTable,
+        plots: &mut Plots,
     ) -> Vec<Command> {
         let mut commands = Vec::new();
         let palette = Palette::of(ui);
@@ -409,6 +418,7 @@ impl App {
                 commands.extend(match state.lower {
                     Lower::Timeline => timeline.show(ui, state),
                     Lower::Batches => batches.show(ui, state),
+                    Lower::Plots => plots.show(ui, state),
                 });
             });
         commands

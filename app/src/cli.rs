@@ -64,6 +64,15 @@ pub enum PinArg {
     Mlock,
 }
 
+/// `--on-error`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OnErrorArg {
+    /// End the run with the error, as a training loop without `try` does
+    Stop,
+    /// Note it and go on with the next batch
+    Continue,
+}
+
 /// Does what the command line says.
 ///
 /// # Errors

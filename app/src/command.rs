@@ -95,6 +95,8 @@ pub enum Action {
     ShowTimeline,
     /// The table of batches below the machine.
     ShowBatches,
+    /// Counters over time below the machine.
+    ShowPlots,
     /// Options on or off.
     ToggleOptions,
     /// Inspector on or off.
@@ -181,7 +183,7 @@ impl Info {
 
 /// Every action once: its name, what it does, its key, and where it stands in the help.
 #[rustfmt::skip]
-const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 33] = {
+const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 34] = {
     use {Action as A, Group as G};
     const CTRL: Modifiers = Modifiers::COMMAND;
     const SHIFT: Modifiers = Modifiers::SHIFT;
@@ -215,6 +217,7 @@ const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 33] = {
         (A::Escape, "Clear", "Takes away the selection, then the time cursor", key(Key::Escape), G::Window),
         (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
         (A::ShowBatches, "Batches", "A table of all batches and where their time went", key(Key::B), G::Window),
+        (A::ShowPlots, "Plots", "Waiting, throughput and queues over time", key(Key::G), G::Window),
         (A::ToggleOptions, "Options", "Shows or hides the options on the left", with(CTRL, Key::B), G::Window),
         (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
         (A::ToggleTheme, "Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),

@@ -5,6 +5,7 @@ pub mod help;
 pub mod inspector;
 pub mod notices;
 pub mod options;
+pub mod plots;
 pub mod status;
 pub mod toolbar;
 pub mod transport;

@@ -60,6 +60,8 @@ pub enum Lower {
     Timeline,
     /// The table of batches.
     Batches,
+    /// Counters over time.
+    Plots,
 }
 
 /// Everything the window shows.
@@ -97,6 +99,8 @@ pub struct State {
     pub inspector_open: bool,
     /// The help sheet is shown.
     pub help_open: bool,
+    /// The file that the recording is being written to.
+    pub saving: Option<PathBuf>,
     /// What is below the machine.
     pub lower: Lower,
     /// Dark, light or as the system.

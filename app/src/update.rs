@@ -51,7 +51,10 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Hover(item) => state.hovering = item.or(state.hovering),
         Command::Edit(options) => state.options = *options,
         Command::Open(path) => return Some(Effect::Open(path)),
-        Command::SaveTo(path) => return Some(Effect::Save(path)),
+        Command::SaveTo(path) => {
+            state.saving = Some(path.clone());
+            return Some(Effect::Save(path));
+        }
         Command::UseFolder(path) => {
             state.options.dataset = format!("folder:{}", path.display());
             state.options_open = true;
@@ -101,6 +104,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::Escape => escape(state),
         Action::ShowTimeline => state.lower = Lower::Timeline,
         Action::ShowBatches => state.lower = Lower::Batches,
+        Action::ShowPlots => state.lower = Lower::Plots,
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
         Action::ToggleTheme => state.theme = other_theme(state.theme),

@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary};
 
-use super::{PinArg, info};
+use super::{OnErrorArg, PinArg, info};
 use crate::format;
 use crate::session::{Record, Session, Update};
 
@@ -43,9 +43,9 @@ pub struct LoadArgs {
     /// Leave out a last batch that is not full
     #[arg(long)]
     drop_last: bool,
-    /// Hand batches out as they arrive (in_order=False)
-    #[arg(long)]
-    out_of_order: bool,
+    /// false: hand batches out as they arrive [default: true]
+    #[arg(long, value_name = "BOOL")]
+    in_order: Option<bool>,
     /// Copy batches to page-locked memory
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pin_memory: Option<PinArg>,
@@ -58,9 +58,9 @@ pub struct LoadArgs {
     /// How long the simulated training step takes, ms [default: 0]
     #[arg(long, value_name = "MS")]
     step_ms: Option<f64>,
-    /// Go on when a sample fails
-    #[arg(long)]
-    keep_going: bool,
+    /// What to do when a sample fails [default: stop]
+    #[arg(long, value_enum)]
+    on_error: Option<OnErrorArg>,
     /// Read options from this TOML file; arguments given here win
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -98,7 +98,7 @@ impl LoadArgs {
         o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
         o.shuffle |= self.shuffle;
         o.drop_last |= self.drop_last;
-        o.in_order &= !self.out_of_order;
+        set(&mut o.in_order, &self.in_order);
         o.persistent_workers |= self.persistent_workers;
         if let Some(pin) = self.pin_memory {
             o.pin_memory = match pin {
@@ -107,8 +107,11 @@ impl LoadArgs {
                 PinArg::Mlock => PinMemory::Mlock,
             };
         }
-        if self.keep_going {
-            o.on_error = OnError::Continue;
+        if let Some(on_error) = self.on_error {
+            o.on_error = match on_error {
+                OnErrorArg::Stop => OnError::Stop,
+                OnErrorArg::Continue => OnError::Continue,
+            };
         }
         Ok(o)
     }

@@ -23,6 +23,10 @@ pub fn show(ui: &mut Ui, state: &State) {
     ui.horizontal(|ui| {
         let run = &state.run;
         ui.label(small(origin(state)));
+        if let Some(path) = &state.saving {
+            ui.separator();
+            ui.label(small(format!("Saving to {}…", path.display())));
+        }
         if state.has_run() {
             ui.separator();
             ui.label(small(run.info.dataset.clone()));

@@ -80,6 +80,7 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         &[
             s(A::ShowTimeline),
             s(A::ShowBatches),
+            s(A::ShowPlots),
             None,
             s(A::ZoomIn),
             s(A::ZoomOut),
@@ -200,6 +201,7 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
         for (action, lower) in [
             (Action::ShowTimeline, Lower::Timeline),
             (Action::ShowBatches, Lower::Batches),
+            (Action::ShowPlots, Lower::Plots),
         ] {
             toggle(ui, action, state.lower == lower, &mut commands);
         }

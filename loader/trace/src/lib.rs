@@ -22,6 +22,7 @@
 
 mod batch;
 mod content;
+mod counter;
 
 mod error;
 mod event;
@@ -41,6 +42,7 @@ mod time;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use content::{BatchContent, Field, FieldData, Pictures};
+pub use counter::Counter;
 
 pub use error::LogError;
 pub use event::{

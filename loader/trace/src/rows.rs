@@ -23,6 +23,10 @@ impl Rows {
         self.spans.get(usize::from(row))
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Spans> {
+        self.spans.iter()
+    }
+
     /// Opens a span in the first row that is free and tells which one that is; `None` if there are too many.
     pub fn open(&mut self, at: Nanos, batch: u32, activity: Activity) -> Option<u16> {
         let row = match self.free.pop_first() {

@@ -75,6 +75,8 @@ pub struct Run {
     pub(crate) transitions: Vec<Transition>,
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Vec<Wait>,
+    /// When batches were handed to the trainer.
+    pub(crate) yields: Vec<Nanos>,
     pub(crate) messages: Vec<(Nanos, Message)>,
     pub(crate) gauges: Vec<(Nanos, Gauge)>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
@@ -265,6 +267,7 @@ impl Run {
         self.training.remove(&row);
         if stage == Stage::Training {
             self.training.insert(row);
+            self.yields.push(at);
         }
         if stage.is_final() {
             self.in_flight.remove(&(epoch, row));
