@@ -64,11 +64,12 @@ impl Plots {
 fn curves(state: &State, view: TimeView) -> Vec<Curve> {
     let run = &state.run;
     let line = |name, counter| {
-        (
-            name,
-            counter,
-            run.counter(counter, view.start, view.end, POINTS),
-        )
+        let points = match counter {
+            Counter::BatchesPerSecond => RATE_POINTS,
+            _ => POINTS,
+        };
+        let values = run.counter(counter, view.start, view.end, points);
+        (name, counter, values)
     };
     vec![
         Curve {
