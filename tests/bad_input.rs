@@ -66,8 +66,8 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
         .state_mut()
         .run(&ctx, Command::UseFolder("/no/such/folder".into()));
     window.state_mut().run(&ctx, Action::Run.into());
+    wait(&mut window, |app| app.state.source == Source::None);
     window.run();
-    assert_eq!(window.state().state.source, Source::None);
     assert!(
         window
             .query_by_label_contains("/no/such/folder. Check")
@@ -85,6 +85,38 @@ fn a_run_that_fails_says_why_and_stays_open() {
     window.run();
     assert!(window.query_by_label_contains("sample 5").is_some());
     assert!(window.state().state.has_run());
+}
+
+#[test]
+fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
+    use loadscope_trace::{EventKind, RunOptions};
+    let mut events = crate::fixture::control_sequence();
+    for event in &mut events {
+        if let EventKind::RunStarted(info) = &mut event.kind {
+            info.options = RunOptions {
+                num_workers: usize::MAX / 2,
+                prefetch_factor: Some(usize::MAX / 2),
+                batch_size: usize::MAX / 2,
+                ..info.options.clone()
+            };
+            info.batches_per_epoch = Some(u64::MAX);
+        }
+    }
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("absurd.jsonl");
+    crate::fixture::write_log(&path, &events);
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    for action in [Action::ShowBatches, Action::ShowPlots, Action::ShowTimeline] {
+        let ctx = window.ctx.clone();
+        window.state_mut().run(&ctx, action.into());
+        window.run();
+    }
+    // The form shows what the file says and does not correct it.
+    assert_eq!(window.state().state.options.num_workers, usize::MAX / 2);
 }
 
 #[test]

@@ -152,6 +152,8 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
             Action::Run.into(),
         ],
     );
+    wait(&mut window, |app| !app.state.notices.is_empty());
+    window.run();
     window.snapshot("failed_start");
     let mut results = window.take_snapshot_results();
 

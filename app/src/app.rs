@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, CentralPanel, Context, Frame, Margin, Panel, Ui, ViewportCommand};
-use loadscope_trace::{Nanos, Run};
+use loadscope_trace::{LogReader, Nanos, Run};
 
 use crate::command::{Action, Command};
 use crate::dialog::Dialogs;
@@ -32,7 +32,7 @@ const LIVE_FRAME: Duration = Duration::from_millis(33);
 /// What to show at the start.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// Recordings to open; the first one is shown, all are remembered.
+    /// Recordings to open: the first one is shown, the others stand among the recent files.
     pub files: Vec<PathBuf>,
     /// Draw without animations.
     pub still: bool,
@@ -45,6 +45,7 @@ pub struct App {
     session: Option<Session>,
     dialogs: Dialogs,
     wake: Waker,
+    still_for_now: bool,
     timeline: Timeline,
     machine: MachineView,
     inspector: Inspector,
@@ -76,6 +77,7 @@ impl App {
             session: None,
             dialogs: Dialogs::new(Arc::clone(&wake)),
             wake,
+            still_for_now: start.still && !prefs.reduce_motion,
             timeline: Timeline::default(),
             machine: MachineView::default(),
             inspector: Inspector::default(),
@@ -86,8 +88,11 @@ impl App {
             frame: Instant::now(),
         };
         app.check_options();
-        if let Some(path) = start.files.first() {
-            app.open(path.clone());
+        if let Some((first, others)) = start.files.split_first() {
+            for path in others.iter().rev() {
+                Prefs::remember(&mut app.state.recent, path);
+            }
+            app.open(first.clone());
         }
         app
     }
@@ -100,7 +105,8 @@ impl App {
             options: state.options.clone(),
             options_open: state.options_open,
             inspector_open: state.inspector_open,
-            reduce_motion: state.still,
+            // A choice for this start only is not remembered.
+            reduce_motion: state.still && !self.still_for_now,
             recent: state.recent.clone(),
         }
     }
@@ -115,6 +121,7 @@ impl App {
         match effect {
             Some(Effect::Start) => self.start(),
             Some(Effect::Open(path)) => self.open(path),
+            Some(Effect::Save(path)) => self.save_to(path),
             Some(Effect::Close) => self.close(),
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
             Some(Effect::AskOpen) => self.dialogs.open(),
@@ -134,8 +141,14 @@ impl App {
             Effect::Pause => session.pause(),
             Effect::Resume => session.resume(),
             Effect::Step => session.step(),
-            Effect::Save(path) => session.save(path),
             _ => {}
+        }
+    }
+
+    fn save_to(&mut self, path: PathBuf) {
+        if let Some(session) = &self.session {
+            session.save(&path);
+            self.state.saving = Some(path);
         }
     }
 
@@ -150,6 +163,11 @@ impl App {
     }
 
     fn open(&mut self, path: PathBuf) {
+        // A file that is no recording must not take the place of a run.
+        if let Err(e) = LogReader::open(&path) {
+            self.complain(session::refusal(&path, &e));
+            return;
+        }
         let session = Session::open(&path, Arc::clone(&self.wake));
         self.begin(session, Source::Loading { path, share: 0.0 });
     }
@@ -182,6 +200,7 @@ impl App {
         state.views_before.clear();
         state.views_after.clear();
         state.notices.clear();
+        state.saving = None;
         self.headline_of = u64::MAX;
     }
 
@@ -226,10 +245,11 @@ impl App {
                     text: format!("Saved to {}", path.display()),
                 });
             }
-            Update::Failed(text) => {
+            Update::NotSaved(text) => {
                 self.state.saving = None;
                 self.complain(text);
             }
+            Update::Failed(text) => self.complain(text),
         }
     }
 
@@ -256,6 +276,10 @@ impl App {
 
     fn ended(&mut self, error: Option<String>) {
         match self.state.source {
+            // Refused before anything happened.
+            Source::Live { .. } if self.state.run.events() == 0 => {
+                self.state.source = Source::None;
+            }
             Source::Live { .. } => self.state.source = Source::Finished,
             Source::Loading { .. } => self.state.source = Source::None,
             _ => {}
@@ -276,6 +300,9 @@ impl App {
         actions.sort_by_key(|(_, s)| s.modifiers == egui::Modifiers::NONE);
         for (action, shortcut) in actions {
             while ctx.input_mut(|i| i.consume_shortcut(&shortcut)) {
+                if !toolbar::is_possible(&self.state, action) {
+                    continue;
+                }
                 let command = self.at_pointer(action);
                 self.run(ctx, command);
             }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
+use crate::state::Notice;
 use crate::view::{Cursor, Item, TimeView};
 
 /// What a panel or a key asks for. `update` carries it out.
@@ -32,6 +33,8 @@ pub enum Command {
     Speed(f64),
     /// Dark, light or as the system.
     Theme(ThemePreference),
+    /// Tell the user something.
+    Say(Notice),
     /// Take this notice away.
     Dismiss(usize),
 }
@@ -103,6 +106,8 @@ pub enum Action {
     ToggleInspector,
     /// Dark or light.
     ToggleTheme,
+    /// Animations on or off.
+    ToggleMotion,
     /// Help on or off.
     Help,
     /// Quit.
@@ -183,7 +188,7 @@ impl Info {
 
 /// Every action once: its name, what it does, its key, and where it stands in the help.
 #[rustfmt::skip]
-const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 34] = {
+const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 35] = {
     use {Action as A, Group as G};
     const CTRL: Modifiers = Modifiers::COMMAND;
     const SHIFT: Modifiers = Modifiers::SHIFT;
@@ -221,6 +226,7 @@ const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 34] = {
         (A::ToggleOptions, "Options", "Shows or hides the options on the left", with(CTRL, Key::B), G::Window),
         (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
         (A::ToggleTheme, "Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),
+        (A::ToggleMotion, "Reduce motion", "Zooms and moves without animation, or with it", None, G::Window),
         (A::Help, "Help", "Shows all keys", key(Key::Questionmark), G::Window),
         (A::Quit, "Quit", "Closes the window", with(CTRL, Key::Q), G::Window),
     ]

@@ -2,12 +2,14 @@
 
 use std::future::Future;
 use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::command::Command;
 use crate::session::Waker;
+use crate::state::Notice;
 
 /// Opens dialogs and hands their answers over.
 pub struct Dialogs {
@@ -62,12 +64,26 @@ impl Dialogs {
     ) {
         let (out, wake) = (self.out.clone(), self.wake.clone());
         let wait = move || {
-            if let Some(file) = pollster::block_on(dialog) {
-                let _ = out.send(answer(file));
-                wake();
-            }
+            let start = Instant::now();
+            let answer = match pollster::block_on(dialog) {
+                Some(file) => answer(file),
+                // Nobody is that quick: there was no dialog to cancel.
+                None if start.elapsed() < Duration::from_millis(250) => missing(),
+                None => return,
+            };
+            let _ = out.send(answer);
+            wake();
         };
         // Without a thread there is no dialog; the same can be typed into the form or given on the command line.
         let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
     }
+}
+
+fn missing() -> Command {
+    Command::Say(Notice {
+        is_error: true,
+        text: "The system has no file dialog. Install zenity or xdg-desktop-portal; until then type a folder into the \
+               options, drop files on this window, or use `loadscope open` and `loadscope run --record`"
+            .to_owned(),
+    })
 }

@@ -3,20 +3,21 @@
 //! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-use loadscope_engine::{ContentPolicy, EngineError, RunControl, RunHandle};
-use loadscope_trace::{
-    Compression, Event, EventKind, LogError, LogReader, LogWriter, Nanos, Run, RunId, RunOptions,
-    Sorter, read_log,
-};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use loadscope_engine::{EngineError, RunControl};
+use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
+
+mod file;
+mod recorder;
+
+use file::write_copy;
+pub use file::{read_run, refusal};
+use recorder::SharedLog;
 
 /// Something new from a session.
 pub enum Update {
@@ -35,6 +36,8 @@ pub enum Update {
     Ended(Option<String>),
     /// The recording was saved.
     Saved(PathBuf),
+    /// The recording could not be saved. The sentence says why.
+    NotSaved(String),
     /// Something did not work; the run goes on.
     Failed(String),
 }
@@ -86,12 +89,6 @@ enum Origin {
     },
 }
 
-/// The compressed log of a run in memory, as far as it has been flushed.
-type SharedLog = Arc<Mutex<Vec<u8>>>;
-
-/// How much of the workers' time may go into looking inside the batches.
-const CONTENT: ContentPolicy = ContentPolicy::Share(0.02);
-
 /// Checks options without running them.
 ///
 /// # Errors
@@ -101,41 +98,30 @@ pub fn check(options: &RunOptions) -> Result<(), SessionError> {
 }
 
 impl Session {
-    /// Starts the engine.
+    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is told as an [`Update`].
     ///
     /// # Errors
-    /// If the options are refused, the dataset cannot be opened or the log cannot be created.
+    /// If the options are refused or the system gives no thread.
     pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        let shared = SharedLog::default();
-        let log = match record {
-            Record::Off => None,
-            Record::Memory => Some(Log::Memory(LogWriter::new(
-                Memory(Arc::clone(&shared)),
-                Compression::Zstd,
-            )?)),
-            Record::File(path) => Some(Log::File(LogWriter::create(&path)?)),
-        };
-        let run = loadscope_engine::start(options, CONTENT)?;
-        let control = run.control.clone();
+        check(options)?;
         let (to_window, updates) = unbounded();
-        let pump = Pump {
-            run,
-            log,
-            sorter: Sorter::new(STRAGGLERS),
+        let control = RunControl::default();
+        let log = SharedLog::default();
+        let job = recorder::Job {
+            options: options.clone(),
+            control: control.clone(),
+            record,
+            shared: Arc::clone(&log),
             out: to_window.clone(),
             wake: Arc::clone(&wake),
-            flushed: Instant::now(),
         };
         Builder::new()
             .name("recorder".to_owned())
-            .spawn(move || pump.run())
+            .spawn(move || job.run())
             .map_err(SessionError::Thread)?;
         Ok(Self {
             updates,
-            origin: Origin::Engine {
-                control,
-                log: shared,
-            },
+            origin: Origin::Engine { control, log },
             to_window,
             wake,
         })
@@ -161,6 +147,8 @@ impl Session {
                     wake();
                     !cancel.load(Ordering::Acquire)
                 }) {
+                    // What was read so far is not the recording.
+                    Ok(_) if cancel.load(Ordering::Acquire) => None,
                     Ok((run, cut)) => {
                         let _ = out.send(Update::Loaded {
                             run: Box::new(run),
@@ -251,7 +239,7 @@ impl Session {
         let job = move || {
             let update = match source().and_then(|reader| write_copy(reader, &path)) {
                 Ok(()) => Update::Saved(path),
-                Err(e) => Update::Failed(format!(
+                Err(e) => Update::NotSaved(format!(
                     "The recording was not saved to {}: {e}",
                     path.display()
                 )),
@@ -261,7 +249,7 @@ impl Session {
         };
         if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {
             let failed = SessionError::Thread(e).to_string();
-            let _ = self.to_window.send(Update::Failed(failed));
+            let _ = self.to_window.send(Update::NotSaved(failed));
         }
     }
 }
@@ -269,190 +257,5 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-/// What to tell a user whose file could not be read.
-pub fn refusal(path: &Path, error: &LogError) -> String {
-    match error {
-        // It names the file already.
-        LogError::Open { .. } => format!("cannot open {error}"),
-        _ => format!("cannot open {}: {error}", path.display()),
-    }
-}
-
-/// Reads a recording; `progress` hears how far it is and says whether to go on.
-///
-/// # Errors
-/// If the file is no recording or is damaged.
-pub fn read_run(
-    path: &Path,
-    mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Run, bool), LogError> {
-    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
-    let mut run = Run::default();
-    let mut told = Instant::now();
-    let outcome = read_log(path, |event, bytes| {
-        run.apply(&event);
-        if run.events() % 1024 != 0 || told.elapsed() < Duration::from_millis(50) {
-            return true;
-        }
-        told = Instant::now();
-        progress((bytes as f64 / size as f64) as f32)
-    })?;
-    Ok((run, outcome.cut))
-}
-
-/// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let result = (|| {
-        let file = File::create(&part).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })?;
-        let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        for event in reader {
-            log.write(&event?)?;
-        }
-        log.finish()?;
-        std::fs::rename(&part, path).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })
-    })();
-    if result.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    result
-}
-
-/// How long events of other threads may be on their way.
-const STRAGGLERS: Nanos = Nanos(5_000_000);
-
-/// How often what was written becomes readable to others.
-const FLUSH_EVERY: Duration = Duration::from_millis(100);
-
-/// Takes the engine's events, sorts them, writes the log and passes them on.
-struct Pump {
-    run: RunHandle,
-    log: Option<Log>,
-    sorter: Sorter,
-    out: Sender<Update>,
-    wake: Waker,
-    flushed: Instant,
-}
-
-impl Pump {
-    fn run(mut self) {
-        loop {
-            match self.run.events.recv_timeout(Duration::from_millis(8)) {
-                Ok(event) => self.sorter.push(event),
-                Err(RecvTimeoutError::Timeout) if self.run.is_finished() => break,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Ok(event) = self.run.events.try_recv() {
-                self.sorter.push(event);
-            }
-            let now = self.run.clock.now();
-            let mut ready = Vec::new();
-            while let Some(event) = self.sorter.pop(Some(now)) {
-                ready.push(event);
-            }
-            self.pass_on(ready);
-        }
-        self.finish();
-    }
-
-    fn finish(mut self) {
-        let ended = self.run.join().err().map(|e| e.to_string());
-        while let Ok(event) = self.run.events.try_recv() {
-            self.sorter.push(event);
-        }
-        let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
-        let count = self.run.dropped();
-        if count > 0 {
-            rest.push(Event {
-                at: self.run.clock.now(),
-                run: RunId(0),
-                kind: EventKind::Dropped { count },
-            });
-        }
-        self.pass_on(rest);
-        let closed = self.log.take().map_or(Ok(()), Log::finish);
-        if let Err(e) = closed {
-            let _ = self.out.send(Update::Failed(e.to_string()));
-        }
-        let _ = self.out.send(Update::Ended(ended));
-        (self.wake)();
-    }
-
-    fn pass_on(&mut self, events: Vec<Event>) {
-        if events.is_empty() {
-            return;
-        }
-        if let Some(log) = &mut self.log {
-            let due = self.flushed.elapsed() >= FLUSH_EVERY;
-            if due {
-                self.flushed = Instant::now();
-            }
-            if let Err(e) = log.write(&events, due) {
-                // The run goes on; its recording has ended here.
-                self.log = None;
-                let _ = self
-                    .out
-                    .send(Update::Failed(format!("The recording has stopped. {e}")));
-            }
-        }
-        let _ = self.out.send(Update::Events(events));
-        (self.wake)();
-    }
-}
-
-enum Log {
-    Memory(LogWriter<Memory>),
-    File(LogWriter<File>),
-}
-
-impl Log {
-    fn write(&mut self, events: &[Event], flush: bool) -> Result<(), LogError> {
-        match self {
-            Self::Memory(log) => write_all(log, events, flush),
-            Self::File(log) => write_all(log, events, flush),
-        }
-    }
-
-    fn finish(self) -> Result<(), LogError> {
-        match self {
-            Self::Memory(log) => log.finish().map(drop),
-            Self::File(log) => log.finish().map(drop),
-        }
-    }
-}
-
-fn write_all<W: Write>(
-    log: &mut LogWriter<W>,
-    events: &[Event],
-    flush: bool,
-) -> Result<(), LogError> {
-    events.iter().try_for_each(|e| log.write(e))?;
-    if flush { log.flush() } else { Ok(()) }
-}
-
-/// A log in memory that others may read while it grows.
-struct Memory(SharedLog);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }

@@ -51,14 +51,12 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Hover(item) => state.hovering = item.or(state.hovering),
         Command::Edit(options) => state.options = *options,
         Command::Open(path) => return Some(Effect::Open(path)),
-        Command::SaveTo(path) => {
-            state.saving = Some(path.clone());
-            return Some(Effect::Save(path));
-        }
+        Command::SaveTo(path) => return Some(Effect::Save(path)),
         Command::UseFolder(path) => {
             state.options.dataset = format!("folder:{}", path.display());
             state.options_open = true;
         }
+        Command::Say(notice) => state.notices.push(notice),
         Command::Speed(speed) => state.speed = speed,
         Command::Theme(theme) => state.theme = theme,
         Command::Dismiss(at) => {
@@ -108,6 +106,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
         Action::ToggleTheme => state.theme = other_theme(state.theme),
+        Action::ToggleMotion => state.still = !state.still,
         Action::Help => state.help_open = !state.help_open,
     }
     None
@@ -162,8 +161,14 @@ fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             None
         }
         _ => {
-            let step = state.machine().step;
-            go_to_step(state, (step + 1).min(state.run.transitions().len()));
+            let next = state.machine().step + 1;
+            let last = state.run.transitions().len();
+            if state.source.is_live() && next >= last {
+                // At the end of what has happened, stepping means the engine again.
+                state.cursor = Cursor::Live;
+            } else {
+                go_to_step(state, next.min(last));
+            }
             None
         }
     }

@@ -63,7 +63,7 @@ fn a_run_and_its_recording_tell_the_same_facts() {
 }
 
 #[test]
-fn recording_changes_no_result() {
+fn recording_changes_no_count() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let plain = "run --dataset digits --shuffle --seed 3 --num-workers 2 --json";
@@ -180,7 +180,13 @@ fn an_interrupted_run_leaves_a_whole_recording() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the executable starts");
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    // Interrupt it once it has something to lose.
+    let size = || std::fs::metadata(&path).map_or(0, |m| m.len());
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while size() < 1_000 {
+        assert!(std::time::Instant::now() < deadline, "it does not record");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

@@ -53,9 +53,9 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     finish(command.args(arguments))
 }
 
-/// The picture tests, told to write what they draw.
+/// All tests of the window, told to write what they draw.
 pub fn screenshots(ready: &Ready) -> Result<u8> {
-    let mut command = cargo(ready, &["test", "--package", "loadscope-tests", "pictures"]);
+    let mut command = cargo(ready, &["test", "--package", "loadscope-tests"]);
     prepare_pictures(&mut command, ready)?;
     finish(command.env("UPDATE_SNAPSHOTS", "true"))
 }

@@ -1,5 +1,7 @@
 //! `loadscope info`: the facts about a recording.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -15,7 +17,7 @@ pub fn run(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         print_json(&run, cut)?;
     } else {
-        print_text(&run, cut);
+        print_text(&run, cut)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -32,34 +34,39 @@ pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
             serde_json::to_value(&run.info.options)?,
         );
     }
-    println!("{object}");
-    Ok(())
+    say(&object.to_string())
 }
 
 /// The same facts for people.
-pub(super) fn print_text(run: &Run, cut: bool) {
+pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
+    let mut text = String::new();
+    write_text(&mut text, run, cut)?;
+    say(text.trim_end())
+}
+
+fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     let s = Summary::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
-    println!("{} · {}", run.info.dataset, run.info.origin.label());
-    println!("{}", run.info.options.python_line());
-    println!();
-    let row = |name: &str, value: String| println!("{name:<16}{value:>16}");
-    row("epochs", format::count(s.epochs));
-    row("batches", format::count(s.batches));
-    row("samples", format::count(s.samples));
-    row("time", seconds(s.seconds));
-    row("samples/s", format!("{:.1}", s.samples_per_second));
-    row("waited", seconds(s.waited_seconds));
-    row("held", format::count(s.held));
-    row("failed", format::count(s.failed));
-    row("discarded", format::count(s.discarded));
-    row("events", format::count(s.events));
-    row("events lost", format::count(s.dropped));
-    println!();
+    writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
+    writeln!(out, "{}", run.info.options.python_line())?;
+    writeln!(out)?;
+    let mut row = |name: &str, value: String| writeln!(out, "{name:<16}{value:>16}");
+    row("epochs", format::count(s.epochs))?;
+    row("batches", format::count(s.batches))?;
+    row("samples", format::count(s.samples))?;
+    row("time", seconds(s.seconds))?;
+    row("samples/s", format!("{:.1}", s.samples_per_second))?;
+    row("waited", seconds(s.waited_seconds))?;
+    row("held", format::count(s.held))?;
+    row("failed", format::count(s.failed))?;
+    row("discarded", format::count(s.discarded))?;
+    row("events", format::count(s.events))?;
+    row("events lost", format::count(s.dropped))?;
+    writeln!(out)?;
     if let Some(headline) = Headline::of(run) {
-        println!("{}", headline.verdict);
+        writeln!(out, "{}", headline.verdict)?;
         if let Some(cause) = headline.cause {
-            println!("{cause}");
+            writeln!(out, "{cause}")?;
         }
     }
     for (at, m) in run
@@ -73,9 +80,21 @@ pub(super) fn print_text(run: &Run, cut: bool) {
         } else {
             "warning"
         };
-        println!("{level} at {at}: {}", m.text);
+        writeln!(out, "{level} at {at}: {}", m.text)?;
     }
     if cut {
-        println!("The file is cut off in the middle; everything before the cut was read");
+        writeln!(
+            out,
+            "The file is cut off in the middle; everything before the cut was read"
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints, and takes a reader that has seen enough (`| head`) for a success.
+fn say(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
+        _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -132,8 +133,14 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     };
     let session = Session::start(&options, record, Arc::new(|| {}))?;
     let stop = session.stopper();
-    // Ctrl-C ends the run in order, so that its recording is whole.
-    let _ = ctrlc::set_handler(stop);
+    // Ctrl-C ends the run in order, so that its recording is whole; a second one ends it at once.
+    let asked = AtomicBool::new(false);
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::AcqRel) {
+            std::process::exit(130);
+        }
+        stop();
+    });
     let (run, error) = watch(&session);
     for (_, m) in run
         .messages()
@@ -142,10 +149,13 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     {
         eprintln!("loadscope: warning: {}", m.text);
     }
+    if let Some(error) = error.as_ref().filter(|_| run.events() == 0) {
+        anyhow::bail!("{error}");
+    }
     if args.json {
         info::print_json(&run, false)?;
     } else {
-        info::print_text(&run, false);
+        info::print_text(&run, false)?;
     }
     match error {
         Some(error) => anyhow::bail!("{error}"),

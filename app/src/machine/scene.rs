@@ -132,10 +132,14 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// Most workers that are drawn because the options say so.
+const MOST_PLANNED: usize = 256;
+
 /// Which stations the run has: those its options ask for, and those that were seen in use.
 fn plan(run: &Run) -> Plan {
     let options = &run.info.options;
-    let mut workers = options.num_workers;
+    // A file may say anything; workers that were seen count in any case.
+    let mut workers = options.num_workers.min(MOST_PLANNED);
     let mut seen = [false; 4];
     for (lane, _) in run.lanes() {
         match lane {

@@ -61,7 +61,9 @@ fn row(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, egui
 }
 
 fn number(ui: &mut Ui, label: egui::Id, value: &mut usize, range: RangeInclusive<usize>) {
-    ui.add(DragValue::new(value).range(range).speed(0.1))
+    let drag = DragValue::new(value).range(range).speed(0.1);
+    // What a recording says is not changed by looking at it.
+    ui.add(drag.clamp_existing_to_range(false))
         .labelled_by(label);
 }
 
@@ -97,6 +99,9 @@ fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
         });
         response.response.labelled_by(label);
     });
+    if options.dataset == "synthetic" {
+        options.dataset.push(':');
+    }
     let (prefix, rest) = options.dataset.split_once(':')?;
     let (prefix, mut rest) = (prefix.to_owned(), rest.to_owned());
     let (name, example) = match prefix.as_str() {
@@ -136,6 +141,7 @@ fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
             |ui, label| {
                 ui.add(
                     DragValue::new(&mut options.image_size)
+                        .clamp_existing_to_range(false)
                         .range(8..=1024)
                         .speed(1.0),
                 )
@@ -291,7 +297,8 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
         "epochs",
         "How often the dataset is gone through",
         |ui, label| {
-            ui.add(DragValue::new(&mut o.epochs).range(1..=10_000).speed(0.05))
+            let drag = DragValue::new(&mut o.epochs).range(1..=10_000).speed(0.05);
+            ui.add(drag.clamp_existing_to_range(false))
                 .labelled_by(label);
         },
     );
@@ -301,6 +308,7 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
         "How long the simulated training step takes",
         |ui, label| {
             let drag = DragValue::new(&mut o.step_ms)
+                .clamp_existing_to_range(false)
                 .range(0.0..=60_000.0)
                 .speed(0.2)
                 .max_decimals(2);

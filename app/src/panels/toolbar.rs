@@ -92,6 +92,7 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             s(A::ToggleOptions),
             s(A::ToggleInspector),
             s(A::ToggleTheme),
+            s(A::ToggleMotion),
         ],
     );
     menu(ui, "Help", &[s(A::Help)]);
@@ -111,7 +112,7 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
 }
 
 /// What makes no sense now is grey.
-pub(super) fn is_possible(state: &State, action: Action) -> bool {
+pub fn is_possible(state: &State, action: Action) -> bool {
     let has_steps = !state.run.transitions().is_empty();
     match action {
         Action::Stop => state.source.is_live(),

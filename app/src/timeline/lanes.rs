@@ -125,7 +125,8 @@ impl Lanes {
         let used: Vec<(Lane, usize)> = run.lanes().collect();
         let rows = |lane: Lane| used.iter().find(|(l, _)| *l == lane).map(|(_, rows)| *rows);
         let options = &run.info.options;
-        let planned = u16::try_from(options.num_workers).unwrap_or(u16::MAX);
+        // A file may say anything; workers that were seen have lanes in any case.
+        let planned = options.num_workers.min(256) as u16;
         let mut workers: BTreeSet<u16> = (0..planned).collect();
         workers.extend(used.iter().filter_map(|(lane, _)| match lane {
             Lane::Worker(w) | Lane::IndexQueue(w) => Some(*w),

@@ -20,12 +20,6 @@ pub trait Batch: Sized + Send + 'static {
         Ok((self, Lease::default()))
     }
 
-    /// A second handle on the same memory, from which the batch is described after it has been sent on; `None` if there is
-    /// nothing to describe.
-    fn peek(&self) -> Option<Self> {
-        None
-    }
-
     /// What is inside, for people.
     fn describe(&self, id: BatchId) -> Option<BatchContent> {
         let _ = id;
@@ -42,10 +36,6 @@ impl Batch for Value {
         Ok((self, lease))
     }
 
-    fn peek(&self) -> Option<Self> {
-        Some(self.shallow_clone())
-    }
-
     fn describe(&self, id: BatchId) -> Option<BatchContent> {
         Some(describe(id, self, &ContentLimits::default()))
     }
@@ -55,6 +45,9 @@ impl Batch for Value {
 impl<T: Send + 'static> Batch for Vec<T> {}
 
 /// A batch together with where it comes from. Dereferences to the batch.
+///
+/// With `pin_memory=mlock` its tensors lie in buffers that are used again after it is dropped. A tensor that is to outlive
+/// it must be copied, or the whole batch taken with [`Loaded::into_batch`].
 #[derive(Debug)]
 pub struct Loaded<B> {
     /// Its name.

@@ -17,7 +17,7 @@ pub struct ContentLimits {
     pub samples: usize,
     /// Most numbers or texts of a field (default 256).
     pub numbers: usize,
-    /// Most elements that statistics look at; of larger tensors a regular subset (default 2^20).
+    /// Most elements that statistics look at; of larger tensors a regular subset (default 2^16).
     pub elements: usize,
     /// Most fields of a batch (default 64).
     pub fields: usize,
@@ -29,7 +29,7 @@ impl Default for ContentLimits {
             side: 48,
             samples: 64,
             numbers: 256,
-            elements: 1 << 20,
+            elements: 1 << 16,
             fields: 64,
         }
     }

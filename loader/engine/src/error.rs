@@ -106,6 +106,9 @@ pub enum EngineError {
         /// Why.
         message: String,
     },
+    /// Somebody asked the loader to stop while it waited for a batch. Python's `KeyboardInterrupt`.
+    #[error("interrupted")]
+    Interrupted,
     /// All workers are gone although batches are missing.
     #[error("the workers ended before all batches came; this is a bug in the loader")]
     WorkersGone,
@@ -164,6 +167,7 @@ impl EngineError {
             Self::Python { kind, .. } => kind.clone(),
             Self::Dataset(_) | Self::Spec(_) => ExceptionKind::VALUE_ERROR,
             Self::Worker { cause, .. } => cause.exception_kind(),
+            Self::Interrupted => ExceptionKind::from("KeyboardInterrupt"),
             Self::Torch { .. } | Self::Panic { .. } | Self::Thread { .. } | Self::WorkersGone => {
                 ExceptionKind::RUNTIME_ERROR
             }

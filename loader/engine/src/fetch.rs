@@ -75,7 +75,8 @@ impl<'a> FetchScope<'a> {
             stages: match clock {
                 Some(_) => SampleClock::on(),
                 None => SampleClock::off(),
-            },
+            }
+            .until(Arc::clone(probe.done())),
             timings: Vec::new(),
             current: None,
             began: None,

@@ -63,6 +63,8 @@ impl Gate {
         loop {
             if !state.paused || done.load(Ordering::Acquire) {
                 state.queue.retain(|t| *t != ticket);
+                // Whoever waited behind may be the first now.
+                self.0.changed.notify_all();
                 return;
             }
             if state.permits > 0 && state.queue.front() == Some(&ticket) {

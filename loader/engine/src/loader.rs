@@ -1,6 +1,7 @@
 //! The loader: PyTorch's `DataLoader` and the iterators behind it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, PinMemory, Stage, WorkerId};
 
@@ -13,7 +14,7 @@ use crate::probe::Probe;
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::sampler::{BatchIter, BatchSource};
 use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
-use crate::worker::{Arrival, Looking, Order, fetch_batch};
+use crate::worker::{Arrival, Looking, Order, caught, fetch_batch};
 
 /// The arguments of `DataLoader` that say how batches are loaded; which batches, the batch sampler says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +79,7 @@ pub struct DataLoader<F: Fetch> {
     generator: SharedGenerator,
     pinner: Option<Pinner>,
     probe: Probe,
+    interrupt: Option<Arc<AtomicBool>>,
     /// The threads, between the epochs of a loader with persistent workers.
     persistent: Option<Pool<F>>,
     next_epoch: u32,
@@ -102,6 +104,7 @@ impl<F: Fetch> DataLoader<F> {
             generator,
             pinner: Pinning::choose(options.pin_memory)?.pinner,
             probe: Probe::off(),
+            interrupt: None,
             persistent: None,
             next_epoch: 0,
         })
@@ -111,6 +114,16 @@ impl<F: Fetch> DataLoader<F> {
     #[must_use]
     pub fn observed(self, probe: Probe) -> Self {
         Self { probe, ..self }
+    }
+
+    /// The same loader, which stops waiting for a batch once `interrupt` is set: its iterator then yields
+    /// [`EngineError::Interrupted`] and ends.
+    #[must_use]
+    pub fn interruptible(self, interrupt: Arc<AtomicBool>) -> Self {
+        Self {
+            interrupt: Some(interrupt),
+            ..self
+        }
     }
 
     /// `len(loader)`: batches in an epoch.
@@ -141,7 +154,7 @@ impl<F: Fetch> DataLoader<F> {
         let mut batches = self.batches.iter();
         let source = match self.persistent.take() {
             Some(pool) => {
-                pool.resume()?;
+                pool.resume(self.interrupt.as_deref())?;
                 self.threads(pool)
             }
             None => {
@@ -228,18 +241,21 @@ impl<F: Fetch> LoaderIter<'_, F> {
             _ => 0,
         };
         for _ in 0..window {
-            self.try_put()?;
+            if !self.try_put()? {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// PyTorch's `_try_put_index`.
-    fn try_put(&mut self) -> Result<(), EngineError> {
+    /// PyTorch's `_try_put_index`; false if there was nothing to put.
+    fn try_put(&mut self) -> Result<bool, EngineError> {
         let epoch = self.epoch;
         let Source::Threads { pool, scheduler } = &mut self.source else {
-            return Ok(());
+            return Ok(false);
         };
-        if let Some((idx, worker, indices)) = scheduler.try_put(|| self.batches.next())? {
+        let put = scheduler.try_put(|| self.batches.next())?;
+        if let Some((idx, worker, indices)) = put {
             let batch = BatchId {
                 epoch,
                 idx: idx as u32,
@@ -251,8 +267,9 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 &indices,
             );
             pool.send(worker, Order::Task { batch, indices });
+            return Ok(true);
         }
-        Ok(())
+        Ok(false)
     }
 
     fn next_single(&mut self) -> Option<Result<Loaded<F::Batch>, EngineError>> {
@@ -267,13 +284,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
         *next += 1;
         let id = self.id(idx);
         let loader = &*self.loader;
-        let probe = &loader.probe;
+        let watched = loader
+            .interrupt
+            .as_ref()
+            .map(|i| loader.probe.until(Arc::clone(i)));
+        let probe = watched.as_ref().unwrap_or(&loader.probe);
         tell_dispatch(probe, id, None, &indices);
         let made = fetch_batch(&*loader.fetch, probe, id, None, &indices).and_then(|made| {
             match &loader.pinner {
                 Some(pinner) => {
                     probe.enter(id, Stage::Pinning);
-                    made.pin(pinner)
+                    caught(|| made.pin(pinner)).flatten()
                 }
                 None => Ok((made, Lease::default())),
             }
@@ -297,10 +318,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 Next::Yield(yielded) => return Some(self.process(yielded)),
                 Next::Receive => {}
             }
-            let (batch, result) = match pool.receive() {
+            let (batch, result) = match pool.receive(self.loader.interrupt.as_deref()) {
                 Ok(Arrival::Batch { batch, result, .. }) => (batch, result),
                 Ok(Arrival::Resumed) => continue,
-                Err(e) => return Some(Err(e)),
+                Err(e) => {
+                    // Nothing more will come.
+                    self.end();
+                    return Some(Err(e));
+                }
             };
             let idx = batch.idx as usize;
             let its_turn = idx == scheduler.rcvd_idx() || !self.loader.options.in_order;

@@ -86,9 +86,11 @@ pub struct MlockPool(Arc<Mutex<Vec<Buffer>>>);
 
 /// One locked buffer.
 struct Buffer {
+    /// Declared, and so dropped, before the memory it unlocks.
+    lock: region::LockGuard,
+    /// The locked bytes: whole pages that hold nothing else.
     bytes: Tensor,
     len: usize,
-    _lock: region::LockGuard,
 }
 
 impl fmt::Debug for Buffer {
@@ -99,21 +101,25 @@ impl fmt::Debug for Buffer {
 
 impl Buffer {
     fn new(len: usize) -> Result<Self, EngineError> {
+        let page = region::page::size();
         // Rounded up so that batches of almost the same size find each other's buffers.
-        let len = len.max(1).next_multiple_of(region::page::size());
-        let bytes = Tensor::f_empty([len as i64], (Kind::Uint8, Device::Cpu))
-            .map_err(|e| EngineError::torch("allocate a buffer to be locked", &e))?;
+        let len = len.max(1).next_multiple_of(page);
+        let torch = |e: &tch::TchError| EngineError::torch("allocate a buffer to be locked", e);
+        // A page more than needed, so that whole pages can be cut out: locking is by page, and unlocking a page that
+        // is shared with someone else's buffer would unlock that as well.
+        let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
+        let wide = wide.map_err(|e| torch(&e))?;
+        let skip = wide.data_ptr().align_offset(page).min(page);
+        let bytes = wide
+            .f_narrow(0, skip as i64, len as i64)
+            .map_err(|e| torch(&e))?;
         let lock = region::lock(bytes.data_ptr().cast::<u8>(), len).map_err(|e| {
             EngineError::runtime(format!(
                 "pin_memory=mlock cannot lock {len} bytes of memory: {e}. Raise the limit with `ulimit -l unlimited`, \
                  or use pin_memory=off"
             ))
         })?;
-        Ok(Self {
-            bytes,
-            len,
-            _lock: lock,
-        })
+        Ok(Self { lock, bytes, len })
     }
 }
 
@@ -161,9 +167,13 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Gives the buffers up: they are not used again, and freed with the last tensor that lies in them.
+    /// Gives the buffers up: they are not used again, stay locked, and are freed with the last tensor that lies in them.
     pub(crate) fn keep(mut self) {
         self.pool = None;
+        for buffer in self.buffers.drain(..) {
+            // Unlocking now would unlock the memory of a batch that someone keeps.
+            std::mem::forget(buffer.lock);
+        }
     }
 }
 
@@ -193,6 +203,28 @@ mod tests {
             assert_eq!(pinned, tensor);
             assert_eq!(pinned.size(), [2, 3]);
             assert_eq!(*address.get_or_insert(pinned.data_ptr()), pinned.data_ptr());
+        }
+    }
+
+    #[test]
+    fn large_buffers_are_unlocked_before_they_are_freed() {
+        let pool = MlockPool::default();
+        for kept in [false, true] {
+            let mut leases = Vec::new();
+            for k in 0..3 {
+                let tensor = Tensor::full([5 << 20], k, (Kind::Uint8, Device::Cpu));
+                let mut lease = Lease::default();
+                let pinned = pool.pin(&tensor, &mut lease).expect("15 MiB can be locked");
+                assert_eq!(pinned, tensor);
+                assert_eq!(pinned.data_ptr().align_offset(region::page::size()), 0);
+                leases.push((pinned, lease));
+            }
+            for (pinned, lease) in leases {
+                if kept {
+                    lease.keep();
+                }
+                drop(pinned);
+            }
         }
     }
 

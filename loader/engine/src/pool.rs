@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use loadscope_trace::{Stage, WorkerId};
 
 use crate::batch::Batch;
@@ -12,7 +13,7 @@ use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::pin::Pinner;
 use crate::probe::Probe;
-use crate::worker::{Arrival, Order, Worker};
+use crate::worker::{Arrival, Order, Worker, caught};
 
 /// The running threads. Dropping it ends and joins them.
 pub(crate) struct Pool<F: Fetch> {
@@ -87,20 +88,37 @@ impl<F: Fetch> Pool<F> {
         let _ = self.orders[worker].send(order);
     }
 
-    /// Waits for the next result.
-    pub fn receive(&self) -> Result<Arrival<F::Batch>, EngineError> {
+    /// Waits for the next result, or until `interrupt` is set.
+    pub fn receive(
+        &self,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Arrival<F::Batch>, EngineError> {
+        /// How soon an interruption is noticed.
+        const LOOK: Duration = Duration::from_millis(20);
         let arrivals = self.arrivals.as_ref().ok_or(EngineError::WorkersGone)?;
-        arrivals.recv().map_err(|_| EngineError::WorkersGone)
+        let Some(interrupt) = interrupt else {
+            return arrivals.recv().map_err(|_| EngineError::WorkersGone);
+        };
+        loop {
+            match arrivals.recv_timeout(LOOK) {
+                Ok(arrival) => return Ok(arrival),
+                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::WorkersGone),
+                Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Acquire) => {
+                    return Err(EngineError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
     }
 
     /// Makes persistent workers ready for a new epoch: whatever is left of the old one is fetched and thrown away.
-    pub fn resume(&self) -> Result<(), EngineError> {
+    pub fn resume(&self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
         for orders in &self.orders {
             let _ = orders.send(Order::Resume);
         }
         let mut resumed = 0;
         while resumed < self.orders.len() {
-            if let Arrival::Resumed = self.receive()? {
+            if let Arrival::Resumed = self.receive(interrupt)? {
                 resumed += 1;
             }
         }
@@ -138,7 +156,7 @@ fn pin_loop<B: Batch>(
                 result: Ok((made, _)),
             } => {
                 probe.enter(batch, Stage::Pinning);
-                let result = made.pin(pinner);
+                let result = caught(|| made.pin(pinner)).flatten();
                 probe.enter(batch, Stage::Returning);
                 Arrival::Batch {
                     batch,

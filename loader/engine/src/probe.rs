@@ -107,6 +107,11 @@ impl Probe {
         }
     }
 
+    /// Set when nobody wants the results of the thread that holds this probe any more.
+    pub(crate) fn done(&self) -> &Arc<AtomicBool> {
+        &self.done
+    }
+
     /// Makes threads at the gate look whether they are done.
     pub(crate) fn wake(&self) {
         if let Some(gate) = &self.gate {

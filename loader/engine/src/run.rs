@@ -87,21 +87,31 @@ impl Drop for RunHandle {
     }
 }
 
-/// Starts a run.
+/// Starts a run that obeys `control`. Opening a folder of pictures may take a while.
 ///
 /// # Errors
 /// If the options contradict each other or the dataset cannot be opened.
-pub fn start(options: &RunOptions, content: ContentPolicy) -> Result<RunHandle, EngineError> {
+pub fn start(
+    options: &RunOptions,
+    content: ContentPolicy,
+    control: RunControl,
+) -> Result<RunHandle, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let mut dataset = spec.open(options.image_size)?;
     if !options.extra_cost.is_empty() {
         dataset = Arc::new(Slowed::new(dataset, &options.extra_cost)?);
     }
     let clock = Clock::start();
-    let control = RunControl::default();
     let (probe, events) = Probe::new(clock, content, CHANNEL);
     let probe = probe.with_gate(control.gate.clone());
-    let training = Training::prepare(options, dataset, &spec, clock, &probe)?;
+    let training = Training::prepare(
+        options,
+        dataset,
+        &spec,
+        clock,
+        &probe,
+        Arc::clone(&control.stop),
+    )?;
     let trainer = {
         let stop = Arc::clone(&control.stop);
         Builder::new()
@@ -197,6 +207,7 @@ impl Training {
         spec: &DatasetSpec,
         clock: Clock,
         probe: &Probe,
+        stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
         check(options)?;
         // "A fresh seed for every run" still is a seed: it is recorded, so that the run can be had again.
@@ -230,7 +241,7 @@ impl Training {
             generator,
         )?;
         Ok(Self {
-            loader: loader.observed(probe.clone()),
+            loader: loader.observed(probe.clone()).interruptible(stop),
             options,
             probe: probe.clone(),
         })
@@ -254,6 +265,7 @@ impl Training {
         let step = Duration::from_secs_f64(self.options.step_ms.max(0.0) / 1e3);
         let batches = match self.loader.iter() {
             Ok(batches) => batches,
+            Err(EngineError::Interrupted) => return Ok(()),
             Err(error) => {
                 self.probe.say(Level::Error, || error.to_string());
                 return Err(error);
@@ -262,6 +274,8 @@ impl Training {
         for batch in batches {
             match batch {
                 Ok(_) => rest(step, stop),
+                // Stopping is what was asked for, not a failure.
+                Err(EngineError::Interrupted) => break,
                 Err(error) if self.options.on_error == OnError::Stop => return Err(error),
                 Err(_) => {}
             }

@@ -92,20 +92,18 @@ impl<F: Fetch> Worker<F> {
     /// Fetches one batch and sends it; false if nobody is there to receive it.
     fn work(&self, batch: BatchId, indices: &[usize], looking: &mut Looking) -> bool {
         let result = fetch_batch(&*self.fetch, &self.probe, batch, Some(self.id), indices);
-        let kept = match &result {
-            Ok(made) if looking.may_look() => made.peek(),
-            _ => None,
-        };
+        // Before it is sent on: afterwards it belongs to the consumer, who may write to it.
+        if let Ok(made) = &result
+            && looking.may_look()
+        {
+            looking.look(&self.probe, batch, made);
+        }
         self.probe.enter(batch, Stage::Returning);
         let sent = self.results.send(Arrival::Batch {
             batch,
             worker: self.id,
             result: result.map(|made| (made, Lease::default())),
         });
-        // The batch is on its way already: looking inside delays only this worker's next one.
-        if let Some(kept) = kept {
-            looking.look(&self.probe, batch, &kept);
-        }
         sent.is_ok()
     }
 }
@@ -124,13 +122,10 @@ pub(crate) fn fetch_batch<F: Fetch>(
     };
     probe.enter(batch, Stage::Fetching);
     let mut scope = FetchScope::new(probe, batch, site);
-    let result = catch_unwind(AssertUnwindSafe(|| fetch.fetch(indices, &mut scope)));
-    let result = result.unwrap_or_else(|panic| {
+    let result = caught(|| fetch.fetch(indices, &mut scope)).unwrap_or_else(|error| {
         Err(FetchError {
             sample: scope.current(),
-            error: EngineError::Panic {
-                message: panic_text(&*panic),
-            },
+            error,
         })
     });
     scope.tell_timings();
@@ -139,6 +134,13 @@ pub(crate) fn fetch_batch<F: Fetch>(
         batch,
         sample: e.sample,
         cause: Box::new(e.error),
+    })
+}
+
+/// Runs code of the user's; a panic becomes an error.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| EngineError::Panic {
+        message: panic_text(&*panic),
     })
 }
 
@@ -181,7 +183,7 @@ impl Looking {
     pub fn look<B: Batch>(&mut self, probe: &Probe, id: BatchId, batch: &B) {
         let start = Instant::now();
         // A batch type of the user's that panics here must not take the worker with it.
-        let content = catch_unwind(AssertUnwindSafe(|| batch.describe(id)));
+        let content = caught(|| batch.describe(id));
         if let Ok(Some(content)) = content {
             probe.emit(|| EventKind::Content(Box::new(content)));
         }

@@ -321,6 +321,94 @@ fn recording_changes_no_result_and_a_full_channel_is_counted() {
 }
 
 #[test]
+fn watching_and_looking_inside_changes_no_tensor() {
+    use loadscope_engine::value::Value;
+    use loadscope_engine::{DefaultCollate, dataset::Digits};
+    within(60, || {
+        let batches = |probe: Probe| -> Vec<Value> {
+            let generator = shared_generator(5);
+            let source = RandomSource::Generator(Arc::clone(&generator));
+            let sampler = RandomSampler::new(1797, false, None, source).expect("a plain sampler");
+            let batches = BatchSampler::new(Arc::new(sampler), 64, false).expect("a positive size");
+            let digits = Arc::new(Digits::new().expect("they are built in"));
+            let fetcher = MapFetcher::new(digits, DefaultCollate);
+            let loader = DataLoader::new(fetcher, Arc::new(batches), workers(3), generator);
+            let mut loader = loader.expect("sound options").observed(probe);
+            let all = loader.iter().expect("threads start");
+            all.map(|b| b.expect("no sample fails").into_batch())
+                .collect()
+        };
+        let quiet = batches(Probe::off());
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Share(1.0), 1 << 14);
+        let watched = batches(probe);
+        assert!(quiet.iter().zip(&watched).all(|(a, b)| a.same(b)));
+        assert_eq!((quiet.len(), watched.len()), (29, 29));
+        let looked = events
+            .try_iter()
+            .filter(|e| matches!(e.kind, EventKind::Content(_)));
+        assert_eq!(looked.count(), 29);
+    });
+}
+
+#[test]
+fn an_interrupted_loader_ends_although_a_sample_takes_for_ever() {
+    use loadscope_engine::{RunControl, start};
+    use loadscope_trace::RunOptions;
+    within(20, || {
+        for num_workers in [0, 2] {
+            let options = RunOptions {
+                dataset: "synthetic:len=8,cost_ms=3600000".to_owned(),
+                num_workers,
+                ..RunOptions::default()
+            };
+            let control = RunControl::default();
+            let mut run =
+                start(&options, ContentPolicy::Off, control.clone()).expect("sound options");
+            std::thread::sleep(Duration::from_millis(50));
+            control.stop();
+            assert_eq!(run.join(), Ok(()));
+            let run = fold(run.events.try_iter());
+            assert!(run.has_ended() && run.batches().iter().all(|b| b.stage.is_final()));
+        }
+    });
+}
+
+#[test]
+fn a_panic_while_pinning_is_the_error_of_its_batch() {
+    use loadscope_engine::Batch;
+    use loadscope_engine::pin::{Lease, Pinner};
+    struct Slippery(usize);
+    impl Batch for Slippery {
+        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
+            assert_ne!(self.0, 1, "it slips");
+            Ok((self, Lease::default()))
+        }
+    }
+    fn first(samples: Vec<usize>) -> Result<Slippery, EngineError> {
+        Ok(Slippery(samples[0]))
+    }
+    within(60, || {
+        for num_workers in [0, 2] {
+            let sampler = Arc::new(SequentialSampler::new(4));
+            let batches = BatchSampler::new(sampler, 1, false).expect("a positive size");
+            let fetcher = MapFetcher::new(Arc::new(Numbers::new(4)), first);
+            let options = LoaderOptions {
+                pin_memory: PinMemory::Mlock,
+                ..workers(num_workers)
+            };
+            let loader = DataLoader::new(fetcher, Arc::new(batches), options, shared_generator(0));
+            let mut loader = loader.expect("memory can be locked");
+            let got: Vec<bool> = loader
+                .iter()
+                .expect("threads start")
+                .map(|b| b.is_ok())
+                .collect();
+            assert_eq!(got, [true, false, true, true]);
+        }
+    });
+}
+
+#[test]
 fn page_locked_batches_are_the_same_batches() {
     use loadscope_engine::value::Value;
     use loadscope_engine::{DefaultCollate, dataset::Digits};

@@ -63,6 +63,13 @@ pub struct Sample {
     pub cpu: Option<Nanos>,
 }
 
+impl Batch {
+    /// True once it has been in the pin thread: its tensors are in page-locked memory.
+    pub fn was_pinned(&self) -> bool {
+        self.pinned
+    }
+}
+
 impl Sample {
     /// When its fetch ended.
     pub fn end(&self) -> Nanos {

@@ -14,6 +14,19 @@ pub struct BatchContent {
     pub fields: Vec<Field>,
 }
 
+impl BatchContent {
+    /// About how much memory it takes, bytes.
+    pub fn nbytes(&self) -> usize {
+        let of = |field: &Field| match &field.data {
+            FieldData::Omitted => 0,
+            FieldData::Numbers(numbers) => numbers.len() * size_of::<f64>(),
+            FieldData::Text(texts) => texts.iter().map(|t| t.len() + size_of::<String>()).sum(),
+            FieldData::Pictures(pictures) => pictures.pixels.len(),
+        };
+        self.fields.iter().map(|f| of(f) + size_of::<Field>()).sum()
+    }
+}
+
 /// One leaf of a batch, usually a tensor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -139,7 +139,7 @@ impl Run {
             },
             EventKind::Fetched(fetched) => self.fetched(fetched),
             EventKind::Content(content) => match self.row(content.batch) {
-                Some(row) => _ = self.contents.insert(row as u32, content.clone()),
+                Some(row) => self.keep_content(row, content.clone()),
                 None => self.inconsistent += 1,
             },
             EventKind::Consumer { waiting: true } => self.start_wait(at),
@@ -253,11 +253,21 @@ impl Run {
     /// The batch at `row` enters `stage`.
     fn enter(&mut self, at: Nanos, row: usize, stage: Stage) {
         let batch = &mut self.batches[row];
+        if batch.stage == Stage::Discarded {
+            // A persistent worker still goes through what an epoch that was broken off has left in its queue.
+            return;
+        }
         if !batch.stage.may_enter(stage) {
             self.inconsistent += 1;
             return;
         }
         batch.pinned |= stage == Stage::Pinning;
+        if stage == Stage::Pinning
+            && let Some(content) = self.contents.get_mut(&(row as u32))
+        {
+            content.fields.iter_mut().for_each(|f| f.pinned = true);
+        }
+        let batch = &mut self.batches[row];
         batch.was_held |= stage == Stage::Held;
         batch.was_yielded |= stage == Stage::Training;
         batch.stage = stage;
@@ -276,6 +286,14 @@ impl Run {
             self.end_wait(at, Some(row));
         }
         self.move_to(at, row, stage);
+    }
+
+    /// Workers look inside a batch before it is pinned, the main thread after.
+    fn keep_content(&mut self, row: usize, mut content: Box<BatchContent>) {
+        if self.batches[row].pinned {
+            content.fields.iter_mut().for_each(|f| f.pinned = true);
+        }
+        self.contents.insert(row as u32, content);
     }
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {

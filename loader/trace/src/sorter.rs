@@ -15,6 +15,9 @@ pub struct Sorter {
     heap: BinaryHeap<Reverse<Pending>>,
     next: u64,
     newest: Nanos,
+    /// Time of the last event handed out.
+    last: Nanos,
+    late: u64,
     weight: usize,
 }
 
@@ -50,6 +53,8 @@ impl Sorter {
             heap: BinaryHeap::new(),
             next: 0,
             newest: Nanos(i64::MIN),
+            last: Nanos(i64::MIN),
+            late: 0,
             weight: 0,
         }
     }
@@ -87,10 +92,23 @@ impl Sorter {
     }
 
     /// The next event, however young: after the last event of a source.
+    ///
+    /// An event that comes after later ones were handed out counts as happening now, so that what is handed out is in
+    /// order for everyone who hears it.
     pub fn flush(&mut self) -> Option<Event> {
-        let Reverse(first) = self.heap.pop()?;
-        self.weight -= first.weight;
-        Some(first.event)
+        let Reverse(Pending {
+            mut event, weight, ..
+        }) = self.heap.pop()?;
+        self.weight -= weight;
+        self.late += u64::from(event.at < self.last);
+        self.last = self.last.max(event.at);
+        event.at = self.last;
+        Some(event)
+    }
+
+    /// Number of events that came too late to be put in their place.
+    pub fn late(&self) -> u64 {
+        self.late
     }
 
     /// Number of events held back.
@@ -130,6 +148,9 @@ mod tests {
         assert_eq!(out, [3, 5, 5]);
         assert_eq!(sorter.pop(Some(Nanos(24))).map(|e| e.at.0), Some(14));
         assert_eq!(sorter.flush().map(|e| e.at.0), Some(20));
-        assert!(sorter.is_empty());
+        assert!(sorter.is_empty() && sorter.late() == 0);
+        sorter.push(event(7, 5));
+        assert_eq!(sorter.flush().map(|e| e.at.0), Some(20));
+        assert_eq!(sorter.late(), 1);
     }
 }

@@ -1,5 +1,7 @@
 //! Where the time inside a sample goes: reading, decoding, resizing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use loadscope_trace::Nanos;
@@ -9,6 +11,7 @@ use loadscope_trace::Nanos;
 #[derive(Clone, Debug, Default)]
 pub struct SampleClock {
     on: bool,
+    done: Option<Arc<AtomicBool>>,
     samples: usize,
     /// A handful of stages, so a list beats a map.
     stages: Vec<(&'static str, Vec<Nanos>)>,
@@ -24,6 +27,30 @@ impl SampleClock {
     pub fn on() -> Self {
         Self {
             on: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same clock for a thread that is to give up once `done` is set.
+    #[must_use]
+    pub(crate) fn until(self, done: Arc<AtomicBool>) -> Self {
+        Self {
+            done: Some(done),
+            ..self
+        }
+    }
+
+    /// True once nobody wants the sample any more: a data set that takes long may give up.
+    pub fn is_cancelled(&self) -> bool {
+        self.done
+            .as_ref()
+            .is_some_and(|d| d.load(Ordering::Acquire))
+    }
+
+    /// A clock that is off and only knows whether anybody still waits: for work inside a stage.
+    pub(super) fn clone_watch(&self) -> Self {
+        Self {
+            done: self.done.clone(),
             ..Self::default()
         }
     }

@@ -9,6 +9,8 @@ use crate::cpu::thread_cpu_time;
 
 /// How late a sleeping thread may wake up; the last bit is spent in a loop instead.
 const SPIN: Duration = Duration::from_micros(300);
+/// How often a long sleep looks whether anybody still waits for it.
+const LOOK: Duration = Duration::from_millis(50);
 
 impl CostModel {
     /// Takes as long as sample `index` costs, counted from `start`, and fails if it is told to.
@@ -25,10 +27,14 @@ impl CostModel {
         clock: &mut SampleClock,
     ) -> Result<(), SampleError> {
         let cost = self.cost(index).to_duration();
+        let watch = clock.clone_watch();
+        let gone = || watch.is_cancelled();
         if self.cpu {
-            clock.stage("compute", || burn(cost.saturating_sub(start.elapsed())));
+            clock.stage("compute", || {
+                burn(cost.saturating_sub(start.elapsed()), gone)
+            });
         } else {
-            clock.stage("sleep", || sleep_until(start, cost));
+            clock.stage("sleep", || sleep_until(start, cost, gone));
         }
         assert!(
             !self.panic.contains(&index),
@@ -44,20 +50,21 @@ impl CostModel {
     }
 }
 
-/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick.
-fn sleep_until(start: Instant, duration: Duration) {
-    let left = duration.saturating_sub(start.elapsed());
-    if let Some(nap) = left.checked_sub(SPIN) {
-        std::thread::sleep(nap);
-    }
-    while start.elapsed() < duration {
-        std::hint::spin_loop();
+/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if nobody waits any more.
+fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
+    loop {
+        let left = duration.saturating_sub(start.elapsed());
+        match left.checked_sub(SPIN) {
+            _ if left.is_zero() || gone() => return,
+            Some(nap) => std::thread::sleep(nap.min(LOOK)),
+            None => std::hint::spin_loop(),
+        }
     }
 }
 
 /// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
 /// longer.
-fn burn(cost: Duration) {
+fn burn(cost: Duration, gone: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
     let start = Instant::now();
     let cpu_start = thread_cpu_time();
@@ -67,7 +74,7 @@ fn burn(cost: Duration) {
             // No such clock here: wall time is the next best.
             _ => start.elapsed().into(),
         };
-        if used >= cost {
+        if used >= cost || gone() {
             return;
         }
         let mut z = used.0 as u64;
@@ -88,7 +95,7 @@ mod tests {
         // The best of many, since the machine may be busy with something else.
         let sleeps = (0..50).any(|_| {
             let start = Instant::now();
-            sleep_until(start, cost);
+            sleep_until(start, cost, || false);
             start.elapsed() < limit
         });
         assert!(sleeps);
@@ -96,7 +103,7 @@ mod tests {
             let Some(start) = thread_cpu_time() else {
                 return true;
             };
-            burn(cost);
+            burn(cost, || false);
             thread_cpu_time().is_some_and(|end| end - start < limit.into())
         });
         assert!(burns);

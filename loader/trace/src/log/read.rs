@@ -206,6 +206,8 @@ pub struct ReadOutcome {
     pub lines: u64,
     /// True if the file ends in the middle.
     pub cut: bool,
+    /// Events so far out of order that they count as happening later than they did.
+    pub late: u64,
 }
 
 /// Reads the whole log at `path` and hands its events over in order of time, each with the number of bytes of the file that
@@ -241,6 +243,7 @@ fn in_order(
     Ok(ReadOutcome {
         lines: reader.lines,
         cut: reader.cut,
+        late: sorter.late(),
     })
 }
 

@@ -1,0 +1,85 @@
+//! Recordings on disk.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use loadscope_trace::{
+    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos, Run,
+    RunId, read_log,
+};
+
+/// What to tell a user whose file could not be read.
+pub fn refusal(path: &Path, error: &LogError) -> String {
+    match error {
+        // It names the file already.
+        LogError::Open { .. } => format!("cannot open {error}"),
+        _ => format!("cannot open {}: {error}", path.display()),
+    }
+}
+
+/// Reads a recording; `progress` hears how far it is and says whether to go on.
+///
+/// # Errors
+/// If the file is no recording or is damaged.
+pub fn read_run(
+    path: &Path,
+    mut progress: impl FnMut(f32) -> bool,
+) -> Result<(Run, bool), LogError> {
+    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
+    let mut run = Run::default();
+    let mut told = Instant::now();
+    let outcome = read_log(path, |event, bytes| {
+        run.apply(&event);
+        if run.events() % 1024 != 0 || told.elapsed() < Duration::from_millis(50) {
+            return true;
+        }
+        told = Instant::now();
+        progress((bytes as f64 / size as f64) as f32)
+    })?;
+    if outcome.late > 0 {
+        run.apply(&late(run.end(), outcome.late));
+    }
+    Ok((run, outcome.cut))
+}
+
+/// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
+pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let result = (|| {
+        let file = File::create(&part).map_err(|cause| LogError::Open {
+            path: path.to_owned(),
+            cause,
+        })?;
+        let mut log = LogWriter::new(file, Compression::for_path(path))?;
+        for event in reader {
+            log.write(&event?)?;
+        }
+        log.finish()?;
+        std::fs::rename(&part, path).map_err(|cause| LogError::Open {
+            path: path.to_owned(),
+            cause,
+        })
+    })();
+    if result.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    result
+}
+
+/// Says that events came too late to be put in their place.
+pub(super) fn late(at: Nanos, count: u64) -> Event {
+    Event {
+        at,
+        run: RunId(0),
+        kind: EventKind::Message(Box::new(Message {
+            level: Level::Warning,
+            text: format!("{count} events came late and are shown later than they happened"),
+            about: None,
+            worker: None,
+            sample: None,
+        })),
+    }
+}
