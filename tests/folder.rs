@@ -8,7 +8,8 @@ use loadscope_trace::{FieldData, OnError, Run, RunOptions, Summary};
 use crate::fixture::{photographs, red_png};
 
 fn load(options: &RunOptions) -> (Run, Option<String>) {
-    let session = Session::start(options, Record::Memory, Arc::new(|| {})).expect("the folder opens");
+    let session =
+        Session::start(options, Record::Memory, Arc::new(|| {})).expect("the folder opens");
     let mut run = Run::default();
     loop {
         let update = session

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, CentralPanel, Context, Frame, Margin, Panel, Ui, ViewportCommand};
-use loadscope_trace::{LogReader, Nanos, Run};
+use loadscope_trace::{Event, EventKind, Level, LogReader, Nanos, Run};
 
 use crate::command::{Action, Command};
 use crate::dialog::Dialogs;
@@ -123,6 +123,12 @@ impl App {
             Some(Effect::Open(path)) => self.open(path),
             Some(Effect::Save(path)) => self.save_to(path),
             Some(Effect::Close) => self.close(),
+            Some(Effect::ToggleTheme) => {
+                self.state.theme = match ctx.theme() {
+                    egui::Theme::Dark => egui::ThemePreference::Light,
+                    egui::Theme::Light => egui::ThemePreference::Dark,
+                };
+            }
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
             Some(Effect::AskOpen) => self.dialogs.open(),
             Some(Effect::AskSave) => self.dialogs.save(),
@@ -229,7 +235,12 @@ impl App {
 
     fn take_in(&mut self, update: Update) {
         match update {
-            Update::Events(events) => events.iter().for_each(|e| self.state.run.apply(e)),
+            Update::Events(events) => {
+                for event in &events {
+                    self.state.run.apply(event);
+                    self.show_warning(event);
+                }
+            }
             Update::Loading(share) => {
                 if let Source::Loading { share: shown, .. } = &mut self.state.source {
                     *shown = share;
@@ -250,6 +261,18 @@ impl App {
                 self.complain(text);
             }
             Update::Failed(text) => self.complain(text),
+        }
+    }
+
+    /// What PyTorch would print as a `UserWarning` is shown in place.
+    fn show_warning(&mut self, event: &Event) {
+        if let EventKind::Message(message) = &event.kind
+            && message.level == Level::Warning
+        {
+            self.state.notices.push(Notice {
+                is_error: false,
+                text: message.text.clone(),
+            });
         }
     }
 
@@ -290,7 +313,8 @@ impl App {
     }
 
     fn keys(&mut self, ctx: &Context) {
-        if ctx.egui_wants_keyboard_input() {
+        // A menu has its own keys, Escape above all.
+        if ctx.egui_wants_keyboard_input() || egui::Popup::is_any_open(ctx) {
             return;
         }
         // A key with modifiers first: without them it would be taken for the plain one.
@@ -433,7 +457,7 @@ impl App {
         Panel::top("machine")
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
-            .default_size((height * 0.46).clamp(220.0, 420.0))
+            .default_size((height * 0.42).clamp(200.0, 400.0))
             .size_range(160.0..=(height - 140.0).max(161.0))
             .show(ui, |ui| commands.extend(machine.show(ui, state)));
         Panel::top("lower tabs")

@@ -1,6 +1,6 @@
 //! The machine: which batch is where at the instant that is looked at, and whether the trainer waits.
 //!
-//! [`scene`] reads the state, [`layout`] and [`grid`] say where everything is, the rest paints.
+//! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
 
 use eframe::egui::{Align2, Rect, Sense, Ui, pos2, vec2};
 use loadscope_trace::Lane;

@@ -178,21 +178,21 @@ impl Session {
     /// Holds every thread of the loader.
     pub fn pause(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
-            control.gate.pause();
+            control.pause();
         }
     }
 
     /// Lets them go on.
     pub fn resume(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
-            control.gate.resume();
+            control.resume();
         }
     }
 
     /// Lets one transition through.
     pub fn step(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
-            control.gate.step();
+            control.step();
         }
     }
 

@@ -34,6 +34,8 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// From dark to light or back.
+    ToggleTheme,
     /// Close the window.
     Quit,
 }
@@ -54,6 +56,8 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::SaveTo(path) => return Some(Effect::Save(path)),
         Command::UseFolder(path) => {
             state.options.dataset = format!("folder:{}", path.display());
+            // The demo's slowness is not the user's.
+            state.options.extra_cost.clear();
             state.options_open = true;
         }
         Command::Say(notice) => state.notices.push(notice),
@@ -105,19 +109,12 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::ShowPlots => state.lower = Lower::Plots,
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
-        Action::ToggleTheme => state.theme = other_theme(state.theme),
         Action::ToggleMotion => state.still = !state.still,
+        // The window knows which theme is shown.
+        Action::ToggleTheme => return Some(Effect::ToggleTheme),
         Action::Help => state.help_open = !state.help_open,
     }
     None
-}
-
-fn other_theme(theme: eframe::egui::ThemePreference) -> eframe::egui::ThemePreference {
-    use eframe::egui::ThemePreference::{Dark, Light, System};
-    match theme {
-        Dark => Light,
-        Light | System => Dark,
-    }
 }
 
 /// Innermost first: help, selection, cursor, view.
@@ -213,9 +210,14 @@ fn travel(state: &mut State, action: Action) {
         return;
     }
     let waits = state.run.waits();
+    // Waits that are nothing beside the longest one are not what is looked for.
+    let end = state.run.end();
+    let length = |w: &loadscope_trace::Wait| w.end.min(end) - w.start;
+    let longest = waits.iter().map(length).max().unwrap_or_default();
+    let is_stall = |w: &loadscope_trace::Wait| length(w).0.saturating_mul(20) >= longest.0;
     let wait = match action {
-        Action::NextStall => waits.iter().find(|w| w.start > now),
-        Action::PreviousStall => waits.iter().rev().find(|w| w.start < now),
+        Action::NextStall => waits.iter().find(|w| w.start > now && is_stall(w)),
+        Action::PreviousStall => waits.iter().rev().find(|w| w.start < now && is_stall(w)),
         _ => None,
     };
     match wait.map(|w| w.start) {

@@ -234,13 +234,11 @@ impl<'a> Pen<'a> {
     /// The ground of a station.
     pub fn ground(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
         let lit = lane.is_some() && lane == self.hovered_lane();
-        let fill = if lit {
-            self.palette.hovered()
-        } else {
-            self.palette.panel
-        };
-        ui.painter().rect_filled(rect, CORNER, fill);
+        ui.painter().rect_filled(rect, CORNER, self.palette.panel);
         self.place(ui, rect);
+        if lit {
+            self.outline(ui, rect, 1.0, self.palette.weak);
+        }
         if lane.is_some_and(|l| self.state.selection == Some(Item::Lane(l))) {
             self.outline(ui, rect, 2.0, self.palette.strong);
         }

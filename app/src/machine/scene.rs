@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loadscope_trace::{
-    HeldBatch, Lane, Machine, Nanos, PinMemory, Run, Stage, Transition, WorkerId,
-};
+use loadscope_trace::{HeldBatch, Lane, Machine, Nanos, Run, Stage, Transition, WorkerId};
 
 use super::layout::Plan;
 use crate::state::State;
@@ -152,7 +150,8 @@ fn plan(run: &Run) -> Plan {
         }
     }
     let with_workers = workers > 0;
-    let pin = options.pin_memory != PinMemory::Off || seen[1] || seen[2];
+    // Asked for and to be had: without a GPU `pin_memory=True` pins nothing.
+    let pin = run.info.pinning.is_some() || seen[1] || seen[2];
     let prefetch = match options.prefetch() {
         0 => 2 * usize::from(with_workers),
         factor => factor,

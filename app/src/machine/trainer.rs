@@ -82,7 +82,9 @@ impl Pen<'_> {
 
     fn next_up(&self) -> String {
         match self.scene.machine.awaited() {
-            Some(next) if next.stage.has_arrived() => format!("Batch {} is ready", next.id.idx),
+            _ if !self.scene.in_order() => "Next comes whichever arrives first".to_owned(),
+            Some(next) if next.stage == Stage::Ready => format!("Batch {} is ready", next.id.idx),
+            Some(next) if next.stage == Stage::Held => format!("Batch {} has arrived", next.id.idx),
             Some(next) => format!("Next {} · {}", next.id.idx, whereabouts(&next)),
             None => "No batch is on its way".to_owned(),
         }
@@ -196,7 +198,11 @@ impl Pen<'_> {
         });
         let shares = track.map_or_else(Shares::default, |t| t.until(self.scene.now));
         let waited = shares.of(Activity::Waiting).0 as f64;
-        let total = shares.total().0 as f64;
+        // Of all the time that has passed, as in the verdict above.
+        let epochs = self.scene.run.epochs();
+        let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
+        let end = epochs.last().and_then(|e| e.end).unwrap_or(Nanos::MAX);
+        let total = (self.scene.now.min(end) - start).0 as f64;
         if total <= 0.0 || body.height() < 110.0 {
             return;
         }

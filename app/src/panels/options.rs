@@ -93,7 +93,7 @@ fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
         let response = combo.show_ui(ui, |ui| {
             for (k, (_, name, spec)) in KINDS.iter().enumerate() {
                 if ui.selectable_label(current == Some(k), *name).clicked() && current != Some(k) {
-                    options.dataset = (*spec).to_owned();
+                    *options = example(spec, options);
                 }
             }
         });
@@ -178,6 +178,26 @@ fn hint(ui: &mut Ui, text: &str) {
     ui.add(egui::Label::new(text).wrap());
 }
 
+/// What one would run first with a kind of dataset: the demo's slowness is not the user's, and one slow sample is seen best
+/// in batches of one.
+fn example(spec: &str, old: &RunOptions) -> RunOptions {
+    let mut new = RunOptions {
+        dataset: spec.to_owned(),
+        extra_cost: String::new(),
+        ..old.clone()
+    };
+    if spec.starts_with("digits") {
+        new = crate::prefs::demo();
+    } else if spec.starts_with("synthetic") {
+        new.batch_size = 1;
+        new.shuffle = false;
+        new.num_workers = 2;
+        new.prefetch_factor = None;
+        new.step_ms = 20.0;
+    }
+    new
+}
+
 fn loader(ui: &mut Ui, o: &mut RunOptions) {
     row(
         ui,
@@ -197,7 +217,7 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "generator seed",
+        "generator",
         "The same seed gives PyTorch's order, every time",
         |ui, label| {
             let mut seed = o.seed.unwrap_or(0);

@@ -1,11 +1,12 @@
 //! The status line: where the events come from, the clock, what was lost, and what watching costs.
 
 use eframe::egui::{Align, Layout, RichText, Ui};
-use loadscope_trace::Level;
+use loadscope_trace::{Level, Stage};
 
 use crate::format;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size, words};
+use crate::view::Cursor;
 
 /// Shows the status line.
 pub fn show(ui: &mut Ui, state: &State) {
@@ -89,9 +90,23 @@ fn origin(state: &State) -> String {
     match &state.source {
         Source::None => "No run".to_owned(),
         Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
-        Source::Live { paused: true } => "Live, paused".to_owned(),
-        Source::Live { paused: false } => "Live".to_owned(),
-        Source::Finished => format!("Finished, {}", state.run.info.origin.label()),
+        Source::Live { paused } => {
+            let paused = if *paused { ", paused" } else { "" };
+            let past = match state.cursor {
+                Cursor::Live => "",
+                _ => ", the past is shown",
+            };
+            format!("Live{paused}{past}")
+        }
+        Source::Finished => {
+            let left = |stage| state.run.batches().iter().any(|b| b.stage == stage);
+            let how = if left(Stage::Discarded) {
+                "Stopped"
+            } else {
+                "Finished"
+            };
+            format!("{how}, {}", state.run.info.origin.label())
+        }
         Source::Recording { path, cut } => {
             let name = path
                 .file_name()

@@ -108,9 +108,18 @@ impl Pump {
             while let Ok(event) = self.run.events.try_recv() {
                 self.sorter.push(event);
             }
-            let now = self.run.clock.now();
+            let now = self.run.control.now();
             let mut ready = Vec::new();
-            while let Some(event) = self.sorter.pop(Some(now)) {
+            // The clock of a paused run stands still; nothing that is not here yet can be earlier.
+            let all = self.run.control.is_paused();
+            let next = |sorter: &mut Sorter| {
+                if all {
+                    sorter.flush()
+                } else {
+                    sorter.pop(Some(now))
+                }
+            };
+            while let Some(event) = next(&mut self.sorter) {
                 ready.push(event);
             }
             self.pass_on(ready);
@@ -125,7 +134,7 @@ impl Pump {
             self.sorter.push(event);
         }
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
-        let now = self.run.clock.now();
+        let now = self.run.control.now();
         if self.sorter.late() > 0 {
             rest.push(late(now, self.sorter.late()));
         }

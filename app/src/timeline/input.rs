@@ -1,4 +1,4 @@
-//! Hands: wheel, drag, click. Everything ends in [`Asks`].
+//! Hands: wheel, drag, click. Everything ends in `Asks`.
 
 use eframe::egui::{CursorIcon, PointerButton, Rect, Response, Ui};
 use loadscope_trace::Nanos;

@@ -70,7 +70,7 @@ pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
 /// What is kept from frame to frame as long as nothing changes.
 #[derive(Default)]
 pub(super) struct Cache {
-    key: Option<(TimeAxis, u64, usize, bool)>,
+    key: Option<(TimeAxis, Rangef, u64, usize, bool)>,
     mesh: Arc<Mesh>,
 }
 
@@ -177,6 +177,7 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
     let run = &scene.state.run;
     let key = Some((
         *whole,
+        strip.y_range(),
         run.events(),
         run.batches().as_ptr() as usize,
         scene.palette.dark,
@@ -200,7 +201,8 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
                     mesh.add_colored_rect(rect, scene.palette.activity(span.activity))
                 }
                 Drawn::Shares { shares, .. } => {
-                    let whole = (end - start).0 as f64;
+                    // What is narrower than a pixel fills its part of it, no more.
+                    let whole = ((end - start).0 as f64).max(whole.ns_per_point());
                     stack(&mut mesh, rect, shares, whole, 1.0, |activity| {
                         scene.palette.activity(activity)
                     });

@@ -255,7 +255,9 @@ fn bars(
         };
         let left = canvas.axis.x(*start);
         let right = canvas.axis.x(*end).max(left + pixel);
-        let whole = (*end - *start).0 as f64 * rows as f64;
+        // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
+        let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
+        let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
         stack(
             mesh,
             Rect::from_x_y_ranges(left..=right, edges),

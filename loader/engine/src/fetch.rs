@@ -1,16 +1,16 @@
 //! Fetching: from a list of indices to a batch. PyTorch's `_MapDatasetFetcher`.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use loadscope_trace::{BatchId, EventKind, Fetched, Nanos, SampleTiming, Stage, StageTiming};
 
 use crate::batch::Batch;
+use crate::clock::Clock;
 use crate::collate::{CollateSite, default_collate};
 use crate::cpu::thread_cpu_time;
 use crate::dataset::{Dataset, SampleClock, SampleError};
 use crate::error::EngineError;
-use crate::probe::{Clock, Probe};
+use crate::probe::Probe;
 use crate::value::Value;
 
 /// Makes a batch from indices. Runs in the workers, or in the main thread when there are none.
@@ -60,7 +60,7 @@ pub struct FetchScope<'a> {
     /// The dataset index of the sample under way.
     current: Option<usize>,
     /// When it began, and the thread's CPU time then.
-    began: Option<(Instant, Option<Nanos>)>,
+    began: Option<(Nanos, Option<Nanos>)>,
     told: bool,
 }
 
@@ -71,12 +71,12 @@ impl<'a> FetchScope<'a> {
             probe,
             batch,
             site,
-            clock,
-            stages: match clock {
+            stages: match &clock {
                 Some(_) => SampleClock::on(),
                 None => SampleClock::off(),
             }
             .until(Arc::clone(probe.done())),
+            clock,
             timings: Vec::new(),
             current: None,
             began: None,
@@ -93,19 +93,19 @@ impl<'a> FetchScope<'a> {
     pub fn begin_sample(&mut self, index: usize) {
         self.stages.begin_sample();
         self.current = Some(index);
-        if self.clock.is_some() {
+        if let Some(clock) = &self.clock {
             let cpu = self.measures_cpu().then(thread_cpu_time).flatten();
-            self.began = Some((Instant::now(), cpu));
+            self.began = Some((clock.now(), cpu));
         }
     }
 
     /// The sample has been fetched.
     pub fn end_sample(&mut self) {
         self.current = None;
-        if let (Some(clock), Some((start, cpu))) = (self.clock, self.began.take()) {
+        if let (Some(clock), Some((start, cpu))) = (&self.clock, self.began.take()) {
             self.timings.push(SampleTiming {
-                start: clock.at(start),
-                wall: start.elapsed().into(),
+                start,
+                wall: clock.now() - start,
                 cpu: cpu.and_then(|begin| Some(thread_cpu_time()? - begin)),
             });
         }

@@ -15,6 +15,7 @@
 //! | `pin_memory` | [`pin`] |
 
 pub mod batch;
+mod clock;
 pub mod collate;
 pub mod content;
 mod cpu;
@@ -35,9 +36,10 @@ pub mod value;
 mod worker;
 
 pub use batch::{Batch, Loaded};
+pub use clock::Clock;
 pub use error::EngineError;
 pub use fetch::{Collate, DefaultCollate, Fetch, FetchError, FetchScope, MapFetcher};
 pub use gate::Gate;
 pub use loader::{DataLoader, LoaderIter, LoaderOptions};
-pub use probe::{Clock, ContentPolicy, Probe};
+pub use probe::{ContentPolicy, Probe};
 pub use run::{RunControl, RunHandle, start};

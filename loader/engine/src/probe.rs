@@ -3,41 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_trace::{BatchId, Event, EventKind, Level, Message, Nanos, RunId, Stage};
 
+use crate::clock::Clock;
 use crate::gate::Gate;
-
-/// The clock of a run: nanoseconds since an anchor.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock {
-    anchor: Instant,
-    /// Wall-clock time of the anchor, ns since 1970.
-    pub unix_ns: i64,
-}
-
-impl Clock {
-    /// A clock that starts now.
-    pub fn start() -> Self {
-        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        Self {
-            anchor: Instant::now(),
-            unix_ns: Nanos::from(unix.unwrap_or_default()).0,
-        }
-    }
-
-    /// Time since the anchor.
-    pub fn now(&self) -> Nanos {
-        self.anchor.elapsed().into()
-    }
-
-    /// The time of `instant` on this clock; zero before the anchor.
-    pub fn at(&self, instant: Instant) -> Nanos {
-        instant.saturating_duration_since(self.anchor).into()
-    }
-}
 
 /// How much work may go into looking inside the batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,7 +104,7 @@ impl Probe {
 
     /// The run's clock, if anyone is told anything.
     pub fn clock(&self) -> Option<Clock> {
-        self.shared.as_ref().map(|s| s.clock)
+        self.shared.as_ref().map(|s| s.clock.clone())
     }
 
     /// Events lost and not yet reported.

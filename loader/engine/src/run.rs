@@ -7,15 +7,18 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
-use loadscope_trace::{Event, EventKind, Level, OnError, Origin, RunInfo, RunOptions, Stage};
+use loadscope_trace::{
+    Event, EventKind, Level, Nanos, OnError, Origin, RunInfo, RunOptions, Stage,
+};
 
+use crate::clock::Clock;
 use crate::dataset::{Dataset, DatasetSpec, Slowed};
 use crate::error::EngineError;
 use crate::fetch::{DefaultCollate, MapFetcher};
 use crate::gate::Gate;
 use crate::loader::{DataLoader, LoaderOptions};
 use crate::pin::Pinning;
-use crate::probe::{Clock, ContentPolicy, Probe};
+use crate::probe::{ContentPolicy, Probe};
 use crate::rng::shared_generator;
 use crate::sampler::{
     BatchSampler, BatchSource, DataLen, RandomSampler, RandomSource, Sampler, SequentialSampler,
@@ -31,24 +34,60 @@ pub struct RunHandle {
     pub events: Receiver<Event>,
     /// Pauses, steps and stops it.
     pub control: RunControl,
-    /// Its clock: the time of "now" in its events.
-    pub clock: Clock,
     probe: Probe,
     trainer: Option<JoinHandle<Result<(), EngineError>>>,
 }
 
 /// Pauses, steps and stops a run, from any thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RunControl {
-    /// Pauses, resumes and steps it.
-    pub gate: Gate,
+    gate: Gate,
+    clock: Clock,
     stop: Arc<AtomicBool>,
 }
 
+impl Default for RunControl {
+    fn default() -> Self {
+        Self {
+            gate: Gate::default(),
+            clock: Clock::start(),
+            stop: Arc::default(),
+        }
+    }
+}
+
 impl RunControl {
+    /// Holds every thread at its next change of stage, and stops the run's clock.
+    pub fn pause(&self) {
+        self.gate.pause();
+        self.clock.pause();
+    }
+
+    /// Lets them go on.
+    pub fn resume(&self) {
+        self.clock.resume();
+        self.gate.resume();
+    }
+
+    /// Lets one change of stage through.
+    pub fn step(&self) {
+        self.gate.step();
+    }
+
+    /// True while it is paused.
+    pub fn is_paused(&self) -> bool {
+        self.gate.is_paused()
+    }
+
+    /// The time of "now" in the run's events.
+    pub fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
     /// Ends the run after the batch that is being worked on. Events still come until its threads are joined.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
+        self.clock.resume();
         self.gate.release();
     }
 }
@@ -101,14 +140,14 @@ pub fn start(
     if !options.extra_cost.is_empty() {
         dataset = Arc::new(Slowed::new(dataset, &options.extra_cost)?);
     }
-    let clock = Clock::start();
-    let (probe, events) = Probe::new(clock, content, CHANNEL);
+    let clock = control.clock.clone();
+    let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
     let probe = probe.with_gate(control.gate.clone());
     let training = Training::prepare(
         options,
         dataset,
         &spec,
-        clock,
+        &clock,
         &probe,
         Arc::clone(&control.stop),
     )?;
@@ -125,7 +164,6 @@ pub fn start(
     Ok(RunHandle {
         events,
         control,
-        clock,
         probe,
         trainer: Some(trainer),
     })
@@ -205,7 +243,7 @@ impl Training {
         options: &RunOptions,
         dataset: Arc<dyn Dataset<Sample = Value>>,
         spec: &DatasetSpec,
-        clock: Clock,
+        clock: &Clock,
         probe: &Probe,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
@@ -309,7 +347,7 @@ fn info(
     options: &RunOptions,
     dataset: &dyn Dataset<Sample = Value>,
     spec: &DatasetSpec,
-    clock: Clock,
+    clock: &Clock,
     batches: usize,
     pinning: Option<String>,
 ) -> RunInfo {
