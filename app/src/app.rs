@@ -454,11 +454,16 @@ impl App {
             return commands;
         }
         let height = ui.available_height();
+        // A narrow machine needs no height; the timeline does.
+        let tallest = (ui.available_width() * 0.46)
+            .max(220.0)
+            .min(height - 140.0)
+            .max(161.0);
         Panel::top("machine")
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
             .default_size((height * 0.42).clamp(200.0, 400.0))
-            .size_range(160.0..=(height - 140.0).max(161.0))
+            .size_range(160.0..=tallest)
             .show(ui, |ui| commands.extend(machine.show(ui, state)));
         Panel::top("lower tabs")
             .frame(frame)
