@@ -169,8 +169,14 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
         .map(|(k, name)| (stages.total(k), name.as_str()))
         .collect();
     costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
-    let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
     let all = Nanos(run.samples(at).map(|s| s.wall.0).sum());
+    let named = Nanos(costs.iter().map(|c| c.0.0).sum());
+    // What has no name is not hidden; below a hundredth it is the measuring itself.
+    if (all - named).0 * 100 > all.0 {
+        costs.push((all - named, "other"));
+        costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
+    }
+    let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
     section(ui, "Where fetching spent its time");
     let (name, number) = (106.0, 58.0);
     let head = [
