@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{self, CentralPanel, Context, Frame, Margin, Panel, Ui, ViewportCommand};
-use loadscope_trace::{Event, EventKind, Level, LogReader, Nanos, Run};
+use eframe::egui::{self, Context, Ui, ViewportCommand};
+use loadscope_trace::{LogReader, Nanos, Run};
 
 use crate::command::{Action, Command};
 use crate::dialog::Dialogs;
@@ -14,17 +14,16 @@ use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
-use crate::panels::{help, notices, options, status, toolbar, welcome};
 use crate::prefs::Prefs;
-use crate::session::{self, Record, Session, SessionError, Update, Waker};
-use crate::state::{Lower, Notice, Source, State};
-use crate::theme::{self, Palette};
+use crate::session::{self, Record, Session, SessionError, Waker};
+use crate::state::{Notice, Source, State};
+use crate::theme::{self};
 use crate::timeline::Timeline;
-use crate::update::{Effect, advance, update};
+use crate::update::{Effect, advance, is_possible, update};
 use crate::view::Cursor;
 
-/// Events are taken in for at most so long a frame.
-const DRAIN: Duration = Duration::from_millis(10);
+mod frame;
+mod intake;
 
 /// While data flow, the window is drawn so often.
 const LIVE_FRAME: Duration = Duration::from_millis(33);
@@ -217,101 +216,6 @@ impl App {
         });
     }
 
-    /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
-    fn drain(&mut self) -> bool {
-        let start = Instant::now();
-        while start.elapsed() < DRAIN {
-            let Some(update) = self
-                .session
-                .as_ref()
-                .and_then(|s| s.updates.try_recv().ok())
-            else {
-                return false;
-            };
-            self.take_in(update);
-        }
-        true
-    }
-
-    fn take_in(&mut self, update: Update) {
-        match update {
-            Update::Events(events) => {
-                for event in &events {
-                    self.state.run.apply(event);
-                    self.show_warning(event);
-                }
-            }
-            Update::Loading(share) => {
-                if let Source::Loading { share: shown, .. } = &mut self.state.source {
-                    *shown = share;
-                }
-            }
-            Update::Loaded { run, cut } => self.loaded(*run, cut),
-            Update::Ended(error) => self.ended(error),
-            Update::Saved(path) => {
-                self.state.saving = None;
-                Prefs::remember(&mut self.state.recent, &path);
-                self.state.notices.push(Notice {
-                    is_error: false,
-                    text: format!("Saved to {}", path.display()),
-                });
-            }
-            Update::NotSaved(text) => {
-                self.state.saving = None;
-                self.complain(text);
-            }
-            Update::Failed(text) => self.complain(text),
-        }
-    }
-
-    /// What PyTorch would print as a `UserWarning` is shown in place.
-    fn show_warning(&mut self, event: &Event) {
-        if let EventKind::Message(message) = &event.kind
-            && message.level == Level::Warning
-        {
-            self.state.notices.push(Notice {
-                is_error: false,
-                text: message.text.clone(),
-            });
-        }
-    }
-
-    fn loaded(&mut self, run: Run, cut: bool) {
-        let Source::Loading { path, .. } = &self.state.source else {
-            return;
-        };
-        let path = path.clone();
-        Prefs::remember(&mut self.state.recent, &path);
-        if cut {
-            let text = format!(
-                "{} is cut off in the middle: the program that wrote it was stopped. \
-                 Everything before the cut is shown",
-                path.display()
-            );
-            self.complain(text);
-        }
-        // The form shows what made this recording, ready to be run again.
-        self.state.options = run.info.options.clone();
-        self.check_options();
-        self.state.run = run;
-        self.state.source = Source::Recording { path, cut };
-    }
-
-    fn ended(&mut self, error: Option<String>) {
-        match self.state.source {
-            // Refused before anything happened.
-            Source::Live { .. } if self.state.run.events() == 0 => {
-                self.state.source = Source::None;
-            }
-            Source::Live { .. } => self.state.source = Source::Finished,
-            Source::Loading { .. } => self.state.source = Source::None,
-            _ => {}
-        }
-        if let Some(error) = error {
-            self.complain(error);
-        }
-    }
-
     fn keys(&mut self, ctx: &Context) {
         // A menu has its own keys, Escape above all.
         if ctx.egui_wants_keyboard_input() || egui::Popup::is_any_open(ctx) {
@@ -324,7 +228,7 @@ impl App {
         actions.sort_by_key(|(_, s)| s.modifiers == egui::Modifiers::NONE);
         for (action, shortcut) in actions {
             while ctx.input_mut(|i| i.consume_shortcut(&shortcut)) {
-                if !toolbar::is_possible(&self.state, action) {
+                if !is_possible(&self.state, action) {
                     continue;
                 }
                 let command = self.at_pointer(action);
@@ -364,120 +268,6 @@ impl App {
             self.headline_of = events;
             self.headline = Headline::of(&self.state.run);
         }
-    }
-
-    /// Everything in the window; returns what was asked for.
-    fn show(&mut self, ui: &mut Ui) -> Vec<Command> {
-        let state = &self.state;
-        let palette = Palette::of(ui);
-        let frame = |x, y| {
-            Frame::NONE
-                .fill(palette.panel)
-                .inner_margin(Margin::symmetric(x, y))
-        };
-        let mut commands = Vec::new();
-        Panel::top("toolbar")
-            .frame(frame(8, 4))
-            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
-        Panel::bottom("status")
-            .frame(frame(12, 4))
-            .show(ui, |ui| status::show(ui, state));
-        if !state.notices.is_empty() {
-            Panel::top("notices")
-                .frame(frame(12, 4))
-                .show(ui, |ui| commands.extend(notices::show(ui, state)));
-        }
-        let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
-        Panel::left("options")
-            .frame(frame(12, 0))
-            .default_size(268.0)
-            .size_range(220.0..=420.0)
-            .show_collapsible(ui, &mut options_open, |ui| {
-                commands.extend(options::show(ui, state));
-            });
-        if state.has_run() {
-            Panel::right("inspector")
-                .frame(frame(12, 8))
-                .default_size(300.0)
-                .size_range(240.0..=640.0)
-                .show_collapsible(ui, &mut inspector_open, |ui| {
-                    commands.extend(self.inspector.show(ui, state));
-                });
-        }
-        if options_open != state.options_open {
-            commands.push(Action::ToggleOptions.into());
-        }
-        if inspector_open != state.inspector_open {
-            commands.push(Action::ToggleInspector.into());
-        }
-        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
-            if state.has_run() {
-                commands.extend(Self::debug(
-                    ui,
-                    state,
-                    self.headline.as_ref(),
-                    &mut self.machine,
-                    &mut self.timeline,
-                    &mut self.batches,
-                    &mut self.plots,
-                ));
-            } else {
-                commands.extend(welcome::show(ui, state));
-            }
-        });
-        commands.extend(help::show(ui, state));
-        commands
-    }
-
-    /// The Debug workspace: the verdict, the machine, and the timeline or the table below it.
-    fn debug(
-        ui: &mut Ui,
-        state: &State,
-        headline: Option<&Headline>,
-        machine: &mut MachineView,
-        timeline: &mut Timeline,
-        batches: &mut BatchTable,
-        plots: &mut Plots,
-    ) -> Vec<Command> {
-        let mut commands = Vec::new();
-        let palette = Palette::of(ui);
-        let frame = Frame::NONE
-            .fill(palette.panel)
-            .inner_margin(Margin::symmetric(12, 4));
-        Panel::top("headline")
-            .frame(frame)
-            .show(ui, |ui| commands.extend(toolbar::headline(ui, headline)));
-        if state.run.batches().is_empty() {
-            CentralPanel::default()
-                .frame(Frame::NONE.fill(palette.canvas))
-                .show(ui, |ui| welcome::nothing_yet(ui, state));
-            return commands;
-        }
-        let height = ui.available_height();
-        // A narrow machine needs no height; the timeline does.
-        let tallest = (ui.available_width() * 0.46)
-            .max(220.0)
-            .min(height - 140.0)
-            .max(161.0);
-        Panel::top("machine")
-            .frame(Frame::NONE.fill(palette.canvas))
-            .resizable(true)
-            .default_size((height * 0.42).clamp(200.0, 400.0))
-            .size_range(160.0..=tallest)
-            .show(ui, |ui| commands.extend(machine.show(ui, state)));
-        Panel::top("lower tabs")
-            .frame(frame)
-            .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
-        CentralPanel::default()
-            .frame(Frame::NONE.fill(palette.canvas))
-            .show(ui, |ui| {
-                commands.extend(match state.lower {
-                    Lower::Timeline => timeline.show(ui, state),
-                    Lower::Batches => batches.show(ui, state),
-                    Lower::Plots => plots.show(ui, state),
-                });
-            });
-        commands
     }
 }
 

@@ -9,6 +9,10 @@ use crate::prefs;
 use crate::state::{Lower, Source, State};
 use crate::view::{Cursor, Item, TimeView};
 
+mod possible;
+
+pub use possible::is_possible;
+
 /// What has to be done outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {

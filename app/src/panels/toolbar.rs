@@ -7,6 +7,7 @@ use crate::headline::Headline;
 use crate::panels::transport;
 use crate::state::{Lower, State};
 use crate::theme::{Palette, heading, size, words};
+use crate::update::is_possible;
 use crate::view::Item;
 
 /// Shows menus and transport.
@@ -108,29 +109,6 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
     if response.on_hover_text(info.tooltip).clicked() {
         commands.push(action.into());
         ui.close();
-    }
-}
-
-/// What makes no sense now is grey.
-pub fn is_possible(state: &State, action: Action) -> bool {
-    let has_steps = !state.run.transitions().is_empty();
-    match action {
-        Action::Stop => state.source.is_live(),
-        Action::Save | Action::Close => state.has_run(),
-        Action::PauseResume | Action::StepForward => state.source.is_live() || has_steps,
-        Action::StepBack
-        | Action::NextBatch
-        | Action::PreviousBatch
-        | Action::NextStall
-        | Action::PreviousStall
-        | Action::FollowLive
-        | Action::ZoomIn
-        | Action::ZoomOut
-        | Action::ShowAll => has_steps,
-        Action::FitSelection => state.selection.is_some(),
-        Action::ViewBack => !state.views_before.is_empty(),
-        Action::ViewForward => !state.views_after.is_empty(),
-        _ => true,
     }
 }
 

@@ -6,9 +6,9 @@ use eframe::egui::{
 };
 
 use crate::command::{Action, Command};
-use crate::panels::toolbar::is_possible;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size};
+use crate::update::is_possible;
 use crate::view::Cursor;
 
 /// A sign on a button.

@@ -5,7 +5,7 @@ use eframe::egui::{
     Align2, Painter, PointerButton, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui,
     UiBuilder, WidgetInfo, pos2,
 };
-use loadscope_trace::{Activity, Lane, Nanos, Shares};
+use loadscope_trace::{Activity, Lane, Nanos};
 
 use super::axis::TimeAxis;
 use super::hit::{self, Target};
@@ -169,7 +169,7 @@ fn paint_name(ui: &Ui, painter: &Painter, row: Rect, top: f32, lane: &LaneBox, s
     let at = pos2(place.left() + indent, place.center().y);
     painter.text(at, Align2::LEFT_CENTER, name, font, colour);
     if !lane.lane.is_queue() && ui.is_rect_visible(place) {
-        let (shares, whole) = on_screen(lane, scene);
+        let (shares, whole) = scene.shares(lane);
         let work = |a: &Activity| {
             matches!(
                 a,
@@ -193,21 +193,6 @@ fn paint_name(ui: &Ui, painter: &Painter, row: Rect, top: f32, lane: &LaneBox, s
             palette.weak,
         );
     }
-}
-
-/// How the part of a lane that is on the screen was spent, and how much there was to spend.
-pub(super) fn on_screen(lane: &LaneBox, scene: &Scene<'_>) -> (Shares, Nanos) {
-    let (start, end) = scene.on_screen();
-    let tracks = lane
-        .tracks()
-        .filter_map(|track| scene.state.run.track(track));
-    let shares = tracks.fold(Shares::default(), |sum, spans| {
-        sum + (spans.until(end) - spans.until(start))
-    });
-    (
-        shares,
-        Nanos((end - start).0.saturating_mul(lane.rows as i64)),
-    )
 }
 
 fn interact(ui: &Ui, row: Rect, top: f32, lane: &LaneBox, scene: &Scene<'_>, asks: &mut Asks) {

@@ -4,7 +4,6 @@ use eframe::egui::{CursorIcon, PointerButton, Rect, Response, Ui};
 use loadscope_trace::Nanos;
 
 use super::hit::Target;
-use super::minimap::Grip;
 use super::motion::Motion;
 use super::scene::Scene;
 use crate::command::Command;
@@ -17,6 +16,19 @@ pub(super) struct Asks {
     /// True if the way there should be seen.
     pub glide: bool,
     pub commands: Vec<Command>,
+}
+
+/// What is taken hold of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grip {
+    /// The left edge of the window.
+    Left,
+    /// The right edge of the window.
+    Right,
+    /// The window.
+    Inside,
+    /// The run outside the window.
+    Outside,
 }
 
 /// What the pointer holds.

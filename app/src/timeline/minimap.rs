@@ -9,7 +9,7 @@ use eframe::egui::{
 use loadscope_trace::{Lane, Nanos, Track};
 
 use super::axis::TimeAxis;
-use super::input::{Asks, Drag};
+use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::{lane_ground, stack};
 use super::scene::Scene;
@@ -20,19 +20,6 @@ use crate::view::TimeView;
 const REACH: f32 = 5.0;
 /// The narrowest window, points: it can always be seen and taken hold of.
 const NARROWEST: f32 = 6.0;
-
-/// What is taken hold of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grip {
-    /// The left edge of the window.
-    Left,
-    /// The right edge of the window.
-    Right,
-    /// The window.
-    Inside,
-    /// The run outside the window.
-    Outside,
-}
 
 /// The window of `view` on an axis that shows the whole run.
 pub fn window(whole: &TimeAxis, view: TimeView) -> Rangef {

@@ -1,10 +1,10 @@
 //! What every part of the timeline needs to know in a frame.
 
 use eframe::egui::{Rangef, Rect, pos2};
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, Shares};
 
 use super::axis::TimeAxis;
-use super::lanes::Lanes;
+use super::lanes::{LaneBox, Lanes};
 use super::layout::Grid;
 use crate::state::State;
 use crate::theme::{Palette, space};
@@ -27,6 +27,19 @@ impl Scene<'_> {
     pub fn on_screen(&self) -> (Nanos, Nanos) {
         let end = self.axis.view.end.min(self.state.run.end());
         (self.axis.view.start.max(Nanos::ZERO).min(end), end)
+    }
+
+    /// How the part of a lane that is on the screen was spent, and how much there was to spend.
+    pub fn shares(&self, lane: &LaneBox) -> (Shares, Nanos) {
+        let (start, end) = self.on_screen();
+        let tracks = lane
+            .tracks()
+            .filter_map(|track| self.state.run.track(track));
+        let shares = tracks.fold(Shares::default(), |sum, spans| {
+            sum + (spans.until(end) - spans.until(start))
+        });
+        let time = (end - start).0.saturating_mul(lane.rows as i64);
+        (shares, Nanos(time))
     }
 }
 

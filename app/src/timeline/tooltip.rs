@@ -3,7 +3,6 @@
 use eframe::egui::{Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
 
-use super::body::on_screen;
 use super::hit::Target;
 use super::lanes::LaneBox;
 use super::scene::Scene;
@@ -28,7 +27,7 @@ pub(super) fn show(
 
 /// About a lane as a whole.
 pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
-    let (shares, whole) = on_screen(lane, scene);
+    let (shares, whole) = scene.shares(lane);
     let lines = [
         lane.lane.to_string(),
         words::shares(&shares, whole),

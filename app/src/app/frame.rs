@@ -1,0 +1,130 @@
+//! What stands where in the window.
+
+use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use super::App;
+use crate::command::{Action, Command};
+use crate::headline::Headline;
+use crate::machine::MachineView;
+use crate::panels::batches::BatchTable;
+use crate::panels::plots::Plots;
+use crate::panels::{help, notices, options, status, toolbar, welcome};
+use crate::state::{Lower, State};
+use crate::theme::Palette;
+use crate::timeline::Timeline;
+
+impl App {
+    /// Everything in the window; returns what was asked for.
+    pub(super) fn show(&mut self, ui: &mut Ui) -> Vec<Command> {
+        let state = &self.state;
+        let palette = Palette::of(ui);
+        let frame = |x, y| {
+            Frame::NONE
+                .fill(palette.panel)
+                .inner_margin(Margin::symmetric(x, y))
+        };
+        let mut commands = Vec::new();
+        Panel::top("toolbar")
+            .frame(frame(8, 4))
+            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
+        Panel::bottom("status")
+            .frame(frame(12, 4))
+            .show(ui, |ui| status::show(ui, state));
+        if !state.notices.is_empty() {
+            Panel::top("notices")
+                .frame(frame(12, 4))
+                .show(ui, |ui| commands.extend(notices::show(ui, state)));
+        }
+        let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
+        Panel::left("options")
+            .frame(frame(12, 0))
+            .default_size(268.0)
+            .size_range(220.0..=420.0)
+            .show_collapsible(ui, &mut options_open, |ui| {
+                commands.extend(options::show(ui, state));
+            });
+        if state.has_run() {
+            Panel::right("inspector")
+                .frame(frame(12, 8))
+                .default_size(300.0)
+                .size_range(240.0..=640.0)
+                .show_collapsible(ui, &mut inspector_open, |ui| {
+                    commands.extend(self.inspector.show(ui, state));
+                });
+        }
+        if options_open != state.options_open {
+            commands.push(Action::ToggleOptions.into());
+        }
+        if inspector_open != state.inspector_open {
+            commands.push(Action::ToggleInspector.into());
+        }
+        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
+            if state.has_run() {
+                commands.extend(Self::debug(
+                    ui,
+                    state,
+                    self.headline.as_ref(),
+                    &mut self.machine,
+                    &mut self.timeline,
+                    &mut self.batches,
+                    &mut self.plots,
+                ));
+            } else {
+                commands.extend(welcome::show(ui, state));
+            }
+        });
+        commands.extend(help::show(ui, state));
+        commands
+    }
+
+    /// The Debug workspace: the verdict, the machine, and the timeline or the table below it.
+    fn debug(
+        ui: &mut Ui,
+        state: &State,
+        headline: Option<&Headline>,
+        machine: &mut MachineView,
+        timeline: &mut Timeline,
+        batches: &mut BatchTable,
+        plots: &mut Plots,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let palette = Palette::of(ui);
+        let frame = Frame::NONE
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(12, 4));
+        Panel::top("headline")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::headline(ui, headline)));
+        if state.run.batches().is_empty() {
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| welcome::nothing_yet(ui, state));
+            return commands;
+        }
+        let height = ui.available_height();
+        // A narrow machine needs no height; the timeline does.
+        let tallest = (ui.available_width() * 0.46)
+            .max(220.0)
+            .min(height - 140.0)
+            .max(161.0);
+        Panel::top("machine")
+            .frame(Frame::NONE.fill(palette.canvas))
+            .resizable(true)
+            .default_size((height * 0.42).clamp(200.0, 400.0))
+            .size_range(160.0..=tallest)
+            .show(ui, |ui| commands.extend(machine.show(ui, state)));
+        Panel::top("lower tabs")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(palette.canvas))
+            .show(ui, |ui| {
+                commands.extend(match state.lower {
+                    Lower::Timeline => timeline.show(ui, state),
+                    Lower::Batches => batches.show(ui, state),
+                    Lower::Plots => plots.show(ui, state),
+                });
+            });
+        commands
+    }
+}
