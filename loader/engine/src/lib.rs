@@ -34,6 +34,7 @@ pub mod scheduler;
 pub mod simulate;
 pub mod value;
 mod worker;
+mod worker_info;
 
 pub use batch::{Batch, Loaded};
 pub use clock::Clock;
@@ -43,3 +44,4 @@ pub use gate::Gate;
 pub use loader::{DataLoader, LoaderIter, LoaderOptions};
 pub use probe::{ContentPolicy, Probe};
 pub use run::{RunControl, RunHandle, start};
+pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};

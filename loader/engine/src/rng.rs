@@ -2,12 +2,14 @@
 
 mod numpy;
 mod permutation;
+mod worker;
 
 use std::f64::consts::PI;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use numpy::numpy_seed_state;
 pub use permutation::Permutation;
+pub use worker::WorkerRng;
 
 use crate::error::EngineError;
 

@@ -8,7 +8,7 @@ use loadscope_engine::sampler::{
 };
 use serde_json::{Value as Json, json};
 
-use super::{Verdict, list_verdict, run};
+use super::verdict::{Case, Verdict, list_verdict};
 
 fn epoch(sampler: &dyn Sampler) -> Vec<i64> {
     sampler.iter().map(|index| index.unwrap() as i64).collect()
@@ -54,27 +54,24 @@ fn partial(input: &Json, out: &Json) -> Verdict {
     Verdict::equal(out, &actual)
 }
 
-#[test]
-fn samplers() {
-    run("samplers", 124, |op, input, case| {
-        let out = &case["out"];
-        let n = input["n"].as_u64().unwrap_or(0) as usize;
-        match op {
-            "RandomSampler" => random(input, out),
-            "RandomSampler_partial" => partial(input, out),
-            "SequentialSampler" => list_verdict(out, &epoch(&SequentialSampler::new(n))),
-            "BatchSampler" => {
-                let sampler = BatchSampler::new(
-                    Arc::new(SequentialSampler::new(n)),
-                    input["batch_size"].as_i64().unwrap(),
-                    input["drop_last"].as_bool().unwrap(),
-                )
-                .unwrap();
-                let batches: Vec<_> = sampler.iter().map(Result::unwrap).collect();
-                let actual = json!({"len": sampler.len(), "batches": batches});
-                Verdict::equal(out, &actual)
-            }
-            _ => Verdict::Skip("SubsetRandomSampler is not there yet"),
+pub fn check(case: &Case<'_>) -> Verdict {
+    let (input, out) = (case.input, case.out());
+    let n = input["n"].as_u64().unwrap_or(0) as usize;
+    match case.op {
+        "RandomSampler" => random(input, out),
+        "RandomSampler_partial" => partial(input, out),
+        "SequentialSampler" => list_verdict(out, &epoch(&SequentialSampler::new(n))),
+        "BatchSampler" => {
+            let sampler = BatchSampler::new(
+                Arc::new(SequentialSampler::new(n)),
+                input["batch_size"].as_i64().unwrap(),
+                input["drop_last"].as_bool().unwrap(),
+            )
+            .unwrap();
+            let batches: Vec<_> = sampler.iter().map(Result::unwrap).collect();
+            let actual = json!({"len": sampler.len(), "batches": batches});
+            Verdict::equal(out, &actual)
         }
-    });
+        _ => Verdict::fail("a check of this case", case.op),
+    }
 }

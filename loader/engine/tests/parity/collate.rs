@@ -5,7 +5,7 @@ use loadscope_engine::value::{NamedTuple, Value};
 use serde_json::{Value as Json, json};
 use tch::{Device, Kind, Tensor};
 
-use super::{Verdict, run};
+use super::verdict::{Case, Verdict};
 
 const KINDS: [(&str, Kind); 9] = [
     ("uint8", Kind::Uint8),
@@ -134,43 +134,44 @@ fn plain_maps(json: &Json) -> Json {
     serde_json::from_str(&json.to_string().replace("\"OrderedDict\"", "\"dict\"")).unwrap()
 }
 
-#[test]
-fn collate() {
-    run("collate", 75, |op, input, case| {
-        let outcome = if op == "default_convert" {
-            parse(&input["sample"]).map(|sample| Ok(default_convert(sample)))
-        } else {
-            let site = match input["via"].as_str() {
-                Some("worker") => CollateSite::Worker,
-                _ => CollateSite::Main,
-            };
-            let samples: Result<Vec<Value>, _> = input["samples"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(parse)
-                .collect();
-            samples.map(|samples| default_collate(samples, site))
+pub fn check(case: &Case<'_>) -> Verdict {
+    let input = case.input;
+    let outcome = if case.op == "default_convert" {
+        parse(&input["sample"]).map(|sample| Ok(default_convert(sample)))
+    } else {
+        let site = match input["via"].as_str() {
+            Some("worker") => CollateSite::Worker,
+            _ => CollateSite::Main,
         };
-        match outcome {
-            Err(why) => Verdict::Skip(why),
-            Ok(Ok(value)) => match case.get("out") {
-                Some(out) => Verdict::equal(&plain_maps(out), &describe(&value)),
-                None => Verdict::equal(&case["error"].to_string(), &describe(&value).to_string()),
-            },
-            Ok(Err(error)) => {
-                let expected = &case["error"];
-                // What comes out of a worker is wrapped; its last line is the original error.
-                let line = match expected["last_line"].as_str() {
-                    Some(line) => line.to_owned(),
-                    None => format!(
-                        "{}: {}",
-                        expected["type"].as_str().unwrap_or("no error"),
-                        expected["message"].as_str().unwrap_or_default()
-                    ),
-                };
-                Verdict::equal(&line, &error.to_string())
-            }
+        let samples: Result<Vec<Value>, _> = input["samples"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(parse)
+            .collect();
+        samples.map(|samples| default_collate(samples, site))
+    };
+    match outcome {
+        Err(why) => Verdict::fail("a value that the engine has", why),
+        Ok(Ok(value)) => match case.json.get("out") {
+            Some(out) => Verdict::equal(&plain_maps(out), &describe(&value)),
+            None => Verdict::equal(
+                &case.json["error"].to_string(),
+                &describe(&value).to_string(),
+            ),
+        },
+        Ok(Err(error)) => {
+            let expected = &case.json["error"];
+            // What comes out of a worker is wrapped; its last line is the original error.
+            let line = match expected["last_line"].as_str() {
+                Some(line) => line.to_owned(),
+                None => format!(
+                    "{}: {}",
+                    expected["type"].as_str().unwrap_or("no error"),
+                    expected["message"].as_str().unwrap_or_default()
+                ),
+            };
+            Verdict::equal(&line, &error.to_string())
         }
-    });
+    }
 }

@@ -1,0 +1,21 @@
+//! The random streams of a worker.
+
+use super::Generator;
+
+/// What PyTorch seeds at the start of a worker: `torch.manual_seed(seed)`, `random.seed(seed)` and `numpy.random.seed(…)`,
+/// with `seed = base_seed + worker_id`.
+#[derive(Clone, Debug)]
+pub struct WorkerRng {
+    /// PyTorch's default generator.
+    pub torch: Generator,
+}
+
+impl WorkerRng {
+    /// The streams of worker `worker_id`.
+    pub fn new(base_seed: u64, worker_id: u32) -> Self {
+        let seed = base_seed.wrapping_add(u64::from(worker_id));
+        Self {
+            torch: Generator::new(seed),
+        }
+    }
+}
