@@ -11,47 +11,74 @@ use crate::dataset::SampleError;
 ///
 /// PyTorch's callers tell errors apart by type, so the engine keeps the type of every error that PyTorch would raise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExceptionKind(Cow<'static, str>);
+pub struct ExceptionKind {
+    name: Cow<'static, str>,
+    /// True for a type that cannot be made from a message alone; workers hand it on as a RuntimeError.
+    needs_arguments: bool,
+}
 
 impl ExceptionKind {
+    const fn plain(name: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            needs_arguments: false,
+        }
+    }
+
+    /// The same type, which cannot be made from a message alone.
+    #[must_use]
+    pub fn with_arguments(self) -> Self {
+        Self {
+            needs_arguments: true,
+            ..self
+        }
+    }
+
     /// `AssertionError`
-    pub const ASSERTION_ERROR: Self = Self(Cow::Borrowed("AssertionError"));
+    pub const ASSERTION_ERROR: Self = Self::plain("AssertionError");
     /// `AttributeError`
-    pub const ATTRIBUTE_ERROR: Self = Self(Cow::Borrowed("AttributeError"));
+    pub const ATTRIBUTE_ERROR: Self = Self::plain("AttributeError");
     /// `IndexError`
-    pub const INDEX_ERROR: Self = Self(Cow::Borrowed("IndexError"));
+    pub const INDEX_ERROR: Self = Self::plain("IndexError");
     /// `KeyError`
-    pub const KEY_ERROR: Self = Self(Cow::Borrowed("KeyError"));
+    pub const KEY_ERROR: Self = Self::plain("KeyError");
     /// `RuntimeError`
-    pub const RUNTIME_ERROR: Self = Self(Cow::Borrowed("RuntimeError"));
+    pub const RUNTIME_ERROR: Self = Self::plain("RuntimeError");
+    /// `StopIteration`
+    pub const STOP_ITERATION: Self = Self::plain("StopIteration");
     /// `TypeError`
-    pub const TYPE_ERROR: Self = Self(Cow::Borrowed("TypeError"));
+    pub const TYPE_ERROR: Self = Self::plain("TypeError");
+    /// `UnboundLocalError`
+    pub const UNBOUND_LOCAL_ERROR: Self = Self::plain("UnboundLocalError");
     /// `ValueError`
-    pub const VALUE_ERROR: Self = Self(Cow::Borrowed("ValueError"));
+    pub const VALUE_ERROR: Self = Self::plain("ValueError");
     /// `ZeroDivisionError`
-    pub const ZERO_DIVISION_ERROR: Self = Self(Cow::Borrowed("ZeroDivisionError"));
+    pub const ZERO_DIVISION_ERROR: Self = Self::plain("ZeroDivisionError");
 
     /// The name of the type as Python writes it.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 }
 
 impl From<&'static str> for ExceptionKind {
     fn from(name: &'static str) -> Self {
-        Self(Cow::Borrowed(name))
+        Self::plain(name)
     }
 }
 
 impl From<String> for ExceptionKind {
     fn from(name: String) -> Self {
-        Self(Cow::Owned(name))
+        Self {
+            name: Cow::Owned(name),
+            needs_arguments: false,
+        }
     }
 }
 
 impl fmt::Display for ExceptionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
@@ -98,6 +125,14 @@ pub enum EngineError {
         /// Why.
         cause: Box<EngineError>,
     },
+    /// A worker ended without being told to. The batches given to it are lost; the others still come.
+    #[error("RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}", numbers(workers))]
+    WorkerDied {
+        /// The threads' numbers in the operating system; 0 = unknown.
+        workers: Vec<u64>,
+        /// How, in PyTorch's words.
+        cause: String,
+    },
     /// A thread could not be started.
     #[error("cannot start thread {name}: {message}. Use fewer workers")]
     Thread {
@@ -112,6 +147,11 @@ pub enum EngineError {
     /// All workers are gone although batches are missing.
     #[error("the workers ended before all batches came; this is a bug in the loader")]
     WorkersGone,
+}
+
+fn numbers(list: &[u64]) -> String {
+    let list: Vec<String> = list.iter().map(u64::to_string).collect();
+    list.join(", ")
 }
 
 fn place(worker: Option<WorkerId>, batch: BatchId, sample: Option<usize>) -> String {
@@ -166,18 +206,67 @@ impl EngineError {
         match self {
             Self::Python { kind, .. } => kind.clone(),
             Self::Dataset(_) | Self::Spec(_) => ExceptionKind::VALUE_ERROR,
-            Self::Worker { cause, .. } => cause.exception_kind(),
-            Self::Interrupted => ExceptionKind::from("KeyboardInterrupt"),
-            Self::Torch { .. } | Self::Panic { .. } | Self::Thread { .. } | Self::WorkersGone => {
-                ExceptionKind::RUNTIME_ERROR
+            Self::Worker { worker, cause, .. } => {
+                let kind = cause.exception_kind();
+                if worker.is_some() && kind.needs_arguments {
+                    ExceptionKind::RUNTIME_ERROR
+                } else {
+                    kind
+                }
             }
+            Self::Interrupted => ExceptionKind::from("KeyboardInterrupt"),
+            Self::Torch { .. }
+            | Self::Panic { .. }
+            | Self::Thread { .. }
+            | Self::WorkerDied { .. }
+            | Self::WorkersGone => ExceptionKind::RUNTIME_ERROR,
         }
+    }
+
+    /// `str(exception)` as Python code would see it: without the type, and what comes from a worker wrapped as PyTorch's
+    /// `ExceptionWrapper` does it.
+    pub fn python_message(&self) -> String {
+        match self {
+            Self::Python { message, .. } => message.clone(),
+            Self::Worker {
+                worker: None,
+                cause,
+                ..
+            } => cause.python_message(),
+            Self::Worker {
+                worker: Some(worker),
+                cause,
+                ..
+            } => {
+                let kind = cause.exception_kind();
+                let text = cause.python_message();
+                format!(
+                    "Caught {kind} in DataLoader worker process {worker}.\nOriginal {kind}: {text}"
+                )
+            }
+            Self::WorkerDied { workers, .. } => format!(
+                "DataLoader worker (pid(s) {}) exited unexpectedly",
+                numbers(workers)
+            ),
+            other => other.to_string(),
+        }
+    }
+
+    /// True for a map-style data set's `StopIteration`, which ends the epoch without a word in PyTorch.
+    pub fn is_stop_iteration(&self) -> bool {
+        self.exception_kind() == ExceptionKind::STOP_ITERATION
     }
 }
 
 impl From<SampleError> for EngineError {
     fn from(error: SampleError) -> Self {
-        Self::python(error.kind.into(), error.message)
+        let kind = ExceptionKind::from(error.kind);
+        let kind = if error.needs_arguments {
+            kind.with_arguments()
+        } else {
+            kind
+        };
+        Self::python(kind, error.message)
     }
 }
 

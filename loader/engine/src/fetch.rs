@@ -1,32 +1,75 @@
-//! Fetching: from a list of indices to a batch. PyTorch's `_MapDatasetFetcher`.
+//! Fetching: from what a task asks for to a batch. PyTorch's `_MapDatasetFetcher` and `_IterableDatasetFetcher`.
+
+mod collate;
+mod scope;
 
 use std::sync::Arc;
 
-use loadscope_trace::{BatchId, EventKind, Fetched, Nanos, SampleTiming, Stage, StageTiming};
+pub use collate::{Collate, Convert, DefaultCollate};
+pub use scope::FetchScope;
 
 use crate::batch::Batch;
-use crate::clock::Clock;
-use crate::collate::{CollateSite, default_collate};
-use crate::cpu::thread_cpu_time;
-use crate::dataset::{Dataset, SampleClock, SampleError};
+use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream};
 use crate::error::EngineError;
-use crate::probe::Probe;
-use crate::value::Value;
 
-/// Makes a batch from indices. Runs in the workers, or in the main thread when there are none.
+/// What a task asks for: PyTorch's `possibly_batched_index`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A batch of the samples with these dataset indices.
+    Batch(Vec<usize>),
+    /// One sample, as it is (`batch_size=None`).
+    Sample(usize),
+    /// A batch of the next samples of a stream, so many.
+    Next(usize),
+    /// The next sample of a stream, as it is.
+    NextSample,
+}
+
+impl Request {
+    /// The dataset indices asked for; none if samples come from a stream.
+    pub fn indices(&self) -> &[usize] {
+        match self {
+            Self::Batch(indices) => indices,
+            Self::Sample(index) => std::slice::from_ref(index),
+            Self::Next(_) | Self::NextSample => &[],
+        }
+    }
+}
+
+/// A data set and a collate function: everything that makes batches. Shared by all threads.
 pub trait Fetch: Send + Sync + 'static {
     /// What it makes.
     type Batch: Batch;
 
-    /// `fetcher.fetch(indices)`. Tells `scope` about its samples and when it begins to collate.
+    /// `_DatasetKind.create_fetcher(..)`: called once an epoch in every worker, or in the main thread when there are none.
+    ///
+    /// # Errors
+    /// If the data set cannot be iterated.
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError>;
+}
+
+/// Makes the batches of one epoch in one thread.
+pub trait Fetcher: Send {
+    /// What it makes.
+    type Batch;
+
+    /// `fetcher.fetch(possibly_batched_index)`. Tells `scope` about its samples and when it begins to collate. `None` = the
+    /// stream has ended (`StopIteration`).
     ///
     /// # Errors
     /// Whatever the dataset or the collate function meets.
     fn fetch(
-        &self,
-        indices: &[usize],
+        &mut self,
+        request: &Request,
         scope: &mut FetchScope<'_>,
-    ) -> Result<Self::Batch, FetchError>;
+    ) -> Result<Option<Self::Batch>, FetchError>;
+
+    /// Goes past what `request` asks for without making a batch; false = the stream has ended. Only streams have to do
+    /// something.
+    fn skip(&mut self, request: &Request, scope: &mut FetchScope<'_>) -> bool {
+        let _ = (request, scope);
+        true
+    }
 }
 
 /// What went wrong while a batch was fetched.
@@ -47,155 +90,35 @@ impl From<EngineError> for FetchError {
     }
 }
 
-/// Observes one fetch.
-#[derive(Debug)]
-pub struct FetchScope<'a> {
-    probe: &'a Probe,
-    batch: BatchId,
-    site: CollateSite,
-    clock: Option<Clock>,
-    /// Named stages inside the samples.
-    pub stages: SampleClock,
-    timings: Vec<SampleTiming>,
-    /// The dataset index of the sample under way.
-    current: Option<usize>,
-    /// When it began, and the thread's CPU time then.
-    began: Option<(Nanos, Option<Nanos>)>,
-    told: bool,
-}
-
-impl<'a> FetchScope<'a> {
-    pub(crate) fn new(probe: &'a Probe, batch: BatchId, site: CollateSite) -> Self {
-        let clock = probe.clock();
+impl FetchError {
+    fn at(sample: Option<usize>, error: SampleError) -> Self {
         Self {
-            probe,
-            batch,
-            site,
-            stages: match &clock {
-                Some(_) => SampleClock::on(),
-                None => SampleClock::off(),
-            }
-            .until(Arc::clone(probe.done())),
-            clock,
-            timings: Vec::new(),
-            current: None,
-            began: None,
-            told: false,
+            sample,
+            error: error.into(),
         }
-    }
-
-    /// Where the batch is put together.
-    pub fn site(&self) -> CollateSite {
-        self.site
-    }
-
-    /// The sample with dataset index `index` is about to be fetched.
-    pub fn begin_sample(&mut self, index: usize) {
-        self.stages.begin_sample();
-        self.current = Some(index);
-        if let Some(clock) = &self.clock {
-            let cpu = self.measures_cpu().then(thread_cpu_time).flatten();
-            self.began = Some((clock.now(), cpu));
-        }
-    }
-
-    /// The sample has been fetched.
-    pub fn end_sample(&mut self) {
-        self.current = None;
-        if let (Some(clock), Some((start, cpu))) = (&self.clock, self.began.take()) {
-            self.timings.push(SampleTiming {
-                start,
-                wall: clock.now() - start,
-                cpu: cpu.and_then(|begin| Some(thread_cpu_time()? - begin)),
-            });
-        }
-    }
-
-    /// Asking for the CPU time is a system call of a quarter of a microsecond. It is left out after a sample so short that the
-    /// asking would be what is measured.
-    fn measures_cpu(&self) -> bool {
-        self.timings.last().is_none_or(|t| t.wall >= Nanos(20_000))
-    }
-
-    /// The dataset index of the sample under way.
-    pub(crate) fn current(&self) -> Option<usize> {
-        self.current
-    }
-
-    /// All samples are there and are put together now.
-    pub fn collating(&mut self) {
-        self.tell_timings();
-        self.probe.enter(self.batch, Stage::Collating);
-    }
-
-    /// Reports what was measured, once.
-    pub(crate) fn tell_timings(&mut self) {
-        if self.clock.is_none() || std::mem::replace(&mut self.told, true) {
-            return;
-        }
-        let samples = std::mem::take(&mut self.timings);
-        let stages = self.stages.take_stages();
-        self.probe.emit(|| {
-            let named = stages.into_iter().map(|(name, walls)| StageTiming {
-                name: name.to_owned(),
-                walls,
-            });
-            EventKind::Fetched(Box::new(Fetched {
-                batch: self.batch,
-                samples,
-                stages: named.collect(),
-            }))
-        });
     }
 }
 
-/// PyTorch's `collate_fn`: puts samples together.
-pub trait Collate<S>: Send + Sync + 'static {
-    /// What it makes.
-    type Batch: Batch;
-
-    /// Puts `samples` together.
-    ///
-    /// # Errors
-    /// If they do not fit together.
-    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, EngineError>;
-}
-
-/// PyTorch's `default_collate`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DefaultCollate;
-
-impl Collate<Value> for DefaultCollate {
-    type Batch = Value;
-
-    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
-        default_collate(samples, site)
-    }
-}
-
-/// Any function of the samples is a collate function.
-impl<S, B, F> Collate<S> for F
-where
-    B: Batch,
-    F: Fn(Vec<S>) -> Result<B, EngineError> + Send + Sync + 'static,
-{
-    type Batch = B;
-
-    fn collate(&self, samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
-        self(samples)
-    }
+fn wrong_kind(request: &Request) -> FetchError {
+    EngineError::type_error(format!(
+        "the data set and the sampler do not fit together: {request:?} was asked for"
+    ))
+    .into()
 }
 
 /// Fetches from a map-style dataset and collates: PyTorch's `_MapDatasetFetcher`.
 pub struct MapFetcher<D: ?Sized, C> {
     dataset: Arc<D>,
-    collate: C,
+    collate: Arc<C>,
 }
 
 impl<D: ?Sized, C> MapFetcher<D, C> {
     /// Samples from `dataset`, put together by `collate`.
     pub fn new(dataset: Arc<D>, collate: C) -> Self {
-        Self { dataset, collate }
+        Self {
+            dataset,
+            collate: Arc::new(collate),
+        }
     }
 }
 
@@ -206,25 +129,189 @@ where
 {
     type Batch = C::Batch;
 
-    fn fetch(&self, indices: &[usize], scope: &mut FetchScope<'_>) -> Result<C::Batch, FetchError> {
-        let samples = match self.dataset.get_batch(indices, &mut scope.stages) {
-            Some(samples) => samples.map_err(|e| FetchError::from(EngineError::from(e)))?,
-            None => {
-                let mut samples = Vec::with_capacity(indices.len());
-                for &index in indices {
-                    scope.begin_sample(index);
-                    let sample = self.dataset.get(index, &mut scope.stages);
-                    let failed = |e: SampleError| FetchError {
-                        sample: Some(index),
-                        error: e.into(),
-                    };
-                    samples.push(sample.map_err(failed)?);
-                    scope.end_sample();
-                }
-                samples
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, EngineError> {
+        Ok(Box::new(Self {
+            dataset: Arc::clone(&self.dataset),
+            collate: Arc::clone(&self.collate),
+        }))
+    }
+}
+
+impl<D, C> MapFetcher<D, C>
+where
+    D: Dataset + ?Sized,
+    C: Collate<D::Sample>,
+{
+    fn sample(&self, index: usize, scope: &mut FetchScope<'_>) -> Result<D::Sample, FetchError> {
+        scope.begin_sample(Some(index));
+        let sample = self.dataset.get(index, &mut scope.stages);
+        let sample = sample.map_err(|e| FetchError::at(Some(index), e))?;
+        scope.end_sample();
+        Ok(sample)
+    }
+
+    fn samples(
+        &self,
+        indices: &[usize],
+        scope: &mut FetchScope<'_>,
+    ) -> Result<Vec<D::Sample>, FetchError> {
+        if let Some(samples) = self.dataset.get_batch(indices, &mut scope.stages) {
+            return samples.map_err(|e| FetchError::at(None, e));
+        }
+        let mut samples = Vec::with_capacity(indices.len());
+        for &index in indices {
+            samples.push(self.sample(index, scope)?);
+        }
+        Ok(samples)
+    }
+}
+
+impl<D, C> Fetcher for MapFetcher<D, C>
+where
+    D: Dataset + ?Sized,
+    C: Collate<D::Sample>,
+{
+    type Batch = C::Batch;
+
+    fn fetch(
+        &mut self,
+        request: &Request,
+        scope: &mut FetchScope<'_>,
+    ) -> Result<Option<C::Batch>, FetchError> {
+        let batch = match request {
+            Request::Batch(indices) => {
+                let samples = self.samples(indices, scope)?;
+                scope.collating();
+                self.collate.collate(samples, scope.site())?
             }
+            Request::Sample(index) => {
+                let sample = self.sample(*index, scope)?;
+                scope.collating();
+                self.collate.convert(sample, scope.site())?
+            }
+            Request::Next(_) | Request::NextSample => return Err(wrong_kind(request)),
         };
-        scope.collating();
-        Ok(self.collate.collate(samples, scope.site())?)
+        Ok(Some(batch))
+    }
+}
+
+/// Fetches from an iterable-style dataset and collates: PyTorch's `_IterableDatasetFetcher`.
+pub struct StreamFetcher<D: ?Sized, C> {
+    dataset: Arc<D>,
+    collate: Arc<C>,
+    drop_last: bool,
+}
+
+impl<D: ?Sized, C> StreamFetcher<D, C> {
+    /// Samples from `dataset`, put together by `collate`; with `drop_last` every worker leaves a short last batch out.
+    pub fn new(dataset: Arc<D>, collate: C, drop_last: bool) -> Self {
+        Self {
+            dataset,
+            collate: Arc::new(collate),
+            drop_last,
+        }
+    }
+}
+
+impl<D, C> Fetch for StreamFetcher<D, C>
+where
+    D: IterableDataset + ?Sized,
+    C: Collate<D::Sample>,
+{
+    type Batch = C::Batch;
+
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = C::Batch>>, EngineError> {
+        Ok(Box::new(OneStream {
+            stream: self.dataset.iter()?,
+            collate: Arc::clone(&self.collate),
+            drop_last: self.drop_last,
+            ended: false,
+        }))
+    }
+}
+
+/// One pass through an iterable dataset.
+struct OneStream<S, C> {
+    stream: Box<dyn SampleStream<S>>,
+    collate: Arc<C>,
+    drop_last: bool,
+    ended: bool,
+}
+
+impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
+    /// The next sample; `None` = there is none any more. An error ends the stream, as it ends a Python generator.
+    fn pull(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
+        if self.ended {
+            return Ok(None);
+        }
+        scope.begin_sample(None);
+        match self.stream.next(&mut scope.stages) {
+            Some(Ok(sample)) => {
+                scope.end_sample();
+                Ok(Some(sample))
+            }
+            Some(Err(error)) => {
+                self.ended = true;
+                Err(FetchError::at(None, error))
+            }
+            None => {
+                self.ended = true;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Up to `most` samples.
+    fn samples(&mut self, most: usize, scope: &mut FetchScope<'_>) -> Result<Vec<S>, FetchError> {
+        // A batch size beyond the length of the stream is allowed, so it must not size the allocation.
+        let mut samples = Vec::with_capacity(most.min(4096));
+        while samples.len() < most {
+            match self.pull(scope)? {
+                Some(sample) => samples.push(sample),
+                None => break,
+            }
+        }
+        Ok(samples)
+    }
+}
+
+impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
+    type Batch = C::Batch;
+
+    fn fetch(
+        &mut self,
+        request: &Request,
+        scope: &mut FetchScope<'_>,
+    ) -> Result<Option<C::Batch>, FetchError> {
+        match request {
+            Request::Next(size) => {
+                let samples = self.samples(*size, scope)?;
+                if samples.is_empty() || (self.drop_last && samples.len() < *size) {
+                    return Ok(None);
+                }
+                scope.collating();
+                Ok(Some(self.collate.collate(samples, scope.site())?))
+            }
+            Request::NextSample => match self.pull(scope)? {
+                Some(sample) => {
+                    scope.collating();
+                    Ok(Some(self.collate.convert(sample, scope.site())?))
+                }
+                None => Ok(None),
+            },
+            Request::Batch(_) | Request::Sample(_) => Err(wrong_kind(request)),
+        }
+    }
+
+    fn skip(&mut self, request: &Request, scope: &mut FetchScope<'_>) -> bool {
+        let size = match request {
+            Request::Next(size) => *size,
+            _ => 1,
+        };
+        // What failed was counted as handed out when it failed.
+        match self.samples(size, scope) {
+            Ok(samples) => !(samples.is_empty() || (self.drop_last && samples.len() < size)),
+            Err(_) => true,
+        }
     }
 }

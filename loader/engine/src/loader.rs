@@ -1,27 +1,37 @@
 //! The loader: PyTorch's `DataLoader` and the iterators behind it.
 
+mod arguments;
+mod builder;
+mod index;
+mod iter;
+mod state;
+
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use loadscope_trace::{EventKind, PinMemory, WorkerId};
+use loadscope_trace::{EventKind, Level, PinMemory};
+
+pub use arguments::{Arguments, check_assignable, too_many_workers};
+pub use builder::{LoaderBuilder, MapStyle, Streaming};
+pub use index::{Index, RequestIter};
+pub use iter::LoaderIter;
+pub use state::{LoaderState, Progress};
 
 use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::Fetch;
 use crate::pin::{Pinner, Pinning};
-use crate::pool::Pool;
+use crate::pool::{Plan, Pool};
 use crate::probe::Probe;
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::sampler::BatchSource;
 use crate::scheduler::{Scheduler, SchedulerOptions};
-use crate::worker::Looking;
-
-mod iter;
-
-pub use iter::LoaderIter;
+use crate::worker::{Looking, WorkerInitFn};
 use iter::Source;
+use state::{Behind, Resume};
 
-/// The arguments of `DataLoader` that say how batches are loaded; which batches, the batch sampler says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The arguments of `DataLoader` that say how batches are loaded; which batches, the samplers say.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoaderOptions {
     /// Worker threads; 0: the caller's thread fetches by itself.
     pub num_workers: usize,
@@ -33,6 +43,8 @@ pub struct LoaderOptions {
     pub pin_memory: PinMemory,
     /// Keep the workers alive between epochs.
     pub persistent_workers: bool,
+    /// The longest wait for any worker's message, seconds; 0: no limit.
+    pub timeout: f64,
 }
 
 impl Default for LoaderOptions {
@@ -43,6 +55,7 @@ impl Default for LoaderOptions {
             in_order: true,
             pin_memory: PinMemory::Off,
             persistent_workers: false,
+            timeout: 0.0,
         }
     }
 }
@@ -53,40 +66,45 @@ impl LoaderOptions {
     /// # Errors
     /// ValueError where PyTorch's constructor raises one.
     pub fn check(&self) -> Result<(), EngineError> {
-        if self.num_workers > usize::from(WorkerId::MAX) {
-            return Err(EngineError::value_error(format!(
-                "num_workers option should be at most {}, but got num_workers={}",
-                WorkerId::MAX,
-                self.num_workers
-            )));
-        }
-        if self.num_workers == 0 && self.prefetch_factor.is_some() {
-            return Err(EngineError::value_error(
-                "prefetch_factor option could only be specified in multiprocessing. \
-                 Let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.",
-            ));
-        }
-        if self.persistent_workers && self.num_workers == 0 {
-            return Err(EngineError::value_error(
-                "persistent_workers option needs num_workers > 0",
-            ));
-        }
-        Ok(())
+        Arguments::of(self).check()
     }
 }
 
-/// Loads batches. PyTorch's `DataLoader`; [`DataLoader::iter`] is `iter(loader)`.
+/// What the loader has to know of its data set.
+#[derive(Clone)]
+pub(crate) struct About {
+    /// `len(dataset)`; `None` if it has none.
+    pub len: Arc<dyn Fn() -> Option<usize> + Send + Sync>,
+    /// The name of its type.
+    pub name: String,
+}
+
+/// Loads batches. PyTorch's `DataLoader`, made by a [`LoaderBuilder`]; [`DataLoader::iter`] is `iter(loader)`.
 pub struct DataLoader<F: Fetch> {
     fetch: Arc<F>,
-    batches: Arc<dyn BatchSource>,
+    index: Index,
+    about: Option<About>,
     options: LoaderOptions,
-    generator: SharedGenerator,
+    init: Option<WorkerInitFn>,
+    /// `generator`; `None`: the default one.
+    generator: Option<SharedGenerator>,
+    default_generator: SharedGenerator,
     pinner: Option<Pinner>,
+    /// PyTorch's warnings that nobody has taken yet.
+    warnings: Vec<String>,
+    /// What is said whenever an iterator is made.
+    warned_at_iter: Vec<String>,
+    /// `_IterableDataset_len_called`: what the data set said when the loader's length was asked for.
+    len_called: Cell<Option<usize>>,
     probe: Probe,
     interrupt: Option<Arc<AtomicBool>>,
     /// The threads, between the epochs of a loader with persistent workers.
     persistent: Option<Pool<F>>,
+    /// `_base_seed` of the threads that live.
+    base_seed: Option<i64>,
     next_epoch: u32,
+    /// Where to go on, after [`DataLoader::load_state_dict`].
+    resume: Option<Resume>,
 }
 
 impl<F: Fetch> DataLoader<F> {
@@ -101,16 +119,38 @@ impl<F: Fetch> DataLoader<F> {
         generator: SharedGenerator,
     ) -> Result<Self, EngineError> {
         options.check()?;
+        let default_generator = Arc::clone(&generator);
+        let mut loader = Self::of(fetch, Index::Batches(batches), options, default_generator)?;
+        loader.generator = Some(generator);
+        Ok(loader)
+    }
+
+    /// A loader whose options are sound.
+    pub(crate) fn of(
+        fetch: F,
+        index: Index,
+        options: LoaderOptions,
+        default_generator: SharedGenerator,
+    ) -> Result<Self, EngineError> {
+        let pinning = Pinning::choose(options.pin_memory)?;
         Ok(Self {
             fetch: Arc::new(fetch),
-            batches,
+            index,
+            about: None,
             options,
-            generator,
-            pinner: Pinning::choose(options.pin_memory)?.pinner,
+            init: None,
+            generator: None,
+            default_generator,
+            pinner: pinning.pinner,
+            warnings: Vec::new(),
+            warned_at_iter: pinning.warning.into_iter().collect(),
+            len_called: Cell::new(None),
             probe: Probe::off(),
             interrupt: None,
             persistent: None,
+            base_seed: None,
             next_epoch: 0,
+            resume: None,
         })
     }
 
@@ -130,75 +170,182 @@ impl<F: Fetch> DataLoader<F> {
         }
     }
 
-    /// `len(loader)`: batches in an epoch.
-    pub fn len(&self) -> usize {
-        self.batches.len()
+    /// How batches are loaded.
+    pub fn options(&self) -> &LoaderOptions {
+        &self.options
     }
 
-    /// True if an epoch has no batches.
+    /// `loader.generator`, or the default generator.
+    pub fn generator(&self) -> &SharedGenerator {
+        self.generator.as_ref().unwrap_or(&self.default_generator)
+    }
+
+    /// `len(loader)`: batches in an epoch. For a stream this is only what the data set says of itself.
+    ///
+    /// # Errors
+    /// TypeError for a stream without a length.
+    pub fn len(&self) -> Result<usize, EngineError> {
+        let Index::Stream {
+            batch_size,
+            drop_last,
+        } = &self.index
+        else {
+            return Ok(self.index.len());
+        };
+        let about = self.about.as_ref();
+        let Some(samples) = about.and_then(|a| (a.len)()) else {
+            let name = about.map_or("IterableDataset", |a| &a.name);
+            return Err(EngineError::type_error(format!(
+                "object of type '{name}' has no len()"
+            )));
+        };
+        self.len_called.set(Some(samples));
+        Ok(match batch_size {
+            None => samples,
+            Some(size) if *drop_last => samples / size,
+            Some(size) => samples.div_ceil(*size),
+        })
+    }
+
+    /// True if an epoch has no batches, as far as is known.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len() == Ok(0)
+    }
+
+    /// PyTorch's warnings (`UserWarning`) since the last call. They are events, too.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn warn(&mut self, text: String) {
+        self.probe.say(Level::Warning, || text.clone());
+        self.warnings.push(text);
     }
 
     /// `iter(loader)`: starts an epoch. With workers, their queues are filled before this returns.
     ///
     /// # Errors
-    /// If the sampler fails or a thread cannot be started.
+    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not go with the number of
+    /// workers.
     pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, EngineError> {
-        if self.options.num_workers > 0 && self.options.prefetch_factor == Some(0) {
-            return Err(EngineError::python(
-                ExceptionKind::ASSERTION_ERROR,
-                "prefetch_factor must be greater than 0",
-            ));
+        for text in self.warned_at_iter.clone() {
+            self.warn(text);
         }
-        let epoch = self.next_epoch;
-        self.next_epoch += 1;
+        let resume = self.resume.take();
+        let epoch = resume.as_ref().map_or(self.next_epoch, Resume::epoch);
+        self.next_epoch = epoch + 1;
         self.probe.emit(|| EventKind::EpochStarted { epoch });
-        // PyTorch takes an iterator of the sampler before it draws the base seed, and with workers a second one after.
-        let mut batches = self.batches.iter();
-        let source = match self.persistent.take() {
-            Some(pool) => {
-                pool.resume(self.interrupt.as_deref())?;
-                self.threads(pool)
-            }
-            None => {
-                let base_seed = lock_generator(&self.generator).random_i64();
-                if self.options.num_workers == 0 {
-                    Source::Single {
-                        next: 0,
-                        looking: Looking::new(self.probe.content()),
-                    }
-                } else {
-                    let pool = Pool::start(
-                        &self.fetch,
-                        self.options.num_workers,
-                        base_seed as u64,
-                        self.pinner.clone(),
-                        &self.probe,
-                    )?;
-                    batches = self.batches.iter();
-                    self.threads(pool)
-                }
-            }
-        };
+        let begun = self.begin(resume)?;
         let mut iter = LoaderIter {
             epoch,
-            source,
-            batches,
+            source: begun.source,
+            requests: begun.requests,
             training: None,
             ended: false,
+            num_yielded: 0,
+            len_called: self.len_called.get(),
+            progress: begun.behind.progress(),
+            behind: begun.behind,
+            snapshot: begun.snapshot,
             loader: self,
         };
         iter.prime()?;
         Ok(iter)
     }
 
-    fn threads(&self, pool: Pool<F>) -> Source<F> {
-        let scheduler = Scheduler::new(SchedulerOptions {
-            num_workers: self.options.num_workers,
-            prefetch_factor: self.options.prefetch_factor.unwrap_or(2),
-            in_order: self.options.in_order,
-        });
-        Source::Threads { pool, scheduler }
+    /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
+    fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, EngineError> {
+        let pool = self.persistent.take();
+        let mut behind = Behind::new(self.streams(), self.options.num_workers);
+        let mut base_seed = pool.as_ref().and(self.base_seed);
+        if let Some(resume) = resume {
+            let done;
+            (base_seed, done) = resume.restore(self)?;
+            behind = done.unwrap_or(behind);
+        }
+        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one once new workers run.
+        let mut requests = self.index.iter();
+        let base_seed = match base_seed {
+            Some(seed) => seed,
+            None => lock_generator(self.generator()).random_i64(),
+        };
+        self.base_seed = self.options.persistent_workers.then_some(base_seed);
+        self.check_start()?;
+        let snapshot = state::snapshot(self, base_seed);
+        let source = if self.options.num_workers == 0 {
+            Source::Single {
+                fetcher: self.fetch.start()?,
+                next: 0,
+                stream_ended: false,
+                looking: Looking::new(self.probe.content()),
+            }
+        } else {
+            let pool = match pool {
+                Some(pool) => {
+                    pool.resume(self.interrupt.as_deref())?;
+                    pool
+                }
+                None => {
+                    let pool = self.start_workers(base_seed)?;
+                    requests = self.index.iter();
+                    pool
+                }
+            };
+            Source::Threads {
+                pool,
+                scheduler: Scheduler::new(SchedulerOptions {
+                    num_workers: self.options.num_workers,
+                    prefetch_factor: self.options.prefetch_factor.unwrap_or(2),
+                    in_order: self.options.in_order,
+                }),
+            }
+        };
+        Ok(Begun {
+            source,
+            requests,
+            behind,
+            snapshot,
+        })
     }
+
+    /// What PyTorch asserts when an iterator is made, after the base seed was drawn.
+    fn check_start(&self) -> Result<(), EngineError> {
+        let assertion = |text: &str| EngineError::python(ExceptionKind::ASSERTION_ERROR, text);
+        if self.options.num_workers == 0 {
+            if self.options.timeout > 0.0 {
+                return Err(assertion(
+                    "_SingleProcessDataLoaderIter requires timeout == 0",
+                ));
+            }
+        } else if self.options.prefetch_factor == Some(0) {
+            return Err(assertion(
+                "prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter",
+            ));
+        }
+        Ok(())
+    }
+
+    fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, EngineError> {
+        let plan = Plan {
+            fetch: &self.fetch,
+            init: self.init.clone(),
+            num_workers: self.options.num_workers,
+            base_seed: base_seed as u64,
+            pinner: self.pinner.clone(),
+        };
+        Pool::start(plan, &self.probe)
+    }
+
+    /// True if samples come from streams, one a worker.
+    fn streams(&self) -> bool {
+        matches!(self.index, Index::Stream { .. })
+    }
+}
+
+/// An epoch that has been begun.
+struct Begun<F: Fetch> {
+    source: Source<F>,
+    requests: RequestIter,
+    behind: Behind,
+    snapshot: state::Snapshot,
 }

@@ -3,21 +3,32 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-use loadscope_trace::{Stage, WorkerId};
+use loadscope_trace::Stage;
 
 use crate::batch::Batch;
 use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::pin::Pinner;
 use crate::probe::Probe;
-use crate::worker::{Arrival, Order, Worker, caught};
+use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
+use crate::worker_info::WorkerInfo;
+
+/// What the threads are to do.
+pub(crate) struct Plan<'a, F> {
+    pub fetch: &'a Arc<F>,
+    pub init: Option<WorkerInitFn>,
+    pub num_workers: usize,
+    pub base_seed: u64,
+    pub pinner: Option<Pinner>,
+}
 
 /// The running threads. Dropping it ends and joins them.
 pub(crate) struct Pool<F: Fetch> {
-    orders: Vec<Sender<Order>>,
+    /// The index queues; `None` for a worker that has nothing to do any more.
+    orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
     done: Arc<AtomicBool>,
     probe: Probe,
@@ -26,13 +37,14 @@ pub(crate) struct Pool<F: Fetch> {
 
 impl<F: Fetch> Pool<F> {
     /// Starts the workers with seeds `base_seed + id`, and the pin thread if there is a pinner.
-    pub fn start(
-        fetch: &Arc<F>,
-        num_workers: usize,
-        base_seed: u64,
-        pinner: Option<Pinner>,
-        probe: &Probe,
-    ) -> Result<Self, EngineError> {
+    pub fn start(plan: Plan<'_, F>, probe: &Probe) -> Result<Self, EngineError> {
+        let Plan {
+            fetch,
+            init,
+            num_workers,
+            base_seed,
+            pinner,
+        } = plan;
         let done = Arc::new(AtomicBool::new(false));
         let (results, mut arrivals) = unbounded();
         let mut pool = Self {
@@ -45,15 +57,20 @@ impl<F: Fetch> Pool<F> {
         for id in 0..num_workers {
             let (orders, inbox) = unbounded();
             let worker = Worker {
-                id: id as WorkerId,
-                seed: base_seed.wrapping_add(id as u64),
+                info: WorkerInfo {
+                    id,
+                    num_workers,
+                    seed: base_seed.wrapping_add(id as u64),
+                },
+                base_seed,
                 fetch: Arc::clone(fetch),
+                init: init.clone(),
                 orders: inbox,
                 results: results.clone(),
                 done: Arc::clone(&done),
                 probe: probe.until(Arc::clone(&done)),
             };
-            pool.orders.push(orders);
+            pool.orders.push(Some(orders));
             pool.spawn(format!("loader-w{id}"), move || worker.run())?;
         }
         if let Some(pinner) = pinner {
@@ -85,44 +102,95 @@ impl<F: Fetch> Pool<F> {
     /// Puts an order into the index queue of a worker.
     pub fn send(&self, worker: usize, order: Order) {
         // A worker that is gone is noticed when its batch is waited for.
-        let _ = self.orders[worker].send(order);
+        if let Some(Some(orders)) = self.orders.get(worker) {
+            let _ = orders.send(order);
+        }
     }
 
-    /// Waits for the next result, or until `interrupt` is set.
+    /// Lets a worker end that has nothing to do any more.
+    pub fn close(&mut self, worker: usize) {
+        if let Some(orders) = self.orders.get_mut(worker) {
+            *orders = None;
+        }
+    }
+
+    /// Waits for the next result, for at most `timeout`, or until `interrupt` is set.
     pub fn receive(
         &self,
+        timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
     ) -> Result<Arrival<F::Batch>, EngineError> {
         /// How soon an interruption is noticed.
         const LOOK: Duration = Duration::from_millis(20);
         let arrivals = self.arrivals.as_ref().ok_or(EngineError::WorkersGone)?;
-        let Some(interrupt) = interrupt else {
+        if timeout.is_none() && interrupt.is_none() {
             return arrivals.recv().map_err(|_| EngineError::WorkersGone);
-        };
+        }
+        let deadline = timeout.and_then(|t| Instant::now().checked_add(t.duration()));
         loop {
-            match arrivals.recv_timeout(LOOK) {
+            let left = deadline.map(|d| d.saturating_duration_since(Instant::now()));
+            let wait = match interrupt {
+                Some(_) => left.map_or(LOOK, |left| left.min(LOOK)),
+                None => left.unwrap_or(LOOK),
+            };
+            match arrivals.recv_timeout(wait) {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Disconnected) => return Err(EngineError::WorkersGone),
-                Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Acquire) => {
-                    return Err(EngineError::Interrupted);
-                }
                 Err(RecvTimeoutError::Timeout) => {}
+            }
+            if interrupt.is_some_and(|i| i.load(Ordering::Acquire)) {
+                return Err(EngineError::Interrupted);
+            }
+            if let (Some(timeout), Some(deadline)) = (timeout, deadline)
+                && Instant::now() >= deadline
+            {
+                return Err(timeout.error());
             }
         }
     }
 
     /// Makes persistent workers ready for a new epoch: whatever is left of the old one is fetched and thrown away.
     pub fn resume(&self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
-        for orders in &self.orders {
+        for orders in self.orders.iter().flatten() {
             let _ = orders.send(Order::Resume);
         }
         let mut resumed = 0;
         while resumed < self.orders.len() {
-            if let Arrival::Resumed = self.receive(interrupt)? {
-                resumed += 1;
+            match self.receive(None, interrupt)? {
+                Arrival::Resumed => resumed += 1,
+                Arrival::Died { os_id, how, .. } => return Err(died(os_id, how)),
+                Arrival::Batch { .. } | Arrival::Ended { .. } => {}
             }
         }
         Ok(())
+    }
+}
+
+/// The error of a worker that is gone.
+pub(crate) fn died(os_id: Option<u64>, how: String) -> EngineError {
+    let number = os_id.unwrap_or_default();
+    EngineError::WorkerDied {
+        workers: vec![number],
+        cause: format!("DataLoader worker (pid {number}) {how}"),
+    }
+}
+
+/// The loader's `timeout`, seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeout(f64);
+
+impl Timeout {
+    /// `None` for 0, which means no limit.
+    pub fn of(seconds: f64) -> Option<Self> {
+        (seconds > 0.0).then_some(Self(seconds))
+    }
+
+    fn duration(self) -> Duration {
+        Duration::try_from_secs_f64(self.0).unwrap_or(Duration::MAX)
+    }
+
+    fn error(self) -> EngineError {
+        EngineError::runtime(format!("DataLoader timed out after {} seconds", self.0))
     }
 }
 
@@ -153,15 +221,15 @@ fn pin_loop<B: Batch>(
             Arrival::Batch {
                 batch,
                 worker,
-                result: Ok((made, _)),
+                result: Ok(Produced::Batch(made, _)),
             } => {
                 probe.enter(batch, Stage::Pinning);
-                let result = caught(|| made.pin(pinner)).flatten();
+                let pinned = caught(|| made.pin(pinner)).flatten();
                 probe.enter(batch, Stage::Returning);
                 Arrival::Batch {
                     batch,
                     worker,
-                    result,
+                    result: pinned.map(|(made, lease)| Produced::Batch(made, lease)),
                 }
             }
             other => other,

@@ -78,6 +78,15 @@ impl Probe {
         }
     }
 
+    /// A probe that tells nothing, for threads that are done when this one is.
+    #[must_use]
+    pub(crate) fn silent(&self) -> Self {
+        Self {
+            done: Arc::clone(&self.done),
+            ..Self::off()
+        }
+    }
+
     /// Set when nobody wants the results of the thread that holds this probe any more.
     pub(crate) fn done(&self) -> &Arc<AtomicBool> {
         &self.done

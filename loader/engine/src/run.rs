@@ -207,6 +207,7 @@ fn loader_options(options: &RunOptions) -> LoaderOptions {
         in_order: options.in_order,
         pin_memory: options.pin_memory,
         persistent_workers: options.persistent_workers,
+        timeout: 0.0,
     }
 }
 

@@ -40,7 +40,12 @@ pub enum Next<T> {
     Exhausted,
     /// Hand this batch out; then call [`Scheduler::try_put`] once.
     Yield(Yielded<T>),
-    /// Receive one result and pass it to [`Scheduler::receive`].
+    /// Nothing will come of this task, because its worker has ended. Ask again.
+    Dropped {
+        /// Its task index.
+        idx: usize,
+    },
+    /// Receive one result and pass it to [`Scheduler::receive`] or [`Scheduler::worker_ended`].
     Receive,
 }
 
@@ -178,11 +183,14 @@ impl<T> Scheduler<T> {
                 Some(Task::Outstanding { worker }) if self.workers_status[*worker] => {
                     return Next::Receive;
                 }
-                _ => {
+                Some(Task::Outstanding { .. }) => {
                     let idx = self.rcvd_idx;
                     self.take(idx);
                     self.advance();
+                    return Next::Dropped { idx };
                 }
+                // Handed out of turn.
+                None => self.advance(),
             }
         }
         Next::Exhausted
@@ -321,6 +329,7 @@ mod tests {
         }
         s.worker_ended(0);
         assert_eq!(put(&mut s), Some((2, 1)));
+        assert_eq!(s.next_step(), Next::Dropped { idx: 0 });
         assert_eq!(s.next_step(), Next::Receive);
         assert_eq!(s.receive(2, ()), None);
         assert_eq!(s.receive(1, ()).map(|y| y.idx), Some(1));

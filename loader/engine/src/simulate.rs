@@ -193,6 +193,7 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
             match scheduler.next_step() {
                 Next::Exhausted => return None,
                 Next::Yield(yielded) => return Some(yielded),
+                Next::Dropped { .. } => continue,
                 Next::Receive => {}
             }
             let Reverse((mut at, idx)) = self.arrivals.pop()?;

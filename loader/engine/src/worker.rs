@@ -1,20 +1,25 @@
 //! A worker: takes tasks from its index queue, fetches, puts batches on the result queue. PyTorch's `_worker_loop`.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
-use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId, WorkerInfo};
+use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 
 use crate::batch::Batch;
 use crate::collate::CollateSite;
-use crate::error::EngineError;
-use crate::fetch::{Fetch, FetchError, FetchScope};
+use crate::dataset::SampleError;
+use crate::error::{EngineError, ExceptionKind};
+use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::{ContentPolicy, Probe};
+use crate::worker_info::{WorkerInfo, become_worker};
+
+/// PyTorch's `worker_init_fn`, called with the worker's id in its thread.
+pub type WorkerInitFn = Arc<dyn Fn(usize) -> Result<(), SampleError> + Send + Sync>;
 
 /// What the main thread sends to a worker. Dropping the sender ends the worker.
 #[derive(Debug)]
@@ -23,11 +28,22 @@ pub(crate) enum Order {
     Task {
         /// Its name.
         batch: BatchId,
-        /// Dataset indices.
-        indices: Vec<usize>,
+        /// What is asked for.
+        request: Request,
+        /// It was handed out before the loader's state was saved: only go past it.
+        skip: bool,
     },
     /// A new epoch begins; say so.
     Resume,
+}
+
+/// What a worker made of a task.
+#[derive(Debug)]
+pub(crate) enum Produced<B> {
+    /// A batch, and the buffers it lies in.
+    Batch(B, Lease),
+    /// Nothing, as it was told.
+    Skipped,
 }
 
 /// What comes back.
@@ -37,17 +53,26 @@ pub(crate) enum Arrival<B> {
     Batch {
         batch: BatchId,
         worker: WorkerId,
-        result: Result<(B, Lease), EngineError>,
+        result: Result<Produced<B>, EngineError>,
     },
+    /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
+    Ended { worker: WorkerId },
     /// Everything ordered before the new epoch is through.
     Resumed,
+    /// The worker's thread ended although nobody told it to.
+    Died {
+        worker: WorkerId,
+        os_id: Option<u64>,
+        how: String,
+    },
 }
 
 /// Everything a worker has.
 pub(crate) struct Worker<F: Fetch> {
-    pub id: WorkerId,
-    pub seed: u64,
+    pub info: WorkerInfo,
+    pub base_seed: u64,
     pub fetch: Arc<F>,
+    pub init: Option<WorkerInitFn>,
     pub orders: Receiver<Order>,
     pub results: Sender<Arrival<F::Batch>>,
     /// Set when nobody wants results any more: tasks are skipped.
@@ -55,74 +80,190 @@ pub(crate) struct Worker<F: Fetch> {
     pub probe: Probe,
 }
 
+/// The fetcher of the epoch, or why there is none.
+enum Fetching<B> {
+    Ready(Box<dyn Fetcher<Batch = B>>),
+    /// `worker_init_fn` or the data set failed: the first task returns this.
+    Failed(EngineError),
+    /// It was returned; PyTorch stumbles over a variable that was never set from then on.
+    Unbound,
+    /// The stream has ended: tasks are skipped without an answer.
+    Ended,
+}
+
 impl<F: Fetch> Worker<F> {
-    /// Works until the index queue is closed.
+    fn id(&self) -> WorkerId {
+        self.info.id as WorkerId
+    }
+
+    /// Works until the index queue is closed, and reports a death.
     pub fn run(self) {
+        let worker = self.id();
+        let ended = catch_unwind(AssertUnwindSafe(|| self.work()));
+        let reason = match &ended {
+            Ok(()) => EndReason::Finished,
+            Err(_) => EndReason::Died,
+        };
+        self.probe
+            .emit(|| EventKind::WorkerEnded { worker, reason });
+        if let Err(payload) = ended {
+            let _ = self.results.send(Arrival::Died {
+                worker,
+                os_id: os_thread_id(),
+                how: death_of(&*payload),
+            });
+        }
+    }
+
+    fn work(&self) {
         // As in PyTorch: many workers with many threads each would fight for the cores.
         tch::set_num_threads(1);
-        let id = self.id;
+        become_worker(self.info, self.base_seed);
         self.probe.emit(|| {
-            EventKind::WorkerStarted(Box::new(WorkerInfo {
-                worker: id,
-                seed: self.seed,
+            EventKind::WorkerStarted(Box::new(loadscope_trace::WorkerInfo {
+                worker: self.id(),
+                seed: self.info.seed,
                 os_id: os_thread_id(),
             }))
         });
+        let mut fetching = match self.call_init() {
+            Ok(()) => self.start(),
+            Err(error) => Fetching::Failed(error),
+        };
         let mut looking = Looking::new(self.probe.content());
         while let Ok(order) = self.orders.recv() {
-            match order {
+            let sent = match order {
                 Order::Resume => {
-                    if self.results.send(Arrival::Resumed).is_err() {
-                        break;
-                    }
+                    let sent = self.results.send(Arrival::Resumed).is_ok();
+                    fetching = self.start();
+                    sent
                 }
-                Order::Task { .. } if self.done.load(Ordering::Acquire) => {}
-                Order::Task { batch, indices } => {
-                    if !self.work(batch, &indices, &mut looking) {
-                        break;
-                    }
-                }
+                Order::Task { .. } if self.done.load(Ordering::Acquire) => true,
+                Order::Task {
+                    batch,
+                    request,
+                    skip,
+                } => match self.answer(&mut fetching, batch, &request, skip, &mut looking) {
+                    Some(arrival) => self.results.send(arrival).is_ok(),
+                    None => true,
+                },
+            };
+            if !sent {
+                break;
             }
         }
-        let reason = EndReason::Finished;
-        self.probe
-            .emit(|| EventKind::WorkerEnded { worker: id, reason });
     }
 
-    /// Fetches one batch and sends it; false if nobody is there to receive it.
-    fn work(&self, batch: BatchId, indices: &[usize], looking: &mut Looking) -> bool {
-        let result = fetch_batch(&*self.fetch, &self.probe, batch, Some(self.id), indices);
+    fn call_init(&self) -> Result<(), EngineError> {
+        let Some(init) = &self.init else {
+            return Ok(());
+        };
+        caught(|| init(self.info.id))?.map_err(EngineError::from)
+    }
+
+    fn start(&self) -> Fetching<F::Batch> {
+        match caught(|| self.fetch.start()).flatten() {
+            Ok(fetcher) => Fetching::Ready(fetcher),
+            Err(error) => Fetching::Failed(error),
+        }
+    }
+
+    /// Carries a task out; `None` if it gets no answer.
+    fn answer(
+        &self,
+        fetching: &mut Fetching<F::Batch>,
+        batch: BatchId,
+        request: &Request,
+        skip: bool,
+        looking: &mut Looking,
+    ) -> Option<Arrival<F::Batch>> {
+        let worker = self.id();
+        let result = match fetching {
+            Fetching::Ended => return None,
+            Fetching::Ready(fetcher) if skip => {
+                let there = go_past(&mut **fetcher, &self.probe, batch, request);
+                there.map(|there| there.then_some(Produced::Skipped))
+            }
+            Fetching::Ready(fetcher) => {
+                let made = fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
+                made.map(|made| made.map(|made| Produced::Batch(made, Lease::default())))
+            }
+            Fetching::Failed(_) | Fetching::Unbound => Err(self.no_fetcher(fetching, batch)),
+        };
+        let result = match result {
+            Ok(Some(produced)) => Ok(produced),
+            Err(error) => Err(error),
+            Ok(None) => {
+                *fetching = Fetching::Ended;
+                if !skip {
+                    self.probe.enter(batch, Stage::Discarded);
+                }
+                return Some(Arrival::Ended { worker });
+            }
+        };
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it.
-        if let Ok(made) = &result
+        if let Ok(Produced::Batch(made, _)) = &result
             && looking.may_look()
         {
             looking.look(&self.probe, batch, made);
         }
-        self.probe.enter(batch, Stage::Returning);
-        let sent = self.results.send(Arrival::Batch {
+        if !skip {
+            self.probe.enter(batch, Stage::Returning);
+        }
+        Some(Arrival::Batch {
             batch,
-            worker: self.id,
-            result: result.map(|made| (made, Lease::default())),
-        });
-        sent.is_ok()
+            worker,
+            result,
+        })
+    }
+
+    /// The error of a task for which there is no fetcher.
+    fn no_fetcher(&self, fetching: &mut Fetching<F::Batch>, batch: BatchId) -> EngineError {
+        self.probe.enter(batch, Stage::Fetching);
+        let cause = match std::mem::replace(fetching, Fetching::Unbound) {
+            Fetching::Failed(error) => error,
+            _ => EngineError::python(
+                ExceptionKind::UNBOUND_LOCAL_ERROR,
+                "cannot access local variable 'fetcher' where it is not associated with a value: \
+                 the worker's start failed, see its first error",
+            ),
+        };
+        EngineError::Worker {
+            worker: Some(self.id()),
+            batch,
+            sample: None,
+            cause: Box::new(cause),
+        }
     }
 }
 
+/// Goes past a batch that was handed out before; false if the stream ended. What fails here failed then as well.
+fn go_past<B>(
+    fetcher: &mut dyn Fetcher<Batch = B>,
+    probe: &Probe,
+    batch: BatchId,
+    request: &Request,
+) -> Result<bool, EngineError> {
+    let silent = probe.silent();
+    let mut scope = FetchScope::new(&silent, batch, CollateSite::Worker);
+    caught(|| fetcher.skip(request, &mut scope))
+}
+
 /// Fetches a batch; an error or a panic of the dataset becomes an error that names worker and sample.
-pub(crate) fn fetch_batch<F: Fetch>(
-    fetch: &F,
+pub(crate) fn fetch_batch<B>(
+    fetcher: &mut dyn Fetcher<Batch = B>,
     probe: &Probe,
     batch: BatchId,
     worker: Option<WorkerId>,
-    indices: &[usize],
-) -> Result<F::Batch, EngineError> {
+    request: &Request,
+) -> Result<Option<B>, EngineError> {
     let site = match worker {
         Some(_) => CollateSite::Worker,
         None => CollateSite::Main,
     };
     probe.enter(batch, Stage::Fetching);
     let mut scope = FetchScope::new(probe, batch, site);
-    let result = caught(|| fetch.fetch(indices, &mut scope)).unwrap_or_else(|error| {
+    let result = caught(|| fetcher.fetch(request, &mut scope)).unwrap_or_else(|error| {
         Err(FetchError {
             sample: scope.current(),
             error,
@@ -137,11 +278,39 @@ pub(crate) fn fetch_batch<F: Fetch>(
     })
 }
 
+/// What a thread that is to die panics with.
+struct Exit(i32);
+
+/// Ends the calling worker at once, as `os._exit(code)` ends a worker process: its batches are lost, and the consumer learns
+/// that it is gone. In any other thread it is an ordinary panic.
+pub fn exit_worker(code: i32) -> ! {
+    if crate::get_worker_info().is_none() {
+        panic!("exit_worker({code}) was called outside of a worker");
+    }
+    // Not `panic!`: this is wanted, so nothing is printed.
+    resume_unwind(Box::new(Exit(code)))
+}
+
 /// Runs code of the user's; a panic becomes an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| EngineError::Panic {
-        message: panic_text(&*panic),
-    })
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => Ok(result),
+        Err(payload) if payload.is::<Exit>() => resume_unwind(payload),
+        Err(payload) => Err(EngineError::Panic {
+            message: panic_text(&*payload),
+        }),
+    }
+}
+
+/// How a worker died, in the words in which PyTorch tells it.
+fn death_of(payload: &(dyn Any + Send)) -> String {
+    let how = match payload.downcast_ref::<Exit>() {
+        Some(Exit(code)) => format!("exited unexpectedly with exit code {code}"),
+        None => format!("panicked: {}", panic_text(payload)),
+    };
+    format!(
+        "{how}. Details are lost due to multiprocessing. Rerunning with num_workers=0 may give better error trace."
+    )
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

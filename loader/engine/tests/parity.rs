@@ -17,6 +17,8 @@ mod iterable;
 mod loader;
 #[path = "parity/random.rs"]
 mod random;
+#[path = "parity/rows.rs"]
+mod rows;
 #[path = "parity/samplers.rs"]
 mod samplers;
 #[path = "parity/traces.rs"]

@@ -69,6 +69,8 @@ pub struct SampleError {
     pub kind: String,
     /// What is wrong, where, and what to do.
     pub message: String,
+    /// True for a type that cannot be made from a message alone; workers hand it on as a RuntimeError, as PyTorch does.
+    pub needs_arguments: bool,
 }
 
 impl SampleError {
@@ -77,6 +79,16 @@ impl SampleError {
         Self {
             kind: kind.into(),
             message: message.into(),
+            needs_arguments: false,
+        }
+    }
+
+    /// The same error, of a type that cannot be made from a message alone.
+    #[must_use]
+    pub fn with_arguments(self) -> Self {
+        Self {
+            needs_arguments: true,
+            ..self
         }
     }
 

@@ -1,50 +1,95 @@
 //! One epoch: PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 
-use std::sync::Arc;
+mod single;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 
-use super::DataLoader;
-use crate::batch::{Batch as _, Loaded};
+use super::state::{Behind, LoaderState, Progress, Snapshot, state_of};
+use super::{DataLoader, RequestIter};
+use crate::batch::Loaded;
 use crate::error::EngineError;
-use crate::fetch::Fetch;
-use crate::pin::Lease;
-use crate::pool::Pool;
+use crate::fetch::{Fetch, Fetcher, Request};
+use crate::pool::{Pool, Timeout, died};
 use crate::probe::Probe;
-use crate::sampler::BatchIter;
 use crate::scheduler::{Next, Scheduler, Yielded};
-use crate::worker::{Arrival, Looking, Order, caught, fetch_batch};
+use crate::worker::{Arrival, Looking, Order, Produced};
 
-type Made<F> = Result<(<F as Fetch>::Batch, Lease), EngineError>;
+type Made<F> = Result<Produced<<F as Fetch>::Batch>, EngineError>;
+type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, EngineError>;
 
 /// Where batches come from.
 pub(super) enum Source<F: Fetch> {
     Single {
-        next: u32,
+        fetcher: Box<dyn Fetcher<Batch = F::Batch>>,
+        next: usize,
+        /// The stream has ended; nothing more is asked for.
+        stream_ended: bool,
         looking: Looking,
     },
     Threads {
         pool: Pool<F>,
         scheduler: Scheduler<Made<F>>,
     },
-    Ended,
+    Ended {
+        /// What became of the workers.
+        workers_status: Vec<bool>,
+    },
 }
 
 /// One epoch. PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 ///
-/// A batch that could not be made is an `Err`, and the next call goes on with the batch after it. Dropping the iterator
-/// ends and joins all threads, unless the workers are persistent.
+/// A batch that could not be made is an `Err`, and the next call goes on with the batch after it; so it is after a timeout. A
+/// map-style data set that raises `StopIteration` yields `None` once, as in PyTorch, where a `for` loop ends there.
+/// Dropping the iterator ends and joins all threads, unless the workers are persistent.
 pub struct LoaderIter<'a, F: Fetch> {
     pub(super) loader: &'a mut DataLoader<F>,
     pub(super) epoch: u32,
     pub(super) source: Source<F>,
-    pub(super) batches: BatchIter,
+    pub(super) requests: RequestIter,
     /// The batch the caller works on.
     pub(super) training: Option<BatchId>,
     pub(super) ended: bool,
+    /// `_num_yielded`
+    pub(super) num_yielded: usize,
+    /// What a stream's length was said to be when the loader's was asked for.
+    pub(super) len_called: Option<usize>,
+    pub(super) behind: Behind,
+    pub(super) progress: Progress,
+    pub(super) snapshot: Snapshot,
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
+    /// `state_dict()`: a loader that is given it yields exactly the batches that this iterator has not yet handed out.
+    pub fn state_dict(&self) -> LoaderState {
+        state_of(self.loader, self.epoch, &self.snapshot, &self.progress)
+    }
+
+    /// Index of the next task to be sent, PyTorch's `_send_idx`; `None` without workers.
+    pub fn send_idx(&self) -> Option<usize> {
+        self.scheduler().map(Scheduler::send_idx)
+    }
+
+    /// Index of the batch to be handed out next, PyTorch's `_rcvd_idx`; `None` without workers.
+    pub fn rcvd_idx(&self) -> Option<usize> {
+        self.scheduler().map(Scheduler::rcvd_idx)
+    }
+
+    /// Which workers still take tasks, PyTorch's `_workers_status`.
+    pub fn workers_status(&self) -> &[bool] {
+        match &self.source {
+            Source::Single { .. } => &[],
+            Source::Threads { scheduler, .. } => scheduler.workers_status(),
+            Source::Ended { workers_status } => workers_status,
+        }
+    }
+
+    fn scheduler(&self) -> Option<&Scheduler<Made<F>>> {
+        match &self.source {
+            Source::Threads { scheduler, .. } => Some(scheduler),
+            _ => None,
+        }
+    }
+
     fn id(&self, idx: usize) -> BatchId {
         BatchId {
             epoch: self.epoch,
@@ -53,10 +98,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     pub(super) fn prime(&mut self) -> Result<(), EngineError> {
-        let window = match &self.source {
-            Source::Threads { scheduler, .. } => scheduler.window(),
-            _ => 0,
-        };
+        let window = self.scheduler().map_or(0, Scheduler::window);
         for _ in 0..window {
             if !self.try_put()? {
                 break;
@@ -71,122 +113,172 @@ impl<F: Fetch> LoaderIter<'_, F> {
         let Source::Threads { pool, scheduler } = &mut self.source else {
             return Ok(false);
         };
-        let put = scheduler.try_put(|| self.batches.next())?;
-        if let Some((idx, worker, indices)) = put {
-            let batch = BatchId {
-                epoch,
-                idx: idx as u32,
-            };
-            tell_dispatch(
-                &self.loader.probe,
-                batch,
-                Some(worker as WorkerId),
-                &indices,
-            );
-            pool.send(worker, Order::Task { batch, indices });
-            return Ok(true);
+        let Some((idx, worker, request)) = scheduler.try_put(|| self.requests.next())? else {
+            return Ok(false);
+        };
+        let batch = BatchId {
+            epoch,
+            idx: idx as u32,
+        };
+        let skip = self.behind.skip(idx, worker);
+        if !skip {
+            let to = Some(worker as WorkerId);
+            tell_dispatch(&self.loader.probe, batch, to, &request);
         }
-        Ok(false)
+        let order = Order::Task {
+            batch,
+            request,
+            skip,
+        };
+        pool.send(worker, order);
+        Ok(true)
     }
 
-    fn next_single(&mut self) -> Option<Result<Loaded<F::Batch>, EngineError>> {
-        let indices = match self.batches.next()? {
-            Ok(indices) => indices,
-            Err(e) => return Some(Err(e)),
-        };
-        let Source::Single { next, .. } = &mut self.source else {
-            return None;
-        };
-        let idx = *next as usize;
-        *next += 1;
-        let id = self.id(idx);
-        let loader = &*self.loader;
-        let watched = loader
-            .interrupt
-            .as_ref()
-            .map(|i| loader.probe.until(Arc::clone(i)));
-        let probe = watched.as_ref().unwrap_or(&loader.probe);
-        tell_dispatch(probe, id, None, &indices);
-        let made = fetch_batch(&*loader.fetch, probe, id, None, &indices).and_then(|made| {
-            match &loader.pinner {
-                Some(pinner) => {
-                    probe.enter(id, Stage::Pinning);
-                    caught(|| made.pin(pinner)).flatten()
-                }
-                None => Ok((made, Lease::default())),
-            }
-        });
-        if let (Ok((batch, _)), Source::Single { looking, .. }) = (&made, &mut self.source)
-            && looking.may_look()
-        {
-            looking.look(&loader.probe, id, batch);
-        }
-        Some(self.hand_out(id, None, made))
-    }
-
-    /// PyTorch's `_next_data`.
-    fn next_threaded(&mut self) -> Option<Result<Loaded<F::Batch>, EngineError>> {
+    /// `_MultiProcessingDataLoaderIter._next_data`
+    fn next_threaded(&mut self) -> Turn<F> {
         loop {
             let Source::Threads { pool, scheduler } = &mut self.source else {
-                return None;
+                return Turn::End;
             };
-            match scheduler.next_step() {
-                Next::Exhausted => return None,
-                Next::Yield(yielded) => return Some(self.process(yielded)),
-                Next::Receive => {}
-            }
-            let (batch, result) = match pool.receive(self.loader.interrupt.as_deref()) {
-                Ok(Arrival::Batch { batch, result, .. }) => (batch, result),
-                Ok(Arrival::Resumed) => continue,
-                Err(e) => {
-                    // Nothing more will come.
-                    self.end();
-                    return Some(Err(e));
+            let yielded = match scheduler.next_step() {
+                Next::Exhausted => return Turn::End,
+                Next::Dropped { idx } => {
+                    let id = self.id(idx);
+                    self.loader.probe.enter(id, Stage::Discarded);
+                    continue;
+                }
+                Next::Yield(yielded) => Some(yielded),
+                Next::Receive => {
+                    let timeout = Timeout::of(self.loader.options.timeout);
+                    match pool.receive(timeout, self.loader.interrupt.as_deref()) {
+                        Ok(arrival) => match self.arrived(arrival) {
+                            Ok(yielded) => yielded,
+                            Err(error) => return Turn::Out(Err(error)),
+                        },
+                        // Nothing more will come.
+                        Err(e @ (EngineError::Interrupted | EngineError::WorkersGone)) => {
+                            self.end();
+                            return Turn::Out(Err(e));
+                        }
+                        Err(timed_out) => return Turn::Out(Err(timed_out)),
+                    }
                 }
             };
-            let idx = batch.idx as usize;
-            let its_turn = idx == scheduler.rcvd_idx() || !self.loader.options.in_order;
-            let stage = if its_turn { Stage::Ready } else { Stage::Held };
-            self.loader.probe.enter(batch, stage);
-            if let Some(yielded) = scheduler.receive(idx, result) {
-                return Some(self.process(yielded));
+            let Some(yielded) = yielded else { continue };
+            match self.process(yielded) {
+                Ok(Some(turn)) => return turn,
+                Ok(None) => {}
+                Err(error) => return Turn::Out(Err(error)),
             }
         }
     }
 
-    /// PyTorch's `_process_data`: one new task for a batch that is handed out, and only then its error, if it has one.
-    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Loaded<F::Batch>, EngineError> {
+    /// Takes what a worker sent; returns a batch whose turn it is.
+    fn arrived(
+        &mut self,
+        arrival: Arrival<F::Batch>,
+    ) -> Result<Option<Yielded<Made<F>>>, EngineError> {
+        let Source::Threads { pool, scheduler } = &mut self.source else {
+            return Ok(None);
+        };
+        match arrival {
+            Arrival::Resumed => Ok(None),
+            Arrival::Batch { batch, result, .. } => {
+                let idx = batch.idx as usize;
+                if !matches!(result, Ok(Produced::Skipped)) {
+                    let in_order = self.loader.options.in_order;
+                    let its_turn = idx == scheduler.rcvd_idx() || !in_order;
+                    let stage = if its_turn { Stage::Ready } else { Stage::Held };
+                    self.loader.probe.enter(batch, stage);
+                }
+                Ok(scheduler.receive(idx, result))
+            }
+            Arrival::Ended { worker } => {
+                scheduler.worker_ended(worker.into());
+                if !self.loader.options.persistent_workers {
+                    pool.close(worker.into());
+                }
+                self.try_put()?;
+                Ok(None)
+            }
+            Arrival::Died { worker, os_id, how } => {
+                scheduler.mark_worker_as_unavailable(worker.into());
+                let error = died(os_id, how);
+                self.loader.probe.emit(|| {
+                    EventKind::Message(Box::new(Message {
+                        level: Level::Error,
+                        text: error.to_string(),
+                        about: None,
+                        worker: Some(worker),
+                        sample: None,
+                    }))
+                });
+                Err(error)
+            }
+        }
+    }
+
+    /// PyTorch's `_process_data`: one new task for a batch that is handed out, and only then its error, if it has one. `None`: it was handed out before the state was saved.
+    fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, EngineError> {
         let id = self.id(yielded.idx);
         self.try_put()?;
-        let handed = self.hand_out(id, Some(yielded.worker as WorkerId), yielded.data);
+        if matches!(yielded.data, Ok(Produced::Skipped)) {
+            return Ok(None);
+        }
+        let turn = self.hand_out(id, Some(yielded.worker as WorkerId), yielded.data);
         if let Source::Threads { scheduler, .. } = &self.source
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
         {
             self.loader.probe.enter(self.id(idx), Stage::Ready);
         }
-        handed
+        Ok(Some(turn))
     }
 
-    fn hand_out(
-        &mut self,
-        id: BatchId,
-        worker: Option<WorkerId>,
-        made: Made<F>,
-    ) -> Result<Loaded<F::Batch>, EngineError> {
+    fn hand_out(&mut self, id: BatchId, worker: Option<WorkerId>, made: Made<F>) -> Turn<F> {
+        self.progress
+            .note(id.idx as usize, worker.map_or(0, usize::from));
         let probe = &self.loader.probe;
         match made {
-            Ok((batch, lease)) => {
+            Ok(Produced::Batch(batch, lease)) => {
                 probe.enter(id, Stage::Training);
                 self.training = Some(id);
-                Ok(Loaded::new(id, worker, batch, lease))
+                self.num_yielded += 1;
+                self.warn_of_length();
+                Turn::Out(Ok(Loaded::new(id, worker, batch, lease)))
             }
+            Ok(Produced::Skipped) => Turn::Silence,
             Err(error) => {
                 probe.emit(|| EventKind::Message(Box::new(message_of(&error, id, worker))));
                 probe.enter(id, Stage::Failed);
-                Err(error)
+                if error.is_stop_iteration() {
+                    Turn::Silence
+                } else {
+                    Turn::Out(Err(error))
+                }
             }
         }
+    }
+
+    /// PyTorch warns when more batches come than a stream said it has samples.
+    fn warn_of_length(&mut self) {
+        let Some(reported) = self.len_called.filter(|len| self.num_yielded > *len) else {
+            return;
+        };
+        let name = (self.loader.about.as_ref()).map_or("IterableDataset", |a| &a.name);
+        let mut text = format!(
+            "Length of IterableDataset {name} was reported to be {reported}(when accessing len(dataloader)), \
+             but {} samples have been fetched. ",
+            self.num_yielded
+        );
+        if self.loader.options.num_workers > 0 {
+            text.push_str(
+                "For multiprocessing data-loading, this could be caused by not properly configuring the \
+                 IterableDataset replica at each worker. Please see \
+                 https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.",
+            );
+        }
+        self.loader.warn(text);
     }
 
     /// Ends the epoch: joins the threads, or keeps them for the next epoch.
@@ -201,8 +293,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 .probe
                 .emit(|| EventKind::Entered { batch, stage });
         }
-        if let Source::Threads { pool, .. } = std::mem::replace(&mut self.source, Source::Ended)
-            && self.loader.options.persistent_workers
+        let persistent = self.loader.options.persistent_workers;
+        let mut workers_status = self.workers_status().to_vec();
+        if !persistent {
+            workers_status.fill(false);
+        }
+        let ended = Source::Ended { workers_status };
+        if let Source::Threads { pool, .. } = std::mem::replace(&mut self.source, ended)
+            && persistent
         {
             self.loader.persistent = Some(pool);
         }
@@ -214,8 +312,18 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 }
 
+/// What a call of `next` comes to.
+enum Turn<F: Fetch> {
+    /// A batch or an error.
+    Out(Handed<F>),
+    /// `None`, although more may follow: the data set raised `StopIteration`.
+    Silence,
+    /// `None` from now on.
+    End,
+}
+
 impl<F: Fetch> Iterator for LoaderIter<'_, F> {
-    type Item = Result<Loaded<F::Batch>, EngineError>;
+    type Item = Handed<F>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -227,15 +335,19 @@ impl<F: Fetch> Iterator for LoaderIter<'_, F> {
         self.loader
             .probe
             .emit(|| EventKind::Consumer { waiting: true });
-        let next = match self.source {
+        let turn = match self.source {
             Source::Single { .. } => self.next_single(),
             Source::Threads { .. } => self.next_threaded(),
-            Source::Ended => None,
+            Source::Ended { .. } => Turn::End,
         };
-        if next.is_none() {
-            self.end();
+        match turn {
+            Turn::Out(handed) => Some(handed),
+            Turn::Silence => None,
+            Turn::End => {
+                self.end();
+                None
+            }
         }
-        next
     }
 }
 
@@ -245,9 +357,9 @@ impl<F: Fetch> Drop for LoaderIter<'_, F> {
     }
 }
 
-fn tell_dispatch(probe: &Probe, batch: BatchId, worker: Option<WorkerId>, indices: &[usize]) {
+fn tell_dispatch(probe: &Probe, batch: BatchId, worker: Option<WorkerId>, request: &Request) {
     probe.transition(|| {
-        let indices: Vec<u64> = indices.iter().map(|i| *i as u64).collect();
+        let indices: Vec<u64> = request.indices().iter().map(|i| *i as u64).collect();
         EventKind::dispatched(batch, worker, indices)
     });
 }
@@ -257,9 +369,13 @@ fn message_of(error: &EngineError, about: BatchId, worker: Option<WorkerId>) -> 
         EngineError::Worker { sample, .. } => sample.map(|s| s as u64),
         _ => None,
     };
+    let mut text = error.to_string();
+    if error.is_stop_iteration() {
+        text.push_str(". PyTorch ends the epoch here without a word, and this batch is lost");
+    }
     Message {
         level: Level::Error,
-        text: error.to_string(),
+        text,
         about: Some(about),
         worker,
         sample,

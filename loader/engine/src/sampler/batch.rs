@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{IndexIter, Sampler};
 use crate::error::EngineError;
+use crate::rng::SharedGenerator;
 
 /// The batches of one epoch. After an error it is finished.
 pub type BatchIter = Box<dyn Iterator<Item = Result<Vec<usize>, EngineError>> + Send>;
@@ -17,6 +18,11 @@ pub trait BatchSource: Send + Sync {
     /// True if an epoch has no batches.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The generators that an epoch draws from, so that their state can be saved.
+    fn generators(&self) -> Vec<SharedGenerator> {
+        Vec::new()
     }
 
     /// `iter(batch_sampler)`: the batches of an epoch.
@@ -91,6 +97,10 @@ impl BatchSource for BatchSampler {
         } else {
             self.sampler.len().div_ceil(self.batch_size)
         }
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        self.sampler.generators()
     }
 
     fn iter(&self) -> BatchIter {

@@ -1,5 +1,6 @@
 //! Samplers: in which order the samples of a data set are visited, and how they are grouped into batches.
 
+mod arguments;
 mod batch;
 mod random;
 mod sequential;
@@ -7,12 +8,14 @@ mod sequential;
 use std::fmt;
 use std::sync::Arc;
 
+pub use arguments::PyArg;
 pub use batch::{BatchIter, BatchSampler, BatchSource};
 pub use random::{RandomSampler, RandomSource};
 pub use sequential::SequentialSampler;
 
 use crate::dataset::Dataset;
 use crate::error::EngineError;
+use crate::rng::SharedGenerator;
 
 /// The indices of one epoch. After an error it is finished, as a Python generator is.
 pub type IndexIter = Box<dyn Iterator<Item = Result<usize, EngineError>> + Send>;
@@ -25,6 +28,11 @@ pub trait Sampler: Send + Sync {
     /// True if an epoch has no indices.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The generators that an epoch draws from, so that their state can be saved.
+    fn generators(&self) -> Vec<SharedGenerator> {
+        Vec::new()
     }
 
     /// `iter(sampler)`: the indices of an epoch. Random samplers draw from their generator at the first pull, not here.

@@ -82,6 +82,11 @@ impl Sampler for RandomSampler {
         self.num_samples()
     }
 
+    fn generators(&self) -> Vec<SharedGenerator> {
+        let (RandomSource::Generator(g) | RandomSource::Default(g)) = &self.source;
+        vec![g.clone()]
+    }
+
     fn iter(&self) -> IndexIter {
         Box::new(Epoch {
             sampler: self.clone(),

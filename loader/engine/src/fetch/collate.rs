@@ -1,0 +1,82 @@
+//! `collate_fn`: how samples become a batch.
+
+use crate::batch::Batch;
+use crate::collate::{CollateSite, default_collate, default_convert};
+use crate::error::EngineError;
+use crate::value::Value;
+
+/// PyTorch's `collate_fn`.
+pub trait Collate<S>: Send + Sync + 'static {
+    /// What it makes.
+    type Batch: Batch;
+
+    /// Puts `samples` together.
+    ///
+    /// # Errors
+    /// If they do not fit together.
+    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, EngineError>;
+
+    /// What becomes of a single sample of a loader without batches (`batch_size=None`).
+    ///
+    /// # Errors
+    /// TypeError if this function only knows lists of samples; [`Convert`] makes one that takes samples.
+    fn convert(&self, sample: S, site: CollateSite) -> Result<Self::Batch, EngineError> {
+        let _ = (sample, site);
+        Err(EngineError::type_error(
+            "this collate_fn takes a list of samples, but with batch_size=None it is given single samples. \
+             Choose a batch_size, or a collate_fn of single samples",
+        ))
+    }
+}
+
+/// PyTorch's `default_collate`; `default_convert` in a loader without batches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DefaultCollate;
+
+impl Collate<Value> for DefaultCollate {
+    type Batch = Value;
+
+    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+        default_collate(samples, site)
+    }
+
+    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
+        Ok(default_convert(sample))
+    }
+}
+
+/// Any function of a list of samples is a collate function.
+impl<S, B, F> Collate<S> for F
+where
+    B: Batch,
+    F: Fn(Vec<S>) -> Result<B, EngineError> + Send + Sync + 'static,
+{
+    type Batch = B;
+
+    fn collate(&self, samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
+        self(samples)
+    }
+}
+
+/// A collate function of single samples, for loaders without batches (`batch_size=None`).
+#[derive(Clone, Copy, Debug)]
+pub struct Convert<F>(pub F);
+
+impl<S, B, F> Collate<S> for Convert<F>
+where
+    B: Batch,
+    F: Fn(S) -> Result<B, EngineError> + Send + Sync + 'static,
+{
+    type Batch = B;
+
+    fn collate(&self, _samples: Vec<S>, _site: CollateSite) -> Result<B, EngineError> {
+        Err(EngineError::type_error(
+            "this collate_fn takes single samples, but it is given a list of them. Set batch_size=None, \
+             or choose a collate_fn of lists",
+        ))
+    }
+
+    fn convert(&self, sample: S, _site: CollateSite) -> Result<B, EngineError> {
+        self.0(sample)
+    }
+}

@@ -1,0 +1,243 @@
+//! What PyTorch's constructor checks, in its order and with its words.
+
+use loadscope_trace::WorkerId;
+
+use super::LoaderOptions;
+use crate::error::EngineError;
+use crate::sampler::PyArg;
+
+/// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
+/// names and defaults.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "they are PyTorch's names and mean what they mean there")]
+pub struct Arguments {
+    /// The data set is an `IterableDataset`.
+    pub iterable: bool,
+    pub batch_size: PyArg,
+    pub shuffle: PyArg,
+    /// `PyArg::None`, or anything else for a sampler.
+    pub sampler: PyArg,
+    pub batch_sampler: PyArg,
+    pub num_workers: PyArg,
+    pub drop_last: PyArg,
+    pub timeout: PyArg,
+    pub multiprocessing_context: PyArg,
+    pub prefetch_factor: PyArg,
+    pub persistent_workers: PyArg,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            iterable: false,
+            batch_size: PyArg::Int(1),
+            shuffle: PyArg::None,
+            sampler: PyArg::None,
+            batch_sampler: PyArg::None,
+            num_workers: PyArg::Int(0),
+            drop_last: PyArg::Bool(false),
+            timeout: PyArg::Int(0),
+            multiprocessing_context: PyArg::None,
+            prefetch_factor: PyArg::None,
+            persistent_workers: PyArg::Bool(false),
+        }
+    }
+}
+
+/// How worker processes can be started in Python.
+const START_METHODS: [&str; 3] = ["fork", "spawn", "forkserver"];
+
+/// What cannot be assigned to a loader that exists.
+const FIXED: [&str; 6] = [
+    "batch_size",
+    "batch_sampler",
+    "sampler",
+    "drop_last",
+    "dataset",
+    "persistent_workers",
+];
+
+impl Arguments {
+    /// The arguments that these options stand for.
+    pub fn of(options: &LoaderOptions) -> Self {
+        let int = |v: usize| PyArg::Int(i64::try_from(v).unwrap_or(i64::MAX));
+        Self {
+            num_workers: int(options.num_workers),
+            prefetch_factor: options.prefetch_factor.map_or(PyArg::None, int),
+            persistent_workers: PyArg::Bool(options.persistent_workers),
+            timeout: PyArg::Float(options.timeout),
+            ..Self::default()
+        }
+    }
+
+    /// PyTorch's checks; the first that fails wins.
+    ///
+    /// # Errors
+    /// ValueError or TypeError with PyTorch's message.
+    pub fn check(&self) -> Result<(), EngineError> {
+        let workers = self.check_workers()?;
+        self.check_context(workers)?;
+        if self.iterable {
+            self.check_iterable()?;
+        } else if self.sampler != PyArg::None && truthy(&self.shuffle) {
+            return refuse("sampler option is mutually exclusive with shuffle");
+        }
+        self.check_batching()
+    }
+
+    fn check_workers(&self) -> Result<f64, EngineError> {
+        let workers = number(&self.num_workers).unwrap_or(0.0);
+        if workers < 0.0 {
+            return refuse(
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
+            );
+        }
+        if workers > f64::from(WorkerId::MAX) {
+            return refuse(format!(
+                "num_workers option should be at most {}, but got num_workers={}",
+                WorkerId::MAX,
+                self.num_workers
+            ));
+        }
+        if number(&self.timeout).is_some_and(|t| t < 0.0) {
+            return refuse("timeout option should be non-negative");
+        }
+        match number(&self.prefetch_factor) {
+            // The missing space is PyTorch's.
+            Some(_) if workers == 0.0 => {
+                return refuse(
+                    "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 \
+                     to enable multiprocessing, otherwise set prefetch_factor to None.",
+                );
+            }
+            Some(factor) if factor < 0.0 => {
+                return refuse("prefetch_factor option should be non-negative");
+            }
+            _ => {}
+        }
+        if truthy(&self.persistent_workers) && workers == 0.0 {
+            return refuse("persistent_workers option needs num_workers > 0");
+        }
+        Ok(workers)
+    }
+
+    /// Threads have no start method; the argument is checked all the same, so that what runs here runs there.
+    fn check_context(&self, workers: f64) -> Result<(), EngineError> {
+        let context = &self.multiprocessing_context;
+        match context {
+            PyArg::None => Ok(()),
+            _ if workers == 0.0 => refuse(
+                "multiprocessing_context can only be used with multi-process loading (num_workers > 0), \
+                 but got num_workers=0",
+            ),
+            PyArg::Str(method) if START_METHODS.contains(&method.as_str()) => Ok(()),
+            PyArg::Str(_) => refuse(format!(
+                "multiprocessing_context option should specify a valid start method in \
+                 ['fork', 'spawn', 'forkserver'], but got multiprocessing_context={context}"
+            )),
+            _ => Err(EngineError::type_error(format!(
+                "multiprocessing_context option should be a valid context object or a string specifying \
+                 the start method, but got multiprocessing_context={context}"
+            ))),
+        }
+    }
+
+    fn check_iterable(&self) -> Result<(), EngineError> {
+        let unexpected = |name: &str, value: &PyArg| {
+            refuse(format!(
+                "DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+            ))
+        };
+        // PyTorch asks whether it is one of False and None, so that 0 passes and 1 does not.
+        if self.shuffle != PyArg::None && number(&self.shuffle) != Some(0.0) {
+            return unexpected("shuffle", &self.shuffle);
+        }
+        if self.sampler != PyArg::None {
+            return unexpected("sampler", &self.sampler);
+        }
+        if self.batch_sampler != PyArg::None {
+            return unexpected("batch_sampler", &self.batch_sampler);
+        }
+        Ok(())
+    }
+
+    fn check_batching(&self) -> Result<(), EngineError> {
+        if self.batch_sampler != PyArg::None {
+            let others = number(&self.batch_size) != Some(1.0)
+                || truthy(&self.shuffle)
+                || self.sampler != PyArg::None
+                || truthy(&self.drop_last);
+            if others {
+                return refuse(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
+                );
+            }
+            return Ok(());
+        }
+        match &self.batch_size {
+            PyArg::None if truthy(&self.drop_last) => refuse(
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last",
+            ),
+            PyArg::None => Ok(()),
+            PyArg::Int(size) if *size > 0 => match &self.drop_last {
+                PyArg::Bool(_) => Ok(()),
+                other => refuse(format!(
+                    "drop_last should be a boolean value, but got drop_last={other}"
+                )),
+            },
+            other => refuse(format!(
+                "batch_size should be a positive integer value, but got batch_size={other}"
+            )),
+        }
+    }
+}
+
+/// Whether an attribute of a loader that exists may be assigned to; the others are as they were given.
+///
+/// # Errors
+/// ValueError with PyTorch's message.
+pub fn check_assignable(attribute: &str) -> Result<(), EngineError> {
+    if FIXED.contains(&attribute) {
+        return refuse(format!(
+            "{attribute} attribute should not be set after DataLoader is initialized"
+        ));
+    }
+    Ok(())
+}
+
+/// PyTorch's warning of more workers than processors that the program may use.
+pub fn too_many_workers(num_workers: usize, processors: usize) -> Option<String> {
+    (num_workers > processors).then(|| {
+        format!(
+            "This DataLoader will create {num_workers} worker processes in total. Our suggested max number of worker \
+             in current system is {processors}, which is smaller than what this DataLoader is going to create. \
+             Please be aware that excessive worker creation might get DataLoader running slow or even freeze, \
+             lower the worker number to avoid potential slowness/freeze if necessary."
+        )
+    })
+}
+
+fn refuse<T>(message: impl Into<String>) -> Result<T, EngineError> {
+    Err(EngineError::value_error(message))
+}
+
+/// The value as a number: bools are numbers in Python.
+fn number(arg: &PyArg) -> Option<f64> {
+    match arg {
+        PyArg::Bool(v) => Some(f64::from(u8::from(*v))),
+        PyArg::Int(v) => Some(*v as f64),
+        PyArg::Float(v) => Some(*v),
+        _ => None,
+    }
+}
+
+/// `bool(arg)`
+fn truthy(arg: &PyArg) -> bool {
+    match arg {
+        PyArg::None => false,
+        PyArg::Str(text) => !text.is_empty(),
+        PyArg::List(items) => !items.is_empty(),
+        PyArg::Other(_) => true,
+        _ => number(arg).is_some_and(|v| v != 0.0),
+    }
+}

@@ -1,0 +1,377 @@
+//! `DataLoader(dataset, …)`: all of PyTorch's arguments.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use loadscope_trace::PinMemory;
+
+use super::arguments::{Arguments, too_many_workers};
+use super::{About, DataLoader, Index, LoaderOptions};
+use crate::cpu::processors;
+use crate::dataset::{Dataset, IterableDataset, SampleError};
+use crate::error::EngineError;
+use crate::fetch::{Collate, DefaultCollate, Fetch, MapFetcher, StreamFetcher};
+use crate::rng::{SharedGenerator, default_generator};
+use crate::sampler::{
+    BatchSampler, BatchSource, DataLen, PyArg, RandomSampler, RandomSource, Sampler,
+    SequentialSampler,
+};
+use crate::worker::WorkerInitFn;
+
+/// Samples by index.
+#[derive(Debug)]
+pub struct MapStyle<D: ?Sized>(PhantomData<fn() -> Box<D>>);
+
+/// Samples as they come.
+#[derive(Debug)]
+pub struct Streaming<D: ?Sized>(PhantomData<fn() -> Box<D>>);
+
+/// The arguments of `DataLoader(dataset, …)` under PyTorch's names; [`build`](LoaderBuilder::build) checks them in PyTorch's
+/// order.
+///
+/// ```
+/// use std::sync::Arc;
+/// use loadscope_engine::{LoaderBuilder, dataset::Digits, rng::shared_generator};
+///
+/// # fn main() -> Result<(), loadscope_engine::EngineError> {
+/// let digits = Arc::new(Digits::new()?);
+/// let mut loader = LoaderBuilder::new(digits)
+///     .batch_size(64)
+///     .shuffle(true)
+///     .num_workers(2)
+///     .generator(shared_generator(42))
+///     .build()?;
+/// assert_eq!(loader.len()?, 29);
+/// for batch in loader.iter()? {
+///     let batch = batch?;
+///     assert!(batch.tensors()[0].size()[0] <= 64);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct LoaderBuilder<K, D: ?Sized, C> {
+    dataset: Arc<D>,
+    collate: C,
+    arguments: Arguments,
+    sampler: Option<Arc<dyn Sampler>>,
+    batch_sampler: Option<Arc<dyn BatchSource>>,
+    options: LoaderOptions,
+    pin_memory_device: String,
+    init: Option<WorkerInitFn>,
+    generator: Option<SharedGenerator>,
+    default_generator: Option<SharedGenerator>,
+    kind: PhantomData<K>,
+}
+
+impl<D: Dataset + ?Sized> LoaderBuilder<MapStyle<D>, D, DefaultCollate> {
+    /// A loader of a map-style data set.
+    pub fn new(dataset: Arc<D>) -> Self {
+        Self::with(dataset, false)
+    }
+}
+
+impl<D: IterableDataset + ?Sized> LoaderBuilder<Streaming<D>, D, DefaultCollate> {
+    /// A loader of an iterable-style data set.
+    pub fn iterable(dataset: Arc<D>) -> Self {
+        Self::with(dataset, true)
+    }
+}
+
+impl<K, D: ?Sized> LoaderBuilder<K, D, DefaultCollate> {
+    fn with(dataset: Arc<D>, iterable: bool) -> Self {
+        Self {
+            dataset,
+            collate: DefaultCollate,
+            arguments: Arguments {
+                iterable,
+                ..Arguments::default()
+            },
+            sampler: None,
+            batch_sampler: None,
+            options: LoaderOptions::default(),
+            pin_memory_device: String::new(),
+            init: None,
+            generator: None,
+            default_generator: None,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
+    /// Samples in a batch; `None`: no batches, samples are handed out as they are. Default: 1.
+    #[must_use]
+    pub fn batch_size(self, batch_size: impl Into<Option<usize>>) -> Self {
+        let arg = batch_size.into().map_or(PyArg::None, int);
+        self.argument(|a| a.batch_size = arg)
+    }
+
+    /// A new random order in every epoch.
+    #[must_use]
+    pub fn shuffle(self, shuffle: bool) -> Self {
+        self.argument(|a| a.shuffle = PyArg::Bool(shuffle))
+    }
+
+    /// The order of the samples, instead of `shuffle`.
+    #[must_use]
+    pub fn sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
+        self.sampler = Some(sampler);
+        self.argument(|a| a.sampler = PyArg::Other("Sampler".to_owned()))
+    }
+
+    /// The batches, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
+    #[must_use]
+    pub fn batch_sampler(mut self, batch_sampler: Arc<dyn BatchSource>) -> Self {
+        self.batch_sampler = Some(batch_sampler);
+        self.argument(|a| a.batch_sampler = PyArg::Other("BatchSampler".to_owned()))
+    }
+
+    /// Worker threads; 0: the caller's thread fetches by itself.
+    #[must_use]
+    pub fn num_workers(mut self, num_workers: usize) -> Self {
+        self.options.num_workers = num_workers;
+        self.argument(|a| a.num_workers = int(num_workers))
+    }
+
+    /// Leave out a last batch that is short; with a stream, every worker its own.
+    #[must_use]
+    pub fn drop_last(self, drop_last: bool) -> Self {
+        self.argument(|a| a.drop_last = PyArg::Bool(drop_last))
+    }
+
+    /// The longest wait for a worker, seconds; 0: no limit.
+    #[must_use]
+    pub fn timeout(mut self, seconds: f64) -> Self {
+        self.options.timeout = seconds;
+        self.argument(|a| a.timeout = PyArg::Float(seconds))
+    }
+
+    /// How worker processes start in Python. Workers are threads here, so it has no effect; it is checked all the same.
+    #[must_use]
+    pub fn multiprocessing_context(self, method: &str) -> Self {
+        let method = PyArg::Str(method.to_owned());
+        self.argument(|a| a.multiprocessing_context = method)
+    }
+
+    /// Batches in flight per worker. Default: 2.
+    #[must_use]
+    pub fn prefetch_factor(mut self, factor: usize) -> Self {
+        self.options.prefetch_factor = Some(factor);
+        self.argument(|a| a.prefetch_factor = int(factor))
+    }
+
+    /// Keep the workers alive between epochs.
+    #[must_use]
+    pub fn persistent_workers(mut self, persistent: bool) -> Self {
+        self.options.persistent_workers = persistent;
+        self.argument(|a| a.persistent_workers = PyArg::Bool(persistent))
+    }
+
+    /// Hand batches out in the order of the sampler. Default: true.
+    #[must_use]
+    pub fn in_order(mut self, in_order: bool) -> Self {
+        self.options.in_order = in_order;
+        self
+    }
+
+    /// Copy batches to page-locked memory.
+    #[must_use]
+    pub fn pin_memory(mut self, pin_memory: PinMemory) -> Self {
+        self.options.pin_memory = pin_memory;
+        self
+    }
+
+    /// Deprecated in PyTorch: ignored, with a warning.
+    #[must_use]
+    pub fn pin_memory_device(mut self, device: &str) -> Self {
+        device.clone_into(&mut self.pin_memory_device);
+        self
+    }
+
+    /// Called in every new worker with its id, after its random streams were seeded.
+    #[must_use]
+    pub fn worker_init_fn(
+        mut self,
+        init: impl Fn(usize) -> Result<(), SampleError> + Send + Sync + 'static,
+    ) -> Self {
+        self.init = Some(Arc::new(init));
+        self
+    }
+
+    /// Where base seeds and, with `shuffle`, permutations are drawn from. Default: the default generator.
+    #[must_use]
+    pub fn generator(mut self, generator: SharedGenerator) -> Self {
+        self.generator = Some(generator);
+        self
+    }
+
+    /// What stands for PyTorch's default generator; default: [`default_generator`], the program's own.
+    #[must_use]
+    pub fn default_generator(mut self, generator: SharedGenerator) -> Self {
+        self.default_generator = Some(generator);
+        self
+    }
+
+    /// How samples become a batch. Default: [`DefaultCollate`].
+    #[must_use]
+    pub fn collate_fn<C2>(self, collate: C2) -> LoaderBuilder<K, D, C2> {
+        LoaderBuilder {
+            dataset: self.dataset,
+            collate,
+            arguments: self.arguments,
+            sampler: self.sampler,
+            batch_sampler: self.batch_sampler,
+            options: self.options,
+            pin_memory_device: self.pin_memory_device,
+            init: self.init,
+            generator: self.generator,
+            default_generator: self.default_generator,
+            kind: PhantomData,
+        }
+    }
+
+    fn argument(mut self, set: impl FnOnce(&mut Arguments)) -> Self {
+        set(&mut self.arguments);
+        self
+    }
+
+    fn size(&self) -> Option<usize> {
+        match self.arguments.batch_size {
+            PyArg::Int(size) => usize::try_from(size).ok(),
+            _ => None,
+        }
+    }
+
+    fn drops_last(&self) -> bool {
+        self.arguments.drop_last == PyArg::Bool(true)
+    }
+}
+
+/// What is left once the data set is known to be sound.
+struct Rest {
+    options: LoaderOptions,
+    init: Option<WorkerInitFn>,
+    generator: Option<SharedGenerator>,
+    default_generator: SharedGenerator,
+    pin_memory_device: String,
+}
+
+impl Rest {
+    fn assemble<F: Fetch>(
+        self,
+        fetch: F,
+        index: Index,
+        about: About,
+    ) -> Result<DataLoader<F>, EngineError> {
+        let mut loader = DataLoader::of(fetch, index, self.options, self.default_generator)?;
+        loader.about = Some(about);
+        loader.init = self.init;
+        loader.generator = self.generator;
+        if self.options.pin_memory != PinMemory::Off && !self.pin_memory_device.is_empty() {
+            loader.warned_at_iter.push(format!(
+                "pin_memory_device is deprecated, the current accelerator will be used as the device,\
+                 ignore pin_memory_device='{}'.",
+                self.pin_memory_device
+            ));
+        }
+        if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
+            loader.warn(text.clone());
+            loader.warned_at_iter.push(text);
+        }
+        Ok(loader)
+    }
+}
+
+impl<D, C> LoaderBuilder<MapStyle<D>, D, C>
+where
+    D: Dataset + ?Sized,
+    C: Collate<D::Sample>,
+{
+    /// The loader.
+    ///
+    /// # Errors
+    /// Whatever PyTorch's constructor raises, with its messages.
+    pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, EngineError> {
+        self.arguments.check()?;
+        let default = self.default_generator.clone().unwrap_or_else(default_generator);
+        let index = self.index(&default)?;
+        let about = About {
+            len: {
+                let dataset = Arc::clone(&self.dataset);
+                Arc::new(move || Some(dataset.len()))
+            },
+            name: "Dataset".to_owned(),
+        };
+        let rest = Rest {
+            options: self.options,
+            init: self.init,
+            generator: self.generator,
+            default_generator: default,
+            pin_memory_device: self.pin_memory_device,
+        };
+        rest.assemble(MapFetcher::new(self.dataset, self.collate), index, about)
+    }
+
+    fn index(&self, default: &SharedGenerator) -> Result<Index, EngineError> {
+        if let Some(batches) = &self.batch_sampler {
+            return Ok(Index::Batches(Arc::clone(batches)));
+        }
+        let len = DataLen::of(&self.dataset);
+        let sampler: Arc<dyn Sampler> = match &self.sampler {
+            Some(sampler) => Arc::clone(sampler),
+            None if self.arguments.shuffle == PyArg::Bool(true) => {
+                let source = match &self.generator {
+                    Some(generator) => RandomSource::Generator(Arc::clone(generator)),
+                    None => RandomSource::Default(Arc::clone(default)),
+                };
+                Arc::new(RandomSampler::new(len, false, None, source)?)
+            }
+            None => Arc::new(SequentialSampler::new(len)),
+        };
+        let Some(size) = self.size() else {
+            return Ok(Index::Samples(sampler));
+        };
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let batches = BatchSampler::new(sampler, size, self.drops_last())?;
+        Ok(Index::Batches(Arc::new(batches)))
+    }
+}
+
+impl<D, C> LoaderBuilder<Streaming<D>, D, C>
+where
+    D: IterableDataset + ?Sized,
+    C: Collate<D::Sample>,
+{
+    /// The loader.
+    ///
+    /// # Errors
+    /// Whatever PyTorch's constructor raises, with its messages.
+    pub fn build(self) -> Result<DataLoader<StreamFetcher<D, C>>, EngineError> {
+        self.arguments.check()?;
+        let drop_last = self.drops_last();
+        let index = Index::Stream {
+            batch_size: self.size(),
+            drop_last,
+        };
+        let about = About {
+            len: {
+                let dataset = Arc::clone(&self.dataset);
+                Arc::new(move || dataset.len())
+            },
+            name: self.dataset.type_name().to_owned(),
+        };
+        let rest = Rest {
+            options: self.options,
+            init: self.init,
+            generator: self.generator,
+            default_generator: self.default_generator.unwrap_or_else(default_generator),
+            pin_memory_device: self.pin_memory_device,
+        };
+        let fetch = StreamFetcher::new(self.dataset, self.collate, drop_last);
+        rest.assemble(fetch, index, about)
+    }
+}
+
+fn int(value: usize) -> PyArg {
+    PyArg::Int(i64::try_from(value).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,93 @@
+//! An epoch without workers: the caller's thread does everything.
+
+use std::sync::Arc;
+
+use loadscope_trace::{BatchId, Stage};
+
+use super::super::DataLoader;
+use super::{LoaderIter, Source, Turn, tell_dispatch};
+use crate::batch::Batch as _;
+use crate::collate::CollateSite;
+use crate::error::EngineError;
+use crate::fetch::{Fetch, FetchScope, Fetcher, Request};
+use crate::pin::Lease;
+use crate::probe::Probe;
+use crate::worker::{Produced, caught, fetch_batch};
+
+impl<F: Fetch> LoaderIter<'_, F> {
+    /// `_SingleProcessDataLoaderIter._next_data`
+    pub(super) fn next_single(&mut self) -> Turn<F> {
+        loop {
+            let Source::Single {
+                fetcher,
+                next,
+                stream_ended: false,
+                looking,
+            } = &mut self.source
+            else {
+                return Turn::End;
+            };
+            let request = match self.requests.next() {
+                Some(Ok(request)) => request,
+                Some(Err(e)) => return Turn::Out(Err(e)),
+                None => return Turn::End,
+            };
+            let idx = *next;
+            *next += 1;
+            let id = BatchId {
+                epoch: self.epoch,
+                idx: idx as u32,
+            };
+            let loader = &*self.loader;
+            let watched = (loader.interrupt.as_ref()).map(|i| loader.probe.until(Arc::clone(i)));
+            let probe = watched.as_ref().unwrap_or(&loader.probe);
+            let ended;
+            if self.behind.skip(idx, 0) {
+                let silent = probe.silent();
+                let mut scope = FetchScope::new(&silent, id, CollateSite::Main);
+                ended = !fetcher.skip(&request, &mut scope);
+            } else {
+                tell_dispatch(probe, id, None, &request);
+                match make(&mut **fetcher, loader, probe, id, &request) {
+                    Ok(Some(made)) => {
+                        if let Produced::Batch(batch, _) = &made
+                            && looking.may_look()
+                        {
+                            looking.look(&loader.probe, id, batch);
+                        }
+                        return self.hand_out(id, None, Ok(made));
+                    }
+                    Ok(None) => {
+                        probe.enter(id, Stage::Discarded);
+                        ended = true;
+                    }
+                    Err(error) => return self.hand_out(id, None, Err(error)),
+                }
+            }
+            if let Source::Single { stream_ended, .. } = &mut self.source {
+                *stream_ended = ended;
+            }
+        }
+    }
+}
+
+/// Fetches and pins in the caller's thread.
+fn make<F: Fetch>(
+    fetcher: &mut dyn Fetcher<Batch = F::Batch>,
+    loader: &DataLoader<F>,
+    probe: &Probe,
+    id: BatchId,
+    request: &Request,
+) -> Result<Option<Produced<F::Batch>>, EngineError> {
+    let Some(made) = fetch_batch(fetcher, probe, id, None, request)? else {
+        return Ok(None);
+    };
+    let (made, lease) = match &loader.pinner {
+        Some(pinner) => {
+            probe.enter(id, Stage::Pinning);
+            caught(|| made.pin(pinner)).flatten()?
+        }
+        None => (made, Lease::default()),
+    };
+    Ok(Some(Produced::Batch(made, lease)))
+}
