@@ -9,7 +9,7 @@ use image::{ImageReader, Rgb, RgbImage};
 use loadscope::app::{App, Start};
 use loadscope::prefs::{Prefs, demo};
 use loadscope::state::Source;
-use loadscope_engine::simulate::Simulation;
+use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_trace::{
     BatchContent, BatchId, Event, EventKind, Field, FieldData, Level, LogWriter, Message, Nanos,
     Pictures, RunId, RunInfo, RunOptions, Stage,
@@ -45,7 +45,7 @@ pub fn control_sequence() -> Vec<Event> {
     };
     let simulation = Simulation {
         info,
-        batches: (0..12).map(|i| vec![i]).collect(),
+        work: Work::Batches((0..12).map(|i| vec![i]).collect()),
         collate: Nanos::from_millis(4),
         pin: None,
         step: Nanos::from_millis(20),

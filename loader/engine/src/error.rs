@@ -126,7 +126,10 @@ pub enum EngineError {
         cause: Box<EngineError>,
     },
     /// A worker ended without being told to. The batches given to it are lost; the others still come.
-    #[error("RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}", numbers(workers))]
+    #[error(
+        "RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}",
+        numbers(workers)
+    )]
     WorkerDied {
         /// The threads' numbers in the operating system; 0 = unknown.
         workers: Vec<u64>,

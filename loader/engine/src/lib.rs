@@ -40,11 +40,12 @@ pub use batch::{Batch, Loaded};
 pub use clock::Clock;
 pub use error::EngineError;
 pub use fetch::{
-    Collate, Convert, DefaultCollate, Fetch, FetchError, FetchScope, Fetcher, MapFetcher, Request, StreamFetcher,
+    Collate, Convert, DefaultCollate, Fetch, FetchError, FetchScope, Fetcher, MapFetcher, Request,
+    StreamFetcher,
 };
 pub use gate::Gate;
 pub use loader::{Arguments, DataLoader, LoaderBuilder, LoaderIter, LoaderOptions, LoaderState};
 pub use probe::{ContentPolicy, Probe};
-pub use worker::{WorkerInitFn, exit_worker};
 pub use run::{RunControl, RunHandle, start};
+pub use worker::{WorkerInitFn, exit_worker};
 pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};

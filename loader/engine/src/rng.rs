@@ -316,12 +316,18 @@ fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
 pub struct GeneratorState(u64);
 impl Generator {
     /// STUB
-    pub fn state(&self) -> GeneratorState { GeneratorState(0) }
+    pub fn state(&self) -> GeneratorState {
+        GeneratorState(0)
+    }
     /// STUB
-    pub fn set_state(&mut self, _: &GeneratorState) -> Result<(), EngineError> { Ok(()) }
+    pub fn set_state(&mut self, _: &GeneratorState) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 /// STUB
-pub fn default_generator() -> SharedGenerator { shared_generator(0) }
+pub fn default_generator() -> SharedGenerator {
+    shared_generator(0)
+}
 
 #[cfg(test)]
 mod tests {

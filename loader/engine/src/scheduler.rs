@@ -220,10 +220,11 @@ impl<T> Scheduler<T> {
         Some(self.process(idx, worker, data))
     }
 
-    /// A worker sent its end marker instead of a batch (iterable datasets) in answer to a task. Call [`Scheduler::try_put`] once.
-    pub fn worker_ended(&mut self, worker: usize) {
+    /// A worker sent its end marker in answer to task `idx` (iterable datasets). Call [`Scheduler::try_put`] once.
+    pub fn worker_ended(&mut self, worker: usize, idx: usize) {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         self.mark_worker_as_unavailable(worker);
+        self.take(idx);
     }
 
     /// A worker died or takes no more tasks.
@@ -323,17 +324,21 @@ mod tests {
 
     #[test]
     fn tasks_of_workers_that_ended_are_skipped() {
-        let mut s = scheduler(2, 1, true);
+        let mut s = scheduler(2, 3, true);
         for _ in 0..2 {
             assert!(put(&mut s).is_some());
         }
-        s.worker_ended(0);
-        assert_eq!(put(&mut s), Some((2, 1)));
-        assert_eq!(s.next_step(), Next::Dropped { idx: 0 });
+        for _ in 0..2 {
+            assert!(put(&mut s).is_some());
+        }
+        s.worker_ended(0, 0);
+        assert_eq!(put(&mut s), Some((4, 1)));
         assert_eq!(s.next_step(), Next::Receive);
-        assert_eq!(s.receive(2, ()), None);
+        assert_eq!(s.receive(3, ()), None);
         assert_eq!(s.receive(1, ()).map(|y| y.idx), Some(1));
-        assert!(matches!(s.next_step(), Next::Yield(y) if y.idx == 2));
+        assert_eq!(s.next_step(), Next::Dropped { idx: 2 });
+        assert!(matches!(s.next_step(), Next::Yield(y) if y.idx == 3));
+        assert_eq!(s.receive(4, ()).map(|y| y.idx), Some(4));
         assert_eq!(s.next_step(), Next::Exhausted);
     }
 }

@@ -2,7 +2,7 @@
 //! passes. Exact and repeatable, whatever the machine is doing.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::convert::Infallible;
 
 use loadscope_trace::{
@@ -16,8 +16,8 @@ use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
 pub struct Simulation {
     /// How the run introduces itself; its options say how many workers there are, how far they prefetch and in which order.
     pub info: RunInfo,
-    /// Dataset indices of each batch of the epoch.
-    pub batches: Vec<Vec<u64>>,
+    /// What is loaded.
+    pub work: Work,
     /// What putting a batch together takes.
     pub collate: Nanos,
     /// What pinning a batch takes; `None`: there is no pin thread.
@@ -26,19 +26,88 @@ pub struct Simulation {
     pub step: Nanos,
 }
 
+/// The samples of an epoch.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// A map-style data set: the indices of each batch.
+    Batches(Vec<Vec<u64>>),
+    /// An iterable-style one.
+    Streams {
+        /// What each worker's stream yields (without workers: the first one is the main thread's).
+        streams: Vec<Vec<u64>>,
+        /// Samples in a batch; 1 for a loader without batches.
+        batch_size: usize,
+        /// Every worker leaves out its last batch if it is short.
+        drop_last: bool,
+    },
+}
+
+impl Work {
+    /// The samples of task `idx`, given to `worker` as its `nth`; `None`: there are none any more.
+    fn samples(&self, idx: usize, worker: usize, nth: usize) -> Option<&[u64]> {
+        match self {
+            Self::Batches(batches) => batches.get(idx).map(Vec::as_slice),
+            Self::Streams {
+                streams,
+                batch_size,
+                drop_last,
+            } => {
+                let rest = streams.get(worker)?.get(nth.checked_mul(*batch_size)?..)?;
+                let batch = rest.get(..*batch_size).unwrap_or(rest);
+                let short = batch.len() < *batch_size;
+                (!(batch.is_empty() || short && *drop_last)).then_some(batch)
+            }
+        }
+    }
+
+    /// Whether the sampler has a task `idx`: a stream's never ends.
+    fn has_task(&self, idx: usize) -> bool {
+        match self {
+            Self::Batches(batches) => idx < batches.len(),
+            Self::Streams { .. } => true,
+        }
+    }
+
+    /// The indices that are known when the task is sent.
+    fn indices(&self, idx: usize) -> Vec<u64> {
+        match self {
+            Self::Batches(batches) => batches.get(idx).cloned().unwrap_or_default(),
+            Self::Streams { .. } => Vec::new(),
+        }
+    }
+}
+
+/// A batch that the consumer was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its task index.
+    pub idx: usize,
+    /// Who made it; `None`: the main thread.
+    pub worker: Option<usize>,
+    /// Its samples.
+    pub samples: Vec<u64>,
+}
+
 impl Simulation {
     /// Runs one epoch in which fetching sample `i` takes `cost(i)`. The events are in order of time.
     pub fn run(&self, cost: impl Fn(u64) -> Nanos) -> Vec<Event> {
+        self.run_and_deliver(cost).0
+    }
+
+    /// The same, together with what the consumer was given, in that order.
+    pub fn run_and_deliver(&self, cost: impl Fn(u64) -> Nanos) -> (Vec<Event>, Vec<Delivery>) {
         let options = &self.info.options;
         let mut machine = Simulator {
             plan: self,
             cost,
             events: Vec::new(),
-            free: vec![Nanos::ZERO; options.num_workers.max(1)],
+            workers: vec![Worker::default(); options.num_workers.max(1)],
             pin_free: Nanos::ZERO,
             arrivals: BinaryHeap::new(),
             now: Nanos::ZERO,
             next: 0,
+            made: HashMap::new(),
+            delivered: Vec::new(),
         };
         machine.tell(
             Nanos::ZERO,
@@ -61,7 +130,7 @@ impl Simulation {
         let mut events = machine.events;
         // Workers tell their future when they are given a task. Equal times stay in the order of cause and effect.
         events.sort_by_key(|e| e.at);
-        events
+        (events, machine.delivered)
     }
 }
 
@@ -69,15 +138,28 @@ struct Simulator<'a, C> {
     plan: &'a Simulation,
     cost: C,
     events: Vec<Event>,
-    /// When each worker has finished what it was given.
-    free: Vec<Nanos>,
+    workers: Vec<Worker>,
     pin_free: Nanos,
-    /// Batches on their way to the result queue: when they get there, in which order they were sent, task index.
-    arrivals: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// Batches on their way to the result queue: when they get there, task index, and the worker if its stream has ended.
+    arrivals: BinaryHeap<Reverse<(Nanos, usize, Option<usize>)>>,
     /// The consumer's time.
     now: Nanos,
     /// The batch to be dispatched next.
     next: usize,
+    /// What was fetched and not yet handed out.
+    made: HashMap<usize, Delivery>,
+    delivered: Vec<Delivery>,
+}
+
+/// A worker of the simulation.
+#[derive(Clone, Debug, Default)]
+struct Worker {
+    /// When it has finished what it was given.
+    free: Nanos,
+    /// Batches it was asked for.
+    asked: usize,
+    /// Its stream has ended: tasks get no answer any more.
+    ended: bool,
 }
 
 fn id(idx: usize) -> BatchId {
@@ -101,12 +183,20 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
         self.tell(at, EventKind::Entered { batch, stage });
     }
 
-    /// Fetches and collates batch `idx` from `start` on; returns the end.
-    fn fetch(&mut self, idx: usize, start: Nanos) -> Nanos {
+    /// Fetches and collates batch `idx` in `worker` from `start` on; returns the end. `None`: the stream has ended.
+    fn fetch(&mut self, idx: usize, worker: usize, start: Nanos) -> Option<Nanos> {
+        let state = &mut self.workers[worker];
+        let nth = state.asked;
+        state.asked += 1;
         self.enter(start, idx, Stage::Fetching);
+        let plan = self.plan;
+        let Some(indices) = plan.work.samples(idx, worker, nth) else {
+            self.enter(start, idx, Stage::Discarded);
+            return None;
+        };
         let mut at = start;
-        let mut samples = Vec::with_capacity(self.plan.batches[idx].len());
-        for index in &self.plan.batches[idx] {
+        let mut samples = Vec::with_capacity(indices.len());
+        for index in indices {
             let wall = (self.cost)(*index);
             samples.push(SampleTiming {
                 start: at,
@@ -122,27 +212,42 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
         };
         self.tell(at, EventKind::Fetched(Box::new(fetched)));
         self.enter(at, idx, Stage::Collating);
-        at + self.plan.collate
+        let worker = (plan.info.options.num_workers > 0).then_some(worker);
+        self.made.insert(
+            idx,
+            Delivery {
+                idx,
+                worker,
+                samples: indices.to_vec(),
+            },
+        );
+        Some(at + plan.collate)
     }
 
     fn run_single(&mut self) {
-        for idx in 0..self.plan.batches.len() {
+        let mut idx = 0;
+        while self.plan.work.has_task(idx) {
             self.tell(self.now, EventKind::Consumer { waiting: true });
-            let indices = self.plan.batches[idx].clone();
+            let indices = self.plan.work.indices(idx);
             self.tell(self.now, EventKind::dispatched(id(idx), None, indices));
-            self.now = self.fetch(idx, self.now);
+            let Some(end) = self.fetch(idx, 0, self.now) else {
+                return;
+            };
+            self.now = end;
             if let Some(pin) = self.plan.pin {
                 self.enter(self.now, idx, Stage::Pinning);
                 self.now += pin;
             }
+            self.enter(self.now, idx, Stage::Training);
             self.train(idx);
+            idx += 1;
         }
         self.tell(self.now, EventKind::Consumer { waiting: true });
     }
 
     /// The training step on batch `idx`.
     fn train(&mut self, idx: usize) {
-        self.enter(self.now, idx, Stage::Training);
+        self.delivered.extend(self.made.remove(&idx));
         self.now += self.plan.step;
         self.enter(self.now, idx, Stage::Done);
     }
@@ -162,29 +267,38 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
             if let Some(idx) = scheduler.ready().filter(|_| options.in_order) {
                 self.enter(self.now, idx, Stage::Ready);
             }
-            self.now += self.plan.step;
-            self.enter(self.now, yielded.idx, Stage::Done);
+            self.train(yielded.idx);
         }
     }
 
     fn try_put(&mut self, scheduler: &mut Scheduler<()>) {
         let next = self.next;
-        let there = next < self.plan.batches.len();
+        let there = self.plan.work.has_task(next);
         let put = scheduler.try_put(|| there.then_some(Ok::<_, Infallible>(next)));
         let Ok(Some((idx, worker, _))) = put else {
             return;
         };
         self.next += 1;
-        let indices = self.plan.batches[idx].clone();
+        let indices = self.plan.work.indices(idx);
         self.tell(
             self.now,
             EventKind::dispatched(id(idx), Some(worker as WorkerId), indices),
         );
-        let start = self.now.max(self.free[worker]);
-        let end = self.fetch(idx, start);
-        self.free[worker] = end;
-        self.enter(end, idx, Stage::Returning);
-        self.arrivals.push(Reverse((end, idx)));
+        if self.workers[worker].ended {
+            return;
+        }
+        let start = self.now.max(self.workers[worker].free);
+        match self.fetch(idx, worker, start) {
+            Some(end) => {
+                self.workers[worker].free = end;
+                self.enter(end, idx, Stage::Returning);
+                self.arrivals.push(Reverse((end, idx, None)));
+            }
+            None => {
+                self.workers[worker].ended = true;
+                self.arrivals.push(Reverse((start, idx, Some(worker))));
+            }
+        }
     }
 
     /// Waits until a batch is to be handed out.
@@ -193,10 +307,19 @@ impl<C: Fn(u64) -> Nanos> Simulator<'_, C> {
             match scheduler.next_step() {
                 Next::Exhausted => return None,
                 Next::Yield(yielded) => return Some(yielded),
-                Next::Dropped { .. } => continue,
+                Next::Dropped { idx } => {
+                    self.enter(self.now, idx, Stage::Discarded);
+                    continue;
+                }
                 Next::Receive => {}
             }
-            let Reverse((mut at, idx)) = self.arrivals.pop()?;
+            let Reverse((mut at, idx, ended)) = self.arrivals.pop()?;
+            if let Some(worker) = ended {
+                self.now = self.now.max(at);
+                scheduler.worker_ended(worker, idx);
+                self.try_put(scheduler);
+                continue;
+            }
             if let Some(pin) = self.plan.pin {
                 let start = at.max(self.pin_free);
                 self.enter(start, idx, Stage::Pinning);
@@ -234,7 +357,7 @@ mod tests {
                 options,
                 ..RunInfo::default()
             },
-            batches: (0..24).map(|i| vec![i]).collect(),
+            work: Work::Batches((0..24).map(|i| vec![i]).collect()),
             collate: Nanos::ZERO,
             pin: None,
             step: Nanos::from_millis(20),

@@ -56,7 +56,7 @@ pub(crate) enum Arrival<B> {
         result: Result<Produced<B>, EngineError>,
     },
     /// The worker's stream has ended. PyTorch's `_IterableDatasetStopIteration`, in place of a batch.
-    Ended { worker: WorkerId },
+    Ended { batch: BatchId, worker: WorkerId },
     /// Everything ordered before the new epoch is through.
     Resumed,
     /// The worker's thread ended although nobody told it to.
@@ -198,7 +198,7 @@ impl<F: Fetch> Worker<F> {
                 if !skip {
                     self.probe.enter(batch, Stage::Discarded);
                 }
-                return Some(Arrival::Ended { worker });
+                return Some(Arrival::Ended { batch, worker });
             }
         };
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it.

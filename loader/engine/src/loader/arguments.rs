@@ -9,7 +9,10 @@ use crate::sampler::PyArg;
 /// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
 /// names and defaults.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "they are PyTorch's names and mean what they mean there")]
+#[allow(
+    missing_docs,
+    reason = "they are PyTorch's names and mean what they mean there"
+)]
 pub struct Arguments {
     /// The data set is an `IterableDataset`.
     pub iterable: bool,

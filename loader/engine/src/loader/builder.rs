@@ -293,7 +293,10 @@ where
     /// Whatever PyTorch's constructor raises, with its messages.
     pub fn build(self) -> Result<DataLoader<MapFetcher<D, C>>, EngineError> {
         self.arguments.check()?;
-        let default = self.default_generator.clone().unwrap_or_else(default_generator);
+        let default = self
+            .default_generator
+            .clone()
+            .unwrap_or_else(default_generator);
         let index = self.index(&default)?;
         let about = About {
             len: {

@@ -193,8 +193,8 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 }
                 Ok(scheduler.receive(idx, result))
             }
-            Arrival::Ended { worker } => {
-                scheduler.worker_ended(worker.into());
+            Arrival::Ended { batch, worker } => {
+                scheduler.worker_ended(worker.into(), batch.idx as usize);
                 if !self.loader.options.persistent_workers {
                     pool.close(worker.into());
                 }

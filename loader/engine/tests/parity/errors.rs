@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loadscope_engine::dataset::{
-    Dataset, IterableDataset, SampleClock, SampleError, SampleStream,
-};
+use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::error::ExceptionKind;
 use loadscope_engine::loader::{Arguments, check_assignable, too_many_workers};
 use loadscope_engine::sampler::PyArg;
@@ -303,7 +301,8 @@ fn out_of_range(input: &Json) -> Json {
     let tag = |index: usize| -> Result<Tagged, EngineError> { Ok(Tagged(index)) };
     let data = Arc::new(Tag(number(&input["n"])));
     let sampler = super::rows::numbers(&input["sampler"]);
-    let _ = sampler; let builder = configure(LoaderBuilder::new(data), input);
+    let _ = sampler;
+    let builder = configure(LoaderBuilder::new(data), input);
     let mut loader = builder.collate_fn(Convert(tag)).build().expect("a loader");
     walk(&mut loader, |batch| json!([0, batch.0]))
 }

@@ -50,7 +50,11 @@ fn lengths(input: &Json, reported: usize, actual: usize, name: &'static str) -> 
         |mut loader: loadscope_engine::DataLoader<_>| {
             let len = loader.len().expect("a length");
             loader.take_warnings();
-            let yielded = loader.iter().expect("an epoch").filter(|b| b.is_ok()).count();
+            let yielded = loader
+                .iter()
+                .expect("an epoch")
+                .filter(|b| b.is_ok())
+                .count();
             let warnings: Vec<String> = loader
                 .take_warnings()
                 .into_iter()

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use loadscope_engine::dataset::{
-    Dataset, IterableDataset, SampleClock, SampleError, SampleStream,
-};
+use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::{EngineError, get_worker_info};
 use serde_json::{Value as Json, json};
 
@@ -79,10 +77,7 @@ pub enum Kind {
     /// `k, k + W, …` of `0..n`.
     Strided(usize),
     /// `100·k + i` for `i < sizes[k]`, each after `delay[k]` seconds.
-    Shards {
-        sizes: Vec<usize>,
-        delay: Vec<f64>,
-    },
+    Shards { sizes: Vec<usize>, delay: Vec<f64> },
 }
 
 /// An iterable-style data set.

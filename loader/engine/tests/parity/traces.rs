@@ -13,7 +13,9 @@ use super::verdict::{Case, Verdict};
 
 fn map_trace(input: &Json) -> Json {
     let sleep = input["sample_ms"].as_array().expect("times");
-    let sleep = sleep.iter().map(|ms| Duration::from_secs_f64(ms.as_f64().unwrap_or(0.0) / 1e3));
+    let sleep = sleep
+        .iter()
+        .map(|ms| Duration::from_secs_f64(ms.as_f64().unwrap_or(0.0) / 1e3));
     let data = Idx {
         n: number(&input["n"]),
         sleep: sleep.collect(),
@@ -56,7 +58,9 @@ fn unordered(case: &Case<'_>) -> Verdict {
         .filter(|y| y[1] == worker)
         .map(|y| y[0][0].clone())
         .collect();
-    let lists = out["indices_done_by_that_worker"].as_array().expect("lists");
+    let lists = out["indices_done_by_that_worker"]
+        .as_array()
+        .expect("lists");
     let alike = lists.windows(2).all(|pair| pair[0] == pair[1]);
     if alike {
         verdicts.push(Verdict::equal(&lists[0], &json!(done)));
