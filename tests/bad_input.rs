@@ -96,7 +96,7 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
             info.options = RunOptions {
                 num_workers: usize::MAX / 2,
                 prefetch_factor: Some(usize::MAX / 2),
-                batch_size: usize::MAX / 2,
+                batch_size: Some(usize::MAX / 2),
                 ..info.options.clone()
             };
             info.batches_per_epoch = Some(u64::MAX);

@@ -26,7 +26,7 @@ pub fn repository(path: &str) -> PathBuf {
 pub fn control_sequence() -> Vec<Event> {
     let options = RunOptions {
         dataset: "synthetic:len=12,cost_ms=100,slow=3:600".to_owned(),
-        batch_size: 1,
+        batch_size: Some(1),
         num_workers: 3,
         step_ms: 20.0,
         ..RunOptions::default()

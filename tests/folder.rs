@@ -29,7 +29,7 @@ fn two_hundred_photographs_come_with_pictures_labels_and_stages() {
     let options = RunOptions {
         dataset: format!("folder:{}", dir.path().display()),
         image_size: 64,
-        batch_size: 16,
+        batch_size: Some(16),
         num_workers: 2,
         shuffle: true,
         seed: Some(1),
@@ -74,7 +74,7 @@ fn a_broken_picture_is_named_and_the_run_stops_or_goes_on() {
     let mut options = RunOptions {
         dataset: format!("folder:{}", dir.path().display()),
         image_size: 8,
-        batch_size: 2,
+        batch_size: Some(2),
         num_workers: 2,
         on_error: OnError::Continue,
         ..RunOptions::default()

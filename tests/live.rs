@@ -49,7 +49,7 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
     let mut window = Window::new().open();
     let options = RunOptions {
         dataset: "synthetic:len=400,cost_ms=2".to_owned(),
-        batch_size: 2,
+        batch_size: Some(2),
         num_workers: 2,
         step_ms: 1.0,
         ..RunOptions::default()

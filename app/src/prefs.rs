@@ -58,7 +58,7 @@ impl Prefs {
 pub fn demo() -> RunOptions {
     RunOptions {
         dataset: "digits".to_owned(),
-        batch_size: 32,
+        batch_size: Some(32),
         shuffle: true,
         seed: Some(0),
         num_workers: 4,

@@ -95,7 +95,7 @@ impl Stagehand {
             options: RunOptions {
                 num_workers: play.workers,
                 prefetch_factor: (play.workers > 0).then_some(play.prefetch),
-                batch_size: play.batch_size,
+                batch_size: Some(play.batch_size),
                 step_ms: play.step,
                 pin_memory: if play.pin {
                     PinMemory::Mlock

@@ -110,7 +110,7 @@ impl Loader {
         let options = RunOptions {
             num_workers: self.workers as usize,
             prefetch_factor: Some(self.prefetch as usize),
-            batch_size: self.batch_size as usize,
+            batch_size: Some(self.batch_size as usize),
             ..RunOptions::default()
         };
         let info = RunInfo {

@@ -28,7 +28,7 @@ pub struct LoadArgs {
     extra_cost: Option<String>,
     /// Samples a batch [default: 32]
     #[arg(long, value_name = "N")]
-    batch_size: Option<usize>,
+    batch_size: Option<BatchSizeArg>,
     /// A new random order in every epoch
     #[arg(long)]
     shuffle: bool,
@@ -91,7 +91,9 @@ impl LoadArgs {
         set(&mut o.dataset, &self.dataset);
         set(&mut o.image_size, &self.image_size);
         set(&mut o.extra_cost, &self.extra_cost);
-        set(&mut o.batch_size, &self.batch_size);
+        if let Some(BatchSizeArg(size)) = self.batch_size {
+            o.batch_size = size;
+        }
         set(&mut o.num_workers, &self.num_workers);
         set(&mut o.epochs, &self.epochs);
         set(&mut o.step_ms, &self.step_ms);

@@ -347,7 +347,7 @@ mod tests {
     fn proof(in_order: bool, num_workers: usize) -> Run {
         let options = RunOptions {
             num_workers,
-            batch_size: 1,
+            batch_size: Some(1),
             in_order,
             step_ms: 20.0,
             ..RunOptions::default()

@@ -14,12 +14,30 @@ pub struct RunOptions {
     pub image_size: u32,
     /// Time and faults added to the samples on purpose, `cost_ms=10,tail=0.01:40`; empty: none.
     pub extra_cost: String,
-    /// Samples a batch.
-    pub batch_size: usize,
+    /// Samples a batch; `None` (in files `"none"`): no batches, samples are handed out as they are.
+    #[serde(with = "batch_size")]
+    pub batch_size: Option<usize>,
     /// A new random order in every epoch.
     pub shuffle: bool,
-    /// Seed of `generator`; `None`: a fresh seed for every run.
+    /// Another order: `sequential`, `random`, `subset:FILE`, `weighted:FILE`, `distributed`, `equi:FILE`; empty: as `shuffle`
+    /// says.
+    pub sampler: String,
+    /// Random samplers may draw an index again.
+    pub replacement: bool,
+    /// Indices that random samplers draw an epoch; `None`: as many as there are samples.
+    pub num_samples: Option<u64>,
+    /// Number of ranks, PyTorch's `num_replicas`, for samplers that share the samples among ranks.
+    pub world_size: u32,
+    /// Which of the ranks this is, from 0.
+    pub rank: u32,
+    /// Distributed samplers leave a tail out instead of repeating samples.
+    pub sampler_drop_last: bool,
+    /// Distributed samplers are told the epoch, so that each has its own order; leaving that out is a common mistake.
+    pub set_epoch: bool,
+    /// Seed of `generator`; `None`: a fresh seed for every run, unless there is a `global_seed`.
     pub seed: Option<u64>,
+    /// Seed of the default generator (`torch.manual_seed`); the loader then has no `generator` of its own unless `seed` is given.
+    pub global_seed: Option<u64>,
     /// Worker threads; 0: the trainer's thread fetches by itself.
     pub num_workers: usize,
     /// Batches in flight per worker; `None`: 2.
@@ -32,6 +50,11 @@ pub struct RunOptions {
     pub pin_memory: PinMemory,
     /// Keep the workers alive between epochs.
     pub persistent_workers: bool,
+    /// The longest wait for a worker, seconds; 0: no limit.
+    pub timeout: f64,
+    /// How Python starts worker processes (`fork`, `spawn`, `forkserver`); empty: its default. Threads have no such thing, so it
+    /// only shows in the line of Python.
+    pub multiprocessing_context: String,
     /// How often the dataset is gone through.
     pub epochs: u32,
     /// How long the simulated training step takes, ms.
@@ -46,15 +69,25 @@ impl Default for RunOptions {
             dataset: "digits".to_owned(),
             image_size: 224,
             extra_cost: String::new(),
-            batch_size: 32,
+            batch_size: Some(32),
             shuffle: false,
+            sampler: String::new(),
+            replacement: false,
+            num_samples: None,
+            world_size: 1,
+            rank: 0,
+            sampler_drop_last: false,
+            set_epoch: true,
             seed: None,
+            global_seed: None,
             num_workers: 0,
             prefetch_factor: None,
             drop_last: false,
             in_order: true,
             pin_memory: PinMemory::Off,
             persistent_workers: false,
+            timeout: 0.0,
+            multiprocessing_context: String::new(),
             epochs: 1,
             step_ms: 0.0,
             on_error: OnError::Stop,
@@ -79,16 +112,23 @@ impl RunOptions {
 
     /// The line of Python that makes the same loader. Arguments that have PyTorch's default are left out.
     pub fn python_line(&self) -> String {
-        let mut args = vec![
-            "dataset".to_owned(),
-            format!("batch_size={}", self.batch_size),
-        ];
+        let batch_size = match self.batch_size {
+            Some(size) => size.to_string(),
+            None => "None".to_owned(),
+        };
+        let mut args = vec!["dataset".to_owned(), format!("batch_size={batch_size}")];
         let mut flag = |on: bool, text: &str| {
             if on {
                 args.push(text.to_owned());
             }
         };
+        let generator = self
+            .seed
+            .map(|seed| format!("generator=torch.Generator().manual_seed({seed})"));
         flag(self.shuffle, "shuffle=True");
+        if let Some(sampler) = self.python_sampler() {
+            flag(true, &sampler);
+        }
         flag(
             self.num_workers > 0,
             &format!("num_workers={}", self.num_workers),
@@ -98,15 +138,95 @@ impl RunOptions {
         }
         flag(self.pin_memory != PinMemory::Off, "pin_memory=True");
         flag(self.drop_last, "drop_last=True");
+        flag(self.timeout > 0.0, &format!("timeout={}", self.timeout));
         flag(self.persistent_workers, "persistent_workers=True");
         flag(!self.in_order, "in_order=False");
-        if let Some(seed) = self.seed {
-            flag(
-                true,
-                &format!("generator=torch.Generator().manual_seed({seed})"),
-            );
+        let context = &self.multiprocessing_context;
+        flag(
+            !context.is_empty(),
+            &format!("multiprocessing_context='{context}'"),
+        );
+        if let Some(generator) = generator {
+            flag(true, &generator);
         }
         format!("DataLoader({})", args.join(", "))
+    }
+
+    /// `sampler=…`, unless the loader makes its own.
+    fn python_sampler(&self) -> Option<String> {
+        let (kind, _) = self.sampler.split_once(':').unwrap_or((&self.sampler, ""));
+        let generator = (self.seed).map_or(String::new(), |seed| {
+            format!(", generator=torch.Generator().manual_seed({seed})")
+        });
+        let count = self
+            .num_samples
+            .map_or("len(dataset)".to_owned(), |n| n.to_string());
+        let ranks = format!("num_replicas={}, rank={}", self.world_size, self.rank);
+        Some(match kind {
+            "sequential" => "sampler=SequentialSampler(dataset)".to_owned(),
+            "random" => {
+                let replacement = if self.replacement {
+                    ", replacement=True"
+                } else {
+                    ""
+                };
+                let count = self
+                    .num_samples
+                    .map_or(String::new(), |n| format!(", num_samples={n}"));
+                format!("sampler=RandomSampler(dataset{replacement}{count}{generator})")
+            }
+            "subset" => format!("sampler=SubsetRandomSampler(indices{generator})"),
+            "weighted" => {
+                let replacement = if self.replacement {
+                    ""
+                } else {
+                    ", replacement=False"
+                };
+                format!("sampler=WeightedRandomSampler(weights, {count}{replacement}{generator})")
+            }
+            "distributed" => {
+                let drop = if self.sampler_drop_last {
+                    ", drop_last=True"
+                } else {
+                    ""
+                };
+                let seed = self.seed.unwrap_or(0);
+                format!("sampler=DistributedSampler(dataset, {ranks}, seed={seed}{drop})")
+            }
+            "equi" => format!("batch_sampler=DistributedEquiBatchSampler(dataset, {ranks})"),
+            _ => return None,
+        })
+    }
+}
+
+/// `batch_size` in files: a number, or `"none"`.
+mod batch_size {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(size: &Option<usize>, s: S) -> Result<S::Ok, S::Error> {
+        match size {
+            Some(size) => s.serialize_u64(*size as u64),
+            None => s.serialize_str("none"),
+        }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Size {
+        Number(usize),
+        Word(String),
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<usize>, D::Error> {
+        match Option::<Size>::deserialize(d) {
+            Ok(None) => Ok(None),
+            Ok(Some(Size::Number(size))) => Ok(Some(size)),
+            Ok(Some(Size::Word(word))) if word.eq_ignore_ascii_case("none") => Ok(None),
+            _ => Err(D::Error::custom(
+                "batch_size is a number of samples, or \"none\" for a loader without batches",
+            )),
+        }
     }
 }
 
@@ -215,5 +335,34 @@ mod tests {
              in_order=False, generator=torch.Generator().manual_seed(7))"
         );
         assert_eq!(options.window(), 8);
+        let options = RunOptions {
+            batch_size: None,
+            sampler: "weighted:w.txt".to_owned(),
+            replacement: true,
+            num_samples: Some(100),
+            timeout: 2.5,
+            num_workers: 1,
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            options.python_line(),
+            "DataLoader(dataset, batch_size=None, sampler=WeightedRandomSampler(weights, 100), \
+             num_workers=1, timeout=2.5)"
+        );
+    }
+
+    #[test]
+    fn batch_sizes_in_files() {
+        let read = |text: &str| serde_json::from_str::<RunOptions>(text).map(|o| o.batch_size);
+        assert_eq!(read("{}").ok(), Some(Some(32)));
+        assert_eq!(read(r#"{"batch_size":5}"#).ok(), Some(Some(5)));
+        assert_eq!(read(r#"{"batch_size":"none"}"#).ok(), Some(None));
+        assert!(read(r#"{"batch_size":"many"}"#).is_err());
+        let none = RunOptions {
+            batch_size: None,
+            ..RunOptions::default()
+        };
+        let text = serde_json::to_string(&none).unwrap();
+        assert_eq!(serde_json::from_str::<RunOptions>(&text).unwrap(), none);
     }
 }

@@ -52,29 +52,57 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn options() -> impl Strategy<Value = RunOptions> {
-    let sizes = (any::<u32>(), any::<u32>(), any::<usize>(), any::<usize>());
-    let flags = any::<[bool; 4]>();
+    let sizes = (any::<u32>(), any::<u32>(), any::<usize>());
+    let flags = any::<[bool; 7]>();
     let pin = select(vec![PinMemory::Off, PinMemory::On, PinMemory::Mlock]);
     let on_error = select(vec![OnError::Stop, OnError::Continue]);
-    let optional = (any::<Option<u64>>(), any::<Option<usize>>());
+    let optional = (any::<[Option<u64>; 3]>(), any::<[Option<usize>; 2]>());
+    let ranks = (any::<[u32; 2]>(), finite(), text(), text());
     let texts = (text(), text());
-    let parts = (sizes, flags, pin, on_error, optional, texts, finite());
+    let parts = (
+        sizes,
+        flags,
+        pin,
+        on_error,
+        optional,
+        texts,
+        finite(),
+        ranks,
+    );
     parts.prop_map(
-        |(sizes, flags, pin_memory, on_error, optional, texts, step_ms)| {
-            let [shuffle, drop_last, in_order, persistent_workers] = flags;
+        |(sizes, flags, pin_memory, on_error, optional, texts, step_ms, ranks)| {
+            let [
+                shuffle,
+                drop_last,
+                in_order,
+                persistent_workers,
+                replacement,
+                sampler_drop_last,
+                set_epoch,
+            ] = flags;
             RunOptions {
                 dataset: texts.0,
                 extra_cost: texts.1,
                 image_size: sizes.0,
-                batch_size: sizes.2,
+                batch_size: optional.1[1],
                 shuffle,
-                seed: optional.0,
-                num_workers: sizes.3,
-                prefetch_factor: optional.1,
+                sampler: ranks.2,
+                replacement,
+                num_samples: optional.0[1],
+                world_size: ranks.0[0],
+                rank: ranks.0[1],
+                sampler_drop_last,
+                set_epoch,
+                seed: optional.0[0],
+                global_seed: optional.0[2],
+                num_workers: sizes.2,
+                prefetch_factor: optional.1[0],
                 drop_last,
                 in_order,
                 pin_memory,
                 persistent_workers,
+                timeout: ranks.1,
+                multiprocessing_context: ranks.3,
                 epochs: sizes.1,
                 step_ms,
                 on_error,
