@@ -17,6 +17,8 @@ mod iterable;
 mod loader;
 #[path = "parity/random.rs"]
 mod random;
+#[path = "parity/sampler_ctor.rs"]
+mod sampler_ctor;
 #[path = "parity/samplers.rs"]
 mod samplers;
 #[path = "parity/traces.rs"]

@@ -1,4 +1,7 @@
-//! What PyTorch seeds NumPy with in a worker.
+//! NumPy's legacy random numbers, and what PyTorch seeds them with in a worker.
+
+use super::mt19937::Mt19937;
+use crate::error::EngineError;
 
 /// The four words that PyTorch seeds NumPy with in a worker (`_generate_state`): a hash in the style of NumPy's
 /// `SeedSequence` over the worker's number and the loader's base seed.
@@ -32,4 +35,84 @@ pub fn numpy_seed_state(base_seed: u64, worker_id: u32) -> [u32; 4] {
         let value = value.wrapping_mul(constant);
         value ^ (value >> SHIFT)
     })
+}
+
+/// NumPy's legacy `numpy.random.RandomState`, the stream behind `numpy.random.rand` and its like.
+#[derive(Clone, Debug)]
+pub struct NumpyRandom {
+    stream: Mt19937,
+}
+
+impl NumpyRandom {
+    /// `numpy.random.seed([..])` with a list of words, as PyTorch calls it in workers.
+    pub fn new(words: &[u32]) -> Self {
+        Self {
+            stream: Mt19937::by_array(words),
+        }
+    }
+
+    /// `numpy.random.random_sample()`, also known as `rand()`: a number in 0..1 with 53 bits.
+    pub fn random_sample(&mut self) -> f64 {
+        self.stream.real()
+    }
+
+    /// `numpy.random.randint(low, high)` and `randint(low, high, dtype=numpy.int64)`: a number in `low..high`.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty.
+    pub fn randint(&mut self, low: i64, high: i64) -> Result<i64, EngineError> {
+        refuse_empty(low < high)?;
+        let most = high.wrapping_sub(low).wrapping_sub(1) as u64;
+        Ok(low.wrapping_add(self.up_to(most) as i64))
+    }
+
+    /// `numpy.random.randint(low, high, dtype=numpy.uint64)`. `high` may be 2^64.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty or reaches beyond 2^64.
+    pub fn randint_u64(&mut self, low: u64, high: u128) -> Result<u64, EngineError> {
+        refuse_empty(u128::from(low) < high)?;
+        let Ok(last) = u64::try_from(high - 1) else {
+            return Err(EngineError::value_error("high is out of bounds for uint64"));
+        };
+        Ok(low.wrapping_add(self.up_to(last - low)))
+    }
+
+    /// `numpy.random.randint(low, high, dtype=numpy.uint32)`. `high` may be 2^32.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty or reaches beyond 2^32.
+    pub fn randint_u32(&mut self, low: u32, high: u64) -> Result<u32, EngineError> {
+        refuse_empty(u64::from(low) < high)?;
+        let Ok(last) = u32::try_from(high - 1) else {
+            return Err(EngineError::value_error("high is out of bounds for uint32"));
+        };
+        Ok(low.wrapping_add(self.up_to(u64::from(last - low)) as u32))
+    }
+
+    /// A number in `0..=most`: as many bits as `most` has are drawn until they are not too many. One word an attempt while
+    /// `most` fits into 32 bits, otherwise two; nothing is drawn for 0.
+    fn up_to(&mut self, most: u64) -> u64 {
+        if most == 0 {
+            return 0;
+        }
+        let mask = u64::MAX >> most.leading_zeros();
+        loop {
+            let word = if most <= u64::from(u32::MAX) {
+                u64::from(self.stream.next_u32())
+            } else {
+                self.stream.next_u64()
+            };
+            if word & mask <= most {
+                return word & mask;
+            }
+        }
+    }
+}
+
+fn refuse_empty(has_numbers: bool) -> Result<(), EngineError> {
+    if has_numbers {
+        return Ok(());
+    }
+    Err(EngineError::value_error("low >= high"))
 }

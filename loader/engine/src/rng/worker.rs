@@ -1,6 +1,6 @@
 //! The random streams of a worker.
 
-use super::Generator;
+use super::{Generator, NumpyRandom, PythonRandom, numpy_seed_state};
 
 /// What PyTorch seeds at the start of a worker: `torch.manual_seed(seed)`, `random.seed(seed)` and `numpy.random.seed(…)`,
 /// with `seed = base_seed + worker_id`.
@@ -8,6 +8,10 @@ use super::Generator;
 pub struct WorkerRng {
     /// PyTorch's default generator.
     pub torch: Generator,
+    /// Python's `random`.
+    pub python: PythonRandom,
+    /// NumPy's `numpy.random`. Not seeded with `seed` but with a hash of both its parts.
+    pub numpy: NumpyRandom,
 }
 
 impl WorkerRng {
@@ -16,6 +20,9 @@ impl WorkerRng {
         let seed = base_seed.wrapping_add(u64::from(worker_id));
         Self {
             torch: Generator::new(seed),
+            // Python's integers do not overflow.
+            python: PythonRandom::new(i128::from(base_seed) + i128::from(worker_id)),
+            numpy: NumpyRandom::new(&numpy_seed_state(base_seed, worker_id)),
         }
     }
 }
