@@ -169,9 +169,13 @@ mod tests {
         #[test]
         fn discarding_is_drawing(key in prop::collection::vec(any::<u32>(), 0..700), drawn in 0usize..700, count in 0u64..3000) {
             let mut a = Mt19937::by_array(&key);
-            (0..drawn).for_each(|_| drop(a.next_u32()));
+            for _ in 0..drawn {
+                a.next_u32();
+            }
             let mut b = a.clone();
-            (0..count).for_each(|_| drop(a.next_u32()));
+            for _ in 0..count {
+                a.next_u32();
+            }
             b.discard(count);
             prop_assert_eq!(a.next_u32(), b.next_u32());
             let mut c = Mt19937::resume(Box::new(*a.words()), a.position()).unwrap();

@@ -107,8 +107,10 @@ mod tests {
             let mut generator = Generator::new(1);
             let mut words = good.words.clone();
             words.truncate(cut);
-            prop_assert!(generator.set_state(&GeneratorState { words, ..good.clone() }).is_err());
-            prop_assert!(generator.set_state(&GeneratorState { position, ..good }).is_err());
+            let short = GeneratorState { words, ..good.clone() };
+            prop_assert!(generator.set_state(&short).is_err());
+            let beyond = GeneratorState { position, ..good };
+            prop_assert!(generator.set_state(&beyond).is_err());
             prop_assert_eq!(generator.next_u32(), Generator::new(1).next_u32());
         }
     }

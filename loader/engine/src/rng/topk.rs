@@ -38,8 +38,12 @@ pub(super) fn top_k<T: Copy + Ord>(
     queue.extend(scores.enumerate().map(|(i, score)| (key(score), number(i))));
     let mut sorted = reserve(count)?;
     sorted.extend_from_slice(&queue);
-    keep_largest(&mut sorted, k);
-    // Without ties there is only one order, which a faster algorithm finds as well.
+    // Without ties there is only one order, which a faster algorithm finds as well. (Comparing keys alone is faster still.)
+    if k < count {
+        sorted.select_nth_unstable_by_key(k - 1, |item| Reverse(item.0));
+        sorted.truncate(k);
+    }
+    sorted.sort_unstable_by_key(|item| Reverse(item.0));
     let has_ties = sorted.windows(2).any(|pair| pair[0].0 == pair[1].0);
     let least = sorted.last().map(|item| item.0);
     let ties_with_rest = || queue.iter().filter(|item| Some(item.0) == least).count() > 1;
@@ -78,14 +82,9 @@ pub(super) fn top_k_of_many<T: Copy + Ord>(
         }
         best.push((key, number(i)));
     }
-    keep_largest(&mut best, k);
+    select(&mut best, k);
+    best.sort_unstable_by_key(|item| (Reverse(item.0), item.1));
     Ok(best.into_iter().map(|item| item.1).collect())
-}
-
-/// Leaves the `k` largest in order.
-fn keep_largest<T: Copy + Ord>(items: &mut Vec<(u64, T)>, k: usize) {
-    select(items, k);
-    items.sort_unstable_by_key(|item| (Reverse(item.0), item.1));
 }
 
 /// Leaves the `k` largest.

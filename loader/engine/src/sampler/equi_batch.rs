@@ -216,7 +216,7 @@ mod tests {
             let whole = make(1, 0);
             let batches = epoch(&whole);
             prop_assert_eq!(batches.len(), BatchSource::len(&whole));
-            prop_assert!(batches.iter().all(|batch| batch.len() == batch_size as usize));
+            prop_assert!(batches.as_slice().iter().all(|batch| batch.len() == batch_size as usize));
             let all = batches.concat();
             prop_assert!(all.iter().enumerate().all(|(i, sample)| sample / 1000 == i % sizes.len()));
             for (c, &size) in sizes.iter().enumerate() {
@@ -226,7 +226,7 @@ mod tests {
             }
             for rank in 0..world {
                 let share = epoch(&make(world, rank));
-                for (batch, mine) in batches.iter().zip(share) {
+                for (batch, mine) in batches.as_slice().iter().zip(share) {
                     let expected: Vec<_> = batch.iter().copied().skip(rank as usize).step_by(world as usize).collect();
                     prop_assert_eq!(mine, expected);
                 }

@@ -13,6 +13,8 @@ mod random;
 mod sequential;
 mod source;
 mod subset;
+#[cfg(test)]
+mod tests;
 mod weighted;
 
 use std::fmt;

@@ -237,7 +237,7 @@ mod tests {
             let items: Vec<usize> = sampler.iter().map(Result::unwrap).collect();
             prop_assert_eq!(items.len(), k as usize);
             prop_assert_eq!(sampler.len(), k as usize);
-            prop_assert!(items.iter().all(|&i| i < n));
+            prop_assert!(items.as_slice().iter().all(|&i| i < n));
             if !replacement {
                 for chunk in items.chunks(n) {
                     let mut seen = chunk.to_vec();

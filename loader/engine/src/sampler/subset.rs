@@ -119,7 +119,7 @@ mod tests {
             indices in prop::collection::vec(prop_oneof![0usize..100, any::<usize>()], 0..100),
         ) {
             let source = || RandomSource::Default(shared_generator(seed));
-            let names: Vec<String> = indices.iter().map(usize::to_string).collect();
+            let names: Vec<String> = indices.as_slice().iter().map(usize::to_string).collect();
             let numbers = SubsetRandomSampler::new(indices, source());
             let names = SubsetRandomSampler::new(names, source());
             let elements: Vec<String> = names.elements().map(Result::unwrap).collect();

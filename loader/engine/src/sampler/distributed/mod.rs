@@ -132,7 +132,7 @@ mod tests {
         let source = Arc::clone(&len);
         let source = DataLen::from_fn(move || source.load(Ordering::Relaxed));
         let sampler = DistributedSampler::new(source, 2, 0).unwrap();
-        let mut error = |now| {
+        let error = |now| {
             len.store(now, Ordering::Relaxed);
             let outcome: Result<Vec<usize>, EngineError> = sampler.iter().collect();
             outcome.map_err(|error| error.to_string())

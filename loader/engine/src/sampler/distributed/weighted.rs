@@ -129,7 +129,7 @@ mod tests {
                 sampler.set_epoch(epoch);
                 let mine = items(&sampler);
                 prop_assert_eq!(mine.len(), sampler.len());
-                for (i, &index) in mine.iter().enumerate() {
+                for (i, &index) in mine.as_slice().iter().enumerate() {
                     let position = rank as usize + i * world as usize;
                     prop_assert_eq!(index, alone[position % alone.len()]);
                 }
