@@ -176,7 +176,41 @@ proptest! {
     }
 }
 
-/// As many weights as PyTorch allows at most are usual.
+/// Beyond the number of categories that `torch.multinomial` allows the draws go on alike.
+#[test]
+fn more_categories_than_pytorch_allows() {
+    let most = 1 << 24;
+    let mut weights = vec![0.0; most + 1];
+    for i in [3, most - 1, most] {
+        weights[i] = 1.0 + i as f64;
+    }
+    let theirs = Tensor::from_slice(&weights).f_multinomial(2, false);
+    assert!(
+        theirs
+            .unwrap_err()
+            .to_string()
+            .contains("number of categories cannot exceed 2^24")
+    );
+    let mut generator = Generator::new(1);
+    let with: Vec<usize> = generator
+        .multinomial(&weights, 1000, true)
+        .unwrap()
+        .iter()
+        .collect();
+    assert!(with.iter().all(|&i| weights[i] > 0.0) && with.contains(&most));
+    let without: Vec<usize> = generator
+        .multinomial(&weights, 5, false)
+        .unwrap()
+        .iter()
+        .collect();
+    let (mut heavy, light) = (without[..3].to_vec(), &without[3..]);
+    heavy.sort_unstable();
+    assert_eq!(heavy, [3, most - 1, most]);
+    assert_eq!(light, [0, 1], "equal scores in the order of their numbers");
+    assert_eq!(generator.multinomial(&weights, 1, true).unwrap().len(), 1);
+}
+
+/// Lists that are long enough for the faster ways to search and to sort.
 #[test]
 fn many_weights_agree() {
     let _guard = LIBTORCH.lock().unwrap_or_else(PoisonError::into_inner);

@@ -49,7 +49,19 @@ impl Generator {
         if replacement && num_samples > 1 {
             let cumulative = Cumulative::new(weights, num_samples)?;
             let mut out = reserve(num_samples)?;
-            out.extend((0..num_samples).map(|_| number(cumulative.find(self.rand_f64()))));
+            let mut block = [Search::default(); BLOCK];
+            while out.len() < num_samples {
+                let count = BLOCK.min(num_samples - out.len());
+                for slot in block.iter_mut().take(count) {
+                    *slot = cumulative.begin(self.rand_f64());
+                }
+                out.extend(
+                    block
+                        .iter()
+                        .take(count)
+                        .map(|search| number(cumulative.end(search))),
+                );
+            }
             return Ok(out);
         }
         let scores = weights.iter().map(|&weight| {
@@ -163,14 +175,29 @@ impl Cumulative {
         Ok(guide)
     }
 
-    /// The first category whose share is at least `u`, for `u` in 0..1.
+    /// Begins to look for the first category whose share is at least `u`, for `u` in 0..1.
     #[inline]
-    fn find(&self, u: f64) -> usize {
+    fn begin(&self, u: f64) -> Search {
         let bucket = (u * self.guide.len().saturating_sub(1) as f64) as usize;
-        let (mut low, mut high) = match self.guide.get(bucket..bucket + 2) {
+        let (low, high) = match self.guide.get(bucket..bucket + 2) {
             Some(&[low, high]) => (low as usize, high as usize),
             _ => (0, self.shares.len()),
         };
+        Search {
+            u,
+            low,
+            high,
+            share: self.shares.get(low).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The category that a search finds.
+    #[inline]
+    fn end(&self, search: &Search) -> usize {
+        let (u, mut low, mut high) = (search.u, search.low, search.high);
+        if !self.guide.is_empty() && search.share >= u {
+            return low;
+        }
         while low < high {
             let middle = low + (high - low) / 2;
             if self.shares[middle] < u {
@@ -181,6 +208,20 @@ impl Cumulative {
         }
         low
     }
+}
+
+/// Searches that are begun before the first of them is ended: the processor waits for the memory of all of them at once.
+const BLOCK: usize = 64;
+
+/// A search that has begun.
+#[derive(Clone, Copy, Default)]
+struct Search {
+    u: f64,
+    /// The category lies in `low ..= high`.
+    low: usize,
+    high: usize,
+    /// The share of category `low`.
+    share: f64,
 }
 
 #[cfg(test)]
@@ -199,7 +240,7 @@ mod tests {
             let with = Cumulative::new(&weights, 1000).unwrap();
             let without = Cumulative { guide: Vec::new(), shares: with.shares.clone() };
             for u in with.shares.iter().copied().filter(|u| *u < 1.0).chain([u, 0.0]) {
-                prop_assert_eq!(with.find(u), without.find(u));
+                prop_assert_eq!(with.end(&with.begin(u)), without.end(&without.begin(u)));
             }
         }
 

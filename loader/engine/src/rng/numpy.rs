@@ -116,3 +116,59 @@ fn refuse_empty(has_numbers: bool) -> Result<(), EngineError> {
     }
     Err(EngineError::value_error("low >= high"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What NumPy 2.4 prints for the same calls.
+    #[test]
+    fn numbers_are_those_of_numpy() {
+        let numbers = |words: &[u32]| {
+            let mut r = NumpyRandom::new(words);
+            let begin = (
+                r.random_sample(),
+                r.randint(-5, 10).unwrap(),
+                r.randint(0, 1 << 40).unwrap(),
+            );
+            let u64s = [(0, 1 << 32), (0, 1 << 64), (3, 1 << 63)];
+            let u64s = u64s.map(|(low, high)| r.randint_u64(low, high).unwrap());
+            let u32s =
+                [(0, 1 << 32), (10, 1000)].map(|(low, high)| r.randint_u32(low, high).unwrap());
+            let i64s = [(i64::MIN, i64::MAX), (4, 5), (0, 1000)];
+            let i64s = i64s.map(|(low, high)| r.randint(low, high).unwrap());
+            (begin, u64s, u32s, i64s)
+        };
+        let four = (
+            (0.6788657548888402, 5, 571437788660),
+            [1604204313, 15879207804970529154, 7052781608484281612],
+            [498842411, 591],
+            [8565186329072356255, 4, 899],
+        );
+        assert_eq!(numbers(&[1, 2, 3, 4]), four);
+        let zero = (
+            (0.8444218515250481, 7, 560152089685),
+            [173879092, 4776171012174165242, 207981843480691176],
+            [1739178872, 957],
+            [5235159937288584544, 4, 777],
+        );
+        assert_eq!(numbers(&[0]), zero);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_in_range(words in prop::collection::vec(any::<u32>(), 1..6), low: i64, high: i64) {
+            let mut r = NumpyRandom::new(&words);
+            match r.randint(low, high) {
+                Ok(number) => prop_assert!((low..high).contains(&number)),
+                Err(error) => {
+                    prop_assert!(low >= high);
+                    prop_assert_eq!(error.to_string(), "ValueError: low >= high");
+                }
+            }
+            prop_assert!(r.randint_u64(0, (1 << 64) + 1).is_err());
+            prop_assert!(r.randint_u32(0, (1 << 32) + 1).is_err());
+        }
+    }
+}

@@ -79,6 +79,52 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What Python 3.11 prints for the same calls.
+    #[test]
+    fn numbers_are_those_of_python() {
+        let numbers = |seed: i128| {
+            let mut r = PythonRandom::new(seed);
+            let mut list = [0, 1, 2, 3, 4, 5, 6, 7];
+            let begin = (
+                r.random(),
+                r.getrandbits(7),
+                r.getrandbits(33),
+                r.getrandbits(64),
+            );
+            let ranges = (
+                r.randrange(-3, 10).unwrap(),
+                r.randrange(0, 1 << 40).unwrap(),
+            );
+            r.shuffle(&mut list);
+            (begin, ranges, list, r.getrandbits(100), r.getrandbits(32))
+        };
+        let five = (
+            (0.6229016948897019, 94, 5834865596, 17385139117288923102),
+            (8, 62406045989),
+            [2, 3, 4, 5, 0, 1, 6, 7],
+            16019991071338850466,
+            2335435112,
+        );
+        assert_eq!(numbers(5), five);
+        assert_eq!(numbers(-5), five);
+        let zero = (
+            (0.8444218515250481, 97, 3823568514, 4776171008201404212),
+            (5, 891145273829),
+            [6, 0, 5, 1, 7, 2, 3, 4],
+            2577854692418029171,
+            2655874620,
+        );
+        assert_eq!(numbers(0), zero);
+        let beyond = (
+            (0.9625990769630326, 41, 4502143968, 12399281091811327640),
+            (5, 1075688035110),
+            [4, 1, 0, 7, 6, 3, 2, 5],
+            10042248123865632253,
+            286838445,
+        );
+        assert_eq!(numbers((1 << 64) + 7), beyond);
+    }
+
     proptest! {
         #[test]
         fn numbers_are_in_range(seed: i64, start: i64, stop: i64, k in 0u32..200) {

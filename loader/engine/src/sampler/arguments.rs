@@ -213,73 +213,6 @@ pub fn boolean_argument(
     })
 }
 
-/// What `torch.as_tensor(weights, dtype=torch.double)` makes of a list of weights.
-///
-/// # Errors
-/// ValueError if that is no list of numbers but something with more or fewer dimensions, and if it is ragged; TypeError
-/// if it holds something else than numbers.
-pub(super) fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, EngineError> {
-    let shape = shape_of(weights);
-    let mut numbers = Vec::new();
-    flatten(weights, &shape, 0, &mut numbers)?;
-    if shape.len() == 1 {
-        return Ok(numbers);
-    }
-    let shown: Vec<String> = shape.iter().map(usize::to_string).collect();
-    Err(EngineError::value_error(format!(
-        "weights should be a 1d sequence but given weights have shape ({})",
-        shown.join(", ")
-    )))
-}
-
-/// The shape that the first elements suggest, as PyTorch finds it.
-fn shape_of(value: &PyArg) -> Vec<usize> {
-    let mut shape = Vec::new();
-    let mut value = Some(value);
-    while let Some(PyArg::List(items)) = value {
-        shape.push(items.len());
-        value = items.first();
-    }
-    shape
-}
-
-fn flatten(
-    value: &PyArg,
-    shape: &[usize],
-    dim: usize,
-    out: &mut Vec<f64>,
-) -> Result<(), EngineError> {
-    match (value, shape.get(dim)) {
-        (PyArg::List(items), Some(&len)) if items.len() == len => items
-            .iter()
-            .try_for_each(|item| flatten(item, shape, dim + 1, out)),
-        (PyArg::List(items), Some(len)) => Err(EngineError::value_error(format!(
-            "expected sequence of length {len} at dim {dim} (got {})",
-            items.len()
-        ))),
-        (PyArg::Int(value), None) => {
-            out.push(*value as f64);
-            Ok(())
-        }
-        (PyArg::Bool(value), None) => {
-            out.push(f64::from(*value));
-            Ok(())
-        }
-        (PyArg::Float(value), None) => {
-            out.push(*value);
-            Ok(())
-        }
-        (_, Some(_)) => Err(EngineError::type_error(format!(
-            "expected a sequence at dim {dim}, but got {}",
-            value.type_name()
-        ))),
-        (other, None) => Err(EngineError::type_error(format!(
-            "must be real number, not {}",
-            other.type_name()
-        ))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,27 +249,5 @@ mod tests {
     fn values_come_from_files() {
         let value: PyArg = serde_json::from_str(r#"[null, true, 1, 1.0, "x", [2]]"#).unwrap();
         assert_eq!(value.to_string(), "[None, True, 1, 1.0, 'x', [2]]");
-    }
-
-    #[test]
-    fn weights_are_one_list_of_numbers() {
-        let message = |value: PyArg| weights_argument(&value).unwrap_err().to_string();
-        let shaped = |shape: &str| {
-            format!(
-                "ValueError: weights should be a 1d sequence but given weights have shape {shape}"
-            )
-        };
-        assert_eq!(message(vec![vec![1.0, 2.0]].into()), shaped("(1, 2)"));
-        assert_eq!(message(3.0.into()), shaped("()"));
-        assert_eq!(
-            message("x".into()),
-            "TypeError: must be real number, not str"
-        );
-        assert_eq!(
-            message(vec![vec![1, 2], vec![3]].into()),
-            "ValueError: expected sequence of length 2 at dim 1 (got 1)"
-        );
-        assert_eq!(weights_argument(&vec![1, 2].into()).unwrap(), [1.0, 2.0]);
-        assert!(weights_argument(&PyArg::List(vec![])).unwrap().is_empty());
     }
 }
