@@ -25,6 +25,7 @@ pub mod fetch;
 pub mod gate;
 pub mod loader;
 pub mod pin;
+pub mod plan;
 mod pool;
 pub mod probe;
 pub mod rng;

@@ -175,11 +175,6 @@ pub fn start(
 /// The sentence that [`start`] would refuse them with, as far as that is known without opening the dataset.
 pub fn check(options: &RunOptions) -> Result<(), EngineError> {
     options.dataset.parse::<DatasetSpec>()?;
-    if options.batch_size == 0 {
-        return Err(EngineError::value_error(
-            "batch_size should be a positive integer value, but got batch_size=0",
-        ));
-    }
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {
         return Err(EngineError::value_error(
             "prefetch_factor must be greater than 0",
@@ -197,37 +192,8 @@ pub fn check(options: &RunOptions) -> Result<(), EngineError> {
             options.image_size
         )));
     }
-    loader_options(options).check()
-}
-
-fn loader_options(options: &RunOptions) -> LoaderOptions {
-    LoaderOptions {
-        num_workers: options.num_workers,
-        prefetch_factor: options.prefetch_factor,
-        in_order: options.in_order,
-        pin_memory: options.pin_memory,
-        persistent_workers: options.persistent_workers,
-        timeout: 0.0,
-    }
-}
-
-/// The batches of an epoch for these options, drawn from a generator with their seed.
-///
-/// # Errors
-/// If the options contradict each other.
-fn batches_for(
-    options: &RunOptions,
-    len: DataLen,
-    generator: &crate::rng::SharedGenerator,
-) -> Result<BatchSampler, EngineError> {
-    let sampler: Arc<dyn Sampler> = if options.shuffle {
-        let source = RandomSource::Generator(Arc::clone(generator));
-        Arc::new(RandomSampler::new(len, false, None, source)?)
-    } else {
-        Arc::new(SequentialSampler::new(len))
-    };
-    let size = i64::try_from(options.batch_size).unwrap_or(i64::MAX);
-    BatchSampler::new(sampler, size, options.drop_last)
+    let iterable = false;
+    crate::plan::check(options, iterable)
 }
 
 type ValueLoader = DataLoader<MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>>;

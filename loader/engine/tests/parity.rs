@@ -19,6 +19,8 @@ mod loader;
 mod random;
 #[path = "parity/rows.rs"]
 mod rows;
+#[path = "parity/sampler_ctor.rs"]
+mod sampler_ctor;
 #[path = "parity/samplers.rs"]
 mod samplers;
 #[path = "parity/traces.rs"]

@@ -3,8 +3,8 @@
 use loadscope_trace::WorkerId;
 
 use super::LoaderOptions;
-use crate::error::EngineError;
-use crate::sampler::PyArg;
+use crate::error::{EngineError, ExceptionKind};
+use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
 
 /// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
 /// names and defaults.
@@ -82,7 +82,7 @@ impl Arguments {
         self.check_context(workers)?;
         if self.iterable {
             self.check_iterable()?;
-        } else if self.sampler != PyArg::None && truthy(&self.shuffle) {
+        } else if self.sampler != PyArg::None && self.shuffle.is_truthy() {
             return refuse("sampler option is mutually exclusive with shuffle");
         }
         self.check_batching()
@@ -118,7 +118,7 @@ impl Arguments {
             }
             _ => {}
         }
-        if truthy(&self.persistent_workers) && workers == 0.0 {
+        if self.persistent_workers.is_truthy() && workers == 0.0 {
             return refuse("persistent_workers option needs num_workers > 0");
         }
         Ok(workers)
@@ -136,11 +136,13 @@ impl Arguments {
             PyArg::Str(method) if START_METHODS.contains(&method.as_str()) => Ok(()),
             PyArg::Str(_) => refuse(format!(
                 "multiprocessing_context option should specify a valid start method in \
-                 ['fork', 'spawn', 'forkserver'], but got multiprocessing_context={context}"
+                 ['fork', 'spawn', 'forkserver'], but got multiprocessing_context={}",
+                context.repr()
             )),
             _ => Err(EngineError::type_error(format!(
                 "multiprocessing_context option should be a valid context object or a string specifying \
-                 the start method, but got multiprocessing_context={context}"
+                 the start method, but got multiprocessing_context={}",
+                context.repr()
             ))),
         }
     }
@@ -167,9 +169,9 @@ impl Arguments {
     fn check_batching(&self) -> Result<(), EngineError> {
         if self.batch_sampler != PyArg::None {
             let others = number(&self.batch_size) != Some(1.0)
-                || truthy(&self.shuffle)
+                || self.shuffle.is_truthy()
                 || self.sampler != PyArg::None
-                || truthy(&self.drop_last);
+                || self.drop_last.is_truthy();
             if others {
                 return refuse(
                     "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
@@ -178,19 +180,15 @@ impl Arguments {
             return Ok(());
         }
         match &self.batch_size {
-            PyArg::None if truthy(&self.drop_last) => refuse(
+            PyArg::None if self.drop_last.is_truthy() => refuse(
                 "batch_size=None option disables auto-batching and is mutually exclusive with drop_last",
             ),
             PyArg::None => Ok(()),
-            PyArg::Int(size) if *size > 0 => match &self.drop_last {
-                PyArg::Bool(_) => Ok(()),
-                other => refuse(format!(
-                    "drop_last should be a boolean value, but got drop_last={other}"
-                )),
-            },
-            other => refuse(format!(
-                "batch_size should be a positive integer value, but got batch_size={other}"
-            )),
+            size => {
+                positive_int_argument("batch_size", size, false)?;
+                boolean_argument("drop_last", &self.drop_last, ExceptionKind::VALUE_ERROR)?;
+                Ok(())
+            }
         }
     }
 }
@@ -231,16 +229,5 @@ fn number(arg: &PyArg) -> Option<f64> {
         PyArg::Int(v) => Some(*v as f64),
         PyArg::Float(v) => Some(*v),
         _ => None,
-    }
-}
-
-/// `bool(arg)`
-fn truthy(arg: &PyArg) -> bool {
-    match arg {
-        PyArg::None => false,
-        PyArg::Str(text) => !text.is_empty(),
-        PyArg::List(items) => !items.is_empty(),
-        PyArg::Other(_) => true,
-        _ => number(arg).is_some_and(|v| v != 0.0),
     }
 }

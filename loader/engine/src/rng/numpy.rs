@@ -1,4 +1,7 @@
-//! What PyTorch seeds NumPy with in a worker.
+//! NumPy's legacy random numbers, and what PyTorch seeds them with in a worker.
+
+use super::mt19937::Mt19937;
+use crate::error::EngineError;
 
 /// The four words that PyTorch seeds NumPy with in a worker (`_generate_state`): a hash in the style of NumPy's
 /// `SeedSequence` over the worker's number and the loader's base seed.
@@ -32,4 +35,140 @@ pub fn numpy_seed_state(base_seed: u64, worker_id: u32) -> [u32; 4] {
         let value = value.wrapping_mul(constant);
         value ^ (value >> SHIFT)
     })
+}
+
+/// NumPy's legacy `numpy.random.RandomState`, the stream behind `numpy.random.rand` and its like.
+#[derive(Clone, Debug)]
+pub struct NumpyRandom {
+    stream: Mt19937,
+}
+
+impl NumpyRandom {
+    /// `numpy.random.seed([..])` with a list of words, as PyTorch calls it in workers.
+    pub fn new(words: &[u32]) -> Self {
+        Self {
+            stream: Mt19937::by_array(words),
+        }
+    }
+
+    /// `numpy.random.random_sample()`, also known as `rand()`: a number in 0..1 with 53 bits.
+    pub fn random_sample(&mut self) -> f64 {
+        self.stream.real()
+    }
+
+    /// `numpy.random.randint(low, high)` and `randint(low, high, dtype=numpy.int64)`: a number in `low..high`.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty.
+    pub fn randint(&mut self, low: i64, high: i64) -> Result<i64, EngineError> {
+        refuse_empty(low < high)?;
+        let most = high.wrapping_sub(low).wrapping_sub(1) as u64;
+        Ok(low.wrapping_add(self.up_to(most) as i64))
+    }
+
+    /// `numpy.random.randint(low, high, dtype=numpy.uint64)`. `high` may be 2^64.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty or reaches beyond 2^64.
+    pub fn randint_u64(&mut self, low: u64, high: u128) -> Result<u64, EngineError> {
+        refuse_empty(u128::from(low) < high)?;
+        let Ok(last) = u64::try_from(high - 1) else {
+            return Err(EngineError::value_error("high is out of bounds for uint64"));
+        };
+        Ok(low.wrapping_add(self.up_to(last - low)))
+    }
+
+    /// `numpy.random.randint(low, high, dtype=numpy.uint32)`. `high` may be 2^32.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty or reaches beyond 2^32.
+    pub fn randint_u32(&mut self, low: u32, high: u64) -> Result<u32, EngineError> {
+        refuse_empty(u64::from(low) < high)?;
+        let Ok(last) = u32::try_from(high - 1) else {
+            return Err(EngineError::value_error("high is out of bounds for uint32"));
+        };
+        Ok(low.wrapping_add(self.up_to(u64::from(last - low)) as u32))
+    }
+
+    /// A number in `0..=most`: as many bits as `most` has are drawn until they are not too many. One word an attempt while
+    /// `most` fits into 32 bits, otherwise two; nothing is drawn for 0.
+    fn up_to(&mut self, most: u64) -> u64 {
+        if most == 0 {
+            return 0;
+        }
+        let mask = u64::MAX >> most.leading_zeros();
+        loop {
+            let word = if most <= u64::from(u32::MAX) {
+                u64::from(self.stream.next_u32())
+            } else {
+                self.stream.next_u64()
+            };
+            if word & mask <= most {
+                return word & mask;
+            }
+        }
+    }
+}
+
+fn refuse_empty(has_numbers: bool) -> Result<(), EngineError> {
+    if has_numbers {
+        return Ok(());
+    }
+    Err(EngineError::value_error("low >= high"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What NumPy 2.4 prints for the same calls.
+    #[test]
+    fn numbers_are_those_of_numpy() {
+        let numbers = |words: &[u32]| {
+            let mut r = NumpyRandom::new(words);
+            let begin = (
+                r.random_sample(),
+                r.randint(-5, 10).unwrap(),
+                r.randint(0, 1 << 40).unwrap(),
+            );
+            let u64s = [(0, 1 << 32), (0, 1 << 64), (3, 1 << 63)];
+            let u64s = u64s.map(|(low, high)| r.randint_u64(low, high).unwrap());
+            let u32s =
+                [(0, 1 << 32), (10, 1000)].map(|(low, high)| r.randint_u32(low, high).unwrap());
+            let i64s = [(i64::MIN, i64::MAX), (4, 5), (0, 1000)];
+            let i64s = i64s.map(|(low, high)| r.randint(low, high).unwrap());
+            (begin, u64s, u32s, i64s)
+        };
+        let four = (
+            (0.6788657548888402, 5, 571437788660),
+            [1604204313, 15879207804970529154, 7052781608484281612],
+            [498842411, 591],
+            [8565186329072356255, 4, 899],
+        );
+        assert_eq!(numbers(&[1, 2, 3, 4]), four);
+        let zero = (
+            (0.8444218515250481, 7, 560152089685),
+            [173879092, 4776171012174165242, 207981843480691176],
+            [1739178872, 957],
+            [5235159937288584544, 4, 777],
+        );
+        assert_eq!(numbers(&[0]), zero);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_in_range(words in prop::collection::vec(any::<u32>(), 1..6), low: i64, high: i64) {
+            let mut r = NumpyRandom::new(&words);
+            match r.randint(low, high) {
+                Ok(number) => prop_assert!((low..high).contains(&number)),
+                Err(error) => {
+                    prop_assert!(low >= high);
+                    prop_assert_eq!(error.to_string(), "ValueError: low >= high");
+                }
+            }
+            prop_assert!(r.randint_u64(0, (1 << 64) + 1).is_err());
+            prop_assert!(r.randint_u32(0, (1 << 32) + 1).is_err());
+        }
+    }
 }

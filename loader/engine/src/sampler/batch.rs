@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{IndexIter, Sampler};
-use crate::error::EngineError;
+use super::{Draws, Epoch, PyArg, Sampler, boolean_argument, positive_int_argument};
+use crate::error::{EngineError, ExceptionKind};
 use crate::rng::SharedGenerator;
 
 /// The batches of one epoch. After an error it is finished.
@@ -20,13 +20,29 @@ pub trait BatchSource: Send + Sync {
         self.len() == 0
     }
 
+    /// `iter(batch_sampler)`: the batches of an epoch.
+    fn iter(&self) -> BatchIter;
+
+    /// How many 32-bit words an epoch draws that is run to its end; `None` = the batch sampler does not say.
+    fn draws(&self) -> Option<Draws> {
+        None
+    }
+
+    /// `len(batch_sampler)` of those that may have none.
+    ///
+    /// # Errors
+    /// TypeError if there is no length.
+    fn checked_len(&self) -> Result<usize, EngineError> {
+        Ok(self.len())
+    }
+
+    /// `batch_sampler.sampler.set_epoch(epoch)`: tells which epoch begins.
+    fn set_epoch(&self, _epoch: u64) {}
+
     /// The generators that an epoch draws from, so that their state can be saved.
     fn generators(&self) -> Vec<SharedGenerator> {
         Vec::new()
     }
-
-    /// `iter(batch_sampler)`: the batches of an epoch.
-    fn iter(&self) -> BatchIter;
 }
 
 /// A plain list of lists works as a batch sampler in PyTorch, too.
@@ -37,6 +53,10 @@ impl BatchSource for Vec<Vec<usize>> {
 
     fn iter(&self) -> BatchIter {
         Box::new(self.clone().into_iter().map(Ok))
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        Some(Draws::NONE)
     }
 }
 
@@ -67,16 +87,29 @@ impl BatchSampler {
         batch_size: i64,
         drop_last: bool,
     ) -> Result<Self, EngineError> {
-        match usize::try_from(batch_size) {
-            Ok(size) if size > 0 => Ok(Self {
-                sampler,
-                batch_size: size,
-                drop_last,
-            }),
-            _ => Err(EngineError::value_error(format!(
-                "batch_size should be a positive integer value, but got batch_size={batch_size}"
-            ))),
-        }
+        Self::from_args(sampler, &batch_size.into(), &drop_last.into())
+    }
+
+    /// The same with arguments of any Python type.
+    ///
+    /// # Errors
+    /// ValueError if `batch_size` is not a positive int; then if `drop_last` is not a bool.
+    pub fn from_args(
+        sampler: Arc<dyn Sampler>,
+        batch_size: &PyArg,
+        drop_last: &PyArg,
+    ) -> Result<Self, EngineError> {
+        let kind = ExceptionKind::VALUE_ERROR;
+        Ok(Self {
+            sampler,
+            batch_size: positive_int_argument("batch_size", batch_size, false)?,
+            drop_last: boolean_argument("drop_last", drop_last, kind)?,
+        })
+    }
+
+    /// The sampler whose indices are grouped.
+    pub fn sampler(&self) -> &Arc<dyn Sampler> {
+        &self.sampler
     }
 
     /// Indices in a full batch.
@@ -99,10 +132,6 @@ impl BatchSource for BatchSampler {
         }
     }
 
-    fn generators(&self) -> Vec<SharedGenerator> {
-        self.sampler.generators()
-    }
-
     fn iter(&self) -> BatchIter {
         Box::new(Batches {
             of: self.clone(),
@@ -110,12 +139,29 @@ impl BatchSource for BatchSampler {
             done: false,
         })
     }
+
+    fn draws(&self) -> Option<Draws> {
+        self.sampler.draws()
+    }
+
+    fn checked_len(&self) -> Result<usize, EngineError> {
+        self.sampler.checked_len()?;
+        Ok(self.len())
+    }
+
+    fn set_epoch(&self, epoch: u64) {
+        self.sampler.set_epoch(epoch);
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        self.sampler.generators()
+    }
 }
 
 struct Batches {
     of: BatchSampler,
     /// Taken at the first pull: PyTorch's `__iter__` is a generator function.
-    indices: Option<IndexIter>,
+    indices: Option<Box<dyn Epoch>>,
     done: bool,
 }
 
@@ -126,24 +172,20 @@ impl Iterator for Batches {
         if self.done {
             return None;
         }
-        let indices = self.indices.get_or_insert_with(|| self.of.sampler.iter());
+        let size = self.of.batch_size;
+        let indices = self.indices.get_or_insert_with(|| self.of.sampler.epoch());
         // A batch size beyond the number of samples is allowed, so it must not size the allocation.
-        let mut batch = Vec::with_capacity(self.of.batch_size.min(4096));
-        while batch.len() < self.of.batch_size {
-            match indices.next() {
-                Some(Ok(index)) => batch.push(index),
-                Some(Err(error)) => {
-                    self.done = true;
-                    return Some(Err(error));
-                }
-                None => {
-                    self.done = true;
-                    let keep = !self.of.drop_last && !batch.is_empty();
-                    return keep.then_some(Ok(batch));
-                }
+        let mut batch = Vec::with_capacity(size.min(4096));
+        match indices.fill(&mut batch, size) {
+            Ok(count) if count == size => return Some(Ok(batch)),
+            Ok(_) => self.done = true,
+            Err(error) => {
+                self.done = true;
+                return Some(Err(error));
             }
         }
-        Some(Ok(batch))
+        let keep = !self.of.drop_last && !batch.is_empty();
+        keep.then_some(Ok(batch))
     }
 }
 

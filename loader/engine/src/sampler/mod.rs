@@ -1,17 +1,36 @@
 //! Samplers: in which order the samples of a data set are visited, and how they are grouped into batches.
+//!
+//! PyTorch has no weighted sampler that works across ranks: [`DistributedWeightedSampler`] is an addition.
 
 mod arguments;
 mod batch;
+mod distributed;
+mod epoch;
+mod equi_batch;
+mod infinite;
+mod list;
 mod random;
 mod sequential;
+mod source;
+mod subset;
+#[cfg(test)]
+mod tests;
+mod weighted;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use arguments::PyArg;
+pub use arguments::{PyArg, boolean_argument, positive_int_argument};
 pub use batch::{BatchIter, BatchSampler, BatchSource};
-pub use random::{RandomSampler, RandomSource};
+pub use distributed::{DistributedSampler, DistributedWeightedSampler};
+pub use epoch::Epoch;
+pub use equi_batch::DistributedEquiBatchSampler;
+pub use infinite::InfiniteSampler;
+pub use random::RandomSampler;
 pub use sequential::SequentialSampler;
+pub use source::{Draws, RandomSource};
+pub use subset::SubsetRandomSampler;
+pub use weighted::WeightedRandomSampler;
 
 use crate::dataset::Dataset;
 use crate::error::EngineError;
@@ -30,13 +49,34 @@ pub trait Sampler: Send + Sync {
         self.len() == 0
     }
 
+    /// `iter(sampler)`: the indices of an epoch. Random samplers draw from their generator at the first pull, not here.
+    fn iter(&self) -> IndexIter;
+
+    /// The same epoch as of [`iter`](Self::iter), for consumers that take many indices at a time.
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(epoch::OneByOne(self.iter()))
+    }
+
+    /// How many 32-bit words an epoch draws that is run to its end; `None` = the sampler does not say.
+    fn draws(&self) -> Option<Draws> {
+        None
+    }
+
+    /// `len(sampler)` of samplers that may have none.
+    ///
+    /// # Errors
+    /// TypeError if the sampler has no length.
+    fn checked_len(&self) -> Result<usize, EngineError> {
+        Ok(self.len())
+    }
+
+    /// `sampler.set_epoch(epoch)`: tells which epoch begins. Only samplers that all ranks seed alike want to know.
+    fn set_epoch(&self, _epoch: u64) {}
+
     /// The generators that an epoch draws from, so that their state can be saved.
     fn generators(&self) -> Vec<SharedGenerator> {
         Vec::new()
     }
-
-    /// `iter(sampler)`: the indices of an epoch. Random samplers draw from their generator at the first pull, not here.
-    fn iter(&self) -> IndexIter;
 }
 
 /// `len(data_source)`, asked anew at every use because a data set may grow between epochs.

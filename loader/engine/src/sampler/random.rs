@@ -1,33 +1,13 @@
 //! `torch.utils.data.RandomSampler`.
 
-use super::{DataLen, IndexIter, Sampler};
-use crate::error::EngineError;
-use crate::rng::{Generator, Permutation, SharedGenerator, lock_generator, shared_generator};
+use super::arguments::{PyArg, boolean_argument, positive_int_argument};
+use super::epoch::{BlockEpoch, Blocks};
+use super::{DataLen, Draws, Epoch, IndexIter, RandomSource, Sampler};
+use crate::error::{EngineError, ExceptionKind};
+use crate::rng::{Indices, RANDINT_WIDE, SharedGenerator, lock_generator, randperm_words};
 
 /// PyTorch draws indices with replacement in blocks of this many.
 const BLOCK: usize = 32;
-
-/// Where a sampler takes its randomness from.
-#[derive(Clone, Debug)]
-pub enum RandomSource {
-    /// `generator=g`: every draw comes straight from `g`.
-    Generator(SharedGenerator),
-    /// `generator=None`: every epoch draws one int64 from this default generator and seeds a private one with it.
-    Default(SharedGenerator),
-}
-
-impl RandomSource {
-    /// The generator of a new epoch. Draws from the default generator, so it must be called at the first pull.
-    fn start(&self) -> SharedGenerator {
-        match self {
-            Self::Generator(generator) => generator.clone(),
-            Self::Default(default) => {
-                let seed = lock_generator(default).random_i64();
-                shared_generator(seed as u64)
-            }
-        }
-    }
-}
 
 /// Random indices, with or without replacement.
 #[derive(Clone, Debug)]
@@ -50,19 +30,32 @@ impl RandomSampler {
         num_samples: Option<i64>,
         source: RandomSource,
     ) -> Result<Self, EngineError> {
+        let num_samples = num_samples.into();
+        Self::from_args(len, &PyArg::Bool(replacement), &num_samples, source)
+    }
+
+    /// The same with arguments of any Python type.
+    ///
+    /// # Errors
+    /// TypeError if `replacement` is not a bool; then ValueError if `num_samples` is neither a positive int (`True` counts
+    /// as 1 here) nor None with a data set that is not empty.
+    pub fn from_args(
+        len: impl Into<DataLen>,
+        replacement: &PyArg,
+        num_samples: &PyArg,
+        source: RandomSource,
+    ) -> Result<Self, EngineError> {
         let len = len.into();
-        let refuse = |got: &dyn std::fmt::Display| {
-            EngineError::value_error(format!(
-                "num_samples should be a positive integer value, but got num_samples={got}"
-            ))
-        };
+        let kind = ExceptionKind::TYPE_ERROR;
+        let replacement = boolean_argument("replacement", replacement, kind)?;
+        let check = |value: &PyArg| positive_int_argument("num_samples", value, true);
         let num_samples = match num_samples {
-            None if len.get() == 0 => return Err(refuse(&0)),
-            None => None,
-            Some(count) => match usize::try_from(count) {
-                Ok(count) if count > 0 => Some(count),
-                _ => return Err(refuse(&count)),
-            },
+            // The length is checked but not kept: it is asked anew for every epoch.
+            PyArg::None => {
+                check(&len.get().into())?;
+                None
+            }
+            count => Some(check(count)?),
         };
         Ok(Self {
             len,
@@ -75,6 +68,13 @@ impl RandomSampler {
     fn num_samples(&self) -> usize {
         self.num_samples.unwrap_or_else(|| self.len.get())
     }
+
+    fn start(&self) -> BlockEpoch<Random> {
+        BlockEpoch::new(Random {
+            sampler: self.clone(),
+            running: None,
+        })
+    }
 }
 
 impl Sampler for RandomSampler {
@@ -83,28 +83,41 @@ impl Sampler for RandomSampler {
     }
 
     fn generators(&self) -> Vec<SharedGenerator> {
-        let (RandomSource::Generator(g) | RandomSource::Default(g)) = &self.source;
-        vec![g.clone()]
+        self.source.generators()
     }
 
     fn iter(&self) -> IndexIter {
-        Box::new(Epoch {
-            sampler: self.clone(),
-            state: State::New,
-        })
+        Box::new(self.start())
+    }
+
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(self.start())
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        if let RandomSource::Default(_) = self.source {
+            // The seed of the private generator.
+            return Some(self.source.draws(2));
+        }
+        let (n, num_samples) = (self.len.get(), self.num_samples());
+        let words = match (n, self.replacement) {
+            (0, _) => 0,
+            (_, true) if (n as u64) < RANDINT_WIDE => num_samples as u64,
+            (_, true) => (num_samples as u64).saturating_mul(2),
+            (_, false) => {
+                let permutations = (num_samples / n) as u64 + 1;
+                randperm_words(n).saturating_mul(permutations)
+            }
+        };
+        Some(self.source.draws(words))
     }
 }
 
 /// One epoch: a transcript of PyTorch's generator function, which draws in the order its consumer pulls.
-struct Epoch {
+struct Random {
     sampler: RandomSampler,
-    state: State,
-}
-
-enum State {
-    New,
-    Running(Running),
-    Done,
+    /// `None` before the first pull.
+    running: Option<Running>,
 }
 
 struct Running {
@@ -114,36 +127,17 @@ struct Running {
     full: usize,
     /// Length of the last, truncated one, which is drawn even if this is 0; `None` once it was.
     tail: Option<usize>,
-    drawn: Drawn,
-    position: usize,
-    end: usize,
-}
-
-enum Drawn {
-    Nothing,
-    Block(Vec<i64>),
-    Permutation(Permutation),
-}
-
-impl Drawn {
-    fn get(&self, position: usize) -> Option<usize> {
-        match self {
-            Self::Nothing => None,
-            Self::Block(items) => items.get(position).map(|&i| i as usize),
-            Self::Permutation(items) => items.get(position),
-        }
-    }
 }
 
 impl Running {
     fn start(sampler: &RandomSampler) -> Result<Self, EngineError> {
         let n = sampler.len.get();
-        let generator = sampler.source.start();
+        let generator = sampler.source.private();
         let num_samples = sampler.num_samples();
         let block = if sampler.replacement { BLOCK } else { n };
         if block == 0 {
             return Err(EngineError::python(
-                crate::error::ExceptionKind::ZERO_DIVISION_ERROR,
+                ExceptionKind::ZERO_DIVISION_ERROR,
                 "integer division or modulo by zero",
             ));
         }
@@ -152,75 +146,42 @@ impl Running {
             generator,
             full: num_samples / block,
             tail: Some(num_samples % block),
-            drawn: Drawn::Nothing,
-            position: 0,
-            end: 0,
         })
-    }
-
-    fn pull(&mut self, replacement: bool) -> Result<Option<usize>, EngineError> {
-        while self.position >= self.end {
-            let full = if replacement { BLOCK } else { self.n };
-            let take = if self.full > 0 {
-                self.full -= 1;
-                full
-            } else {
-                match self.tail.take() {
-                    Some(tail) => tail,
-                    None => return Ok(None),
-                }
-            };
-            // Let go of the old numbers first: a second permutation of a long data set would double the memory.
-            self.drawn = Drawn::Nothing;
-            let mut generator = lock_generator(&self.generator);
-            self.drawn = Self::draw(&mut generator, replacement, self.n, take)?;
-            (self.position, self.end) = (0, take);
-        }
-        self.position += 1;
-        Ok(self.drawn.get(self.position - 1))
-    }
-
-    fn draw(
-        generator: &mut Generator,
-        replacement: bool,
-        n: usize,
-        take: usize,
-    ) -> Result<Drawn, EngineError> {
-        if replacement {
-            let high = i64::try_from(n).unwrap_or(i64::MAX);
-            return Ok(Drawn::Block(generator.randint(0, high, take)?));
-        }
-        Ok(Drawn::Permutation(generator.randperm(n)?))
     }
 }
 
-impl Iterator for Epoch {
-    type Item = Result<usize, EngineError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if matches!(self.state, State::New) {
-            match Running::start(&self.sampler) {
-                Ok(running) => self.state = State::Running(running),
-                Err(error) => {
-                    self.state = State::Done;
-                    return Some(Err(error));
-                }
-            }
-        }
-        let State::Running(running) = &mut self.state else {
-            return None;
+impl Blocks for Random {
+    fn next_block(&mut self, block: &mut Indices) -> Result<bool, EngineError> {
+        let running = match &mut self.running {
+            Some(running) => running,
+            slot => slot.insert(Running::start(&self.sampler)?),
         };
-        let item = running.pull(self.sampler.replacement).transpose();
-        if !matches!(item, Some(Ok(_))) {
-            self.state = State::Done;
+        let (n, replacement) = (running.n, self.sampler.replacement);
+        let take = if running.full > 0 {
+            running.full -= 1;
+            if replacement { BLOCK } else { n }
+        } else {
+            match running.tail.take() {
+                Some(tail) => tail,
+                None => return Ok(false),
+            }
+        };
+        let mut generator = lock_generator(&running.generator);
+        if replacement {
+            generator.randint_indices(n, take, block)?;
+        } else {
+            // Let go of the old numbers first: a second permutation of a long data set would double the memory.
+            *block = Indices::default();
+            *block = generator.randperm_head(n, take)?;
         }
-        item
+        Ok(true)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::shared_generator;
     use proptest::prelude::*;
 
     fn sampler(n: usize, replacement: bool, k: Option<i64>, g: &SharedGenerator) -> RandomSampler {
@@ -280,7 +241,7 @@ mod tests {
             let items: Vec<usize> = sampler.iter().map(Result::unwrap).collect();
             prop_assert_eq!(items.len(), k as usize);
             prop_assert_eq!(sampler.len(), k as usize);
-            prop_assert!(items.iter().all(|&i| i < n));
+            prop_assert!(items.as_slice().iter().all(|&i| i < n));
             if !replacement {
                 for chunk in items.chunks(n) {
                     let mut seen = chunk.to_vec();

@@ -1,6 +1,9 @@
 //! `torch.utils.data.SequentialSampler`.
 
-use super::{DataLen, IndexIter, Sampler};
+use std::ops::Range;
+
+use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
+use crate::error::EngineError;
 
 /// All indices in order.
 #[derive(Clone, Debug)]
@@ -22,6 +25,24 @@ impl Sampler for SequentialSampler {
 
     fn iter(&self) -> IndexIter {
         Box::new((0..self.len.get()).map(Ok))
+    }
+
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(Remaining(0..self.len.get()))
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        Some(Draws::NONE)
+    }
+}
+
+struct Remaining(Range<usize>);
+
+impl Epoch for Remaining {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+        let before = out.len();
+        out.extend(self.0.by_ref().take(most));
+        Ok(out.len() - before)
     }
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 
 use super::loader::{batched, configure};
 use super::rows::{Idx, Kind, Stream, list, number};
+use super::sampler_ctor;
 use super::verdict::{Case, Verdict};
 
 /// A Python argument as the case writes it.
@@ -301,8 +302,7 @@ fn out_of_range(input: &Json) -> Json {
     let tag = |index: usize| -> Result<Tagged, EngineError> { Ok(Tagged(index)) };
     let data = Arc::new(Tag(number(&input["n"])));
     let sampler = super::rows::numbers(&input["sampler"]);
-    let _ = sampler;
-    let builder = configure(LoaderBuilder::new(data), input);
+    let builder = configure(LoaderBuilder::new(data), input).sampler(Arc::new(sampler));
     let mut loader = builder.collate_fn(Convert(tag)).build().expect("a loader");
     walk(&mut loader, |batch| json!([0, batch.0]))
 }
@@ -360,6 +360,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
         "DataLoader_ctor" => constructor(case),
         "DataLoader_runtime" => runtime(case),
         "DataLoader_warning" => warnings(case),
+        "sampler_ctor" => sampler_ctor::check(case),
         "worker_error" => case.returns(&worker_error(input)),
         "worker_error_iterable" => case.returns(&iterable_error(input)),
         "worker_init_error" => case.returns(&init_error(input)),

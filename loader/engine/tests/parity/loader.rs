@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use loadscope_engine::dataset::{Dataset, SampleClock, SampleError};
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
+use loadscope_engine::sampler::{
+    DistributedSampler, RandomSampler, RandomSource, Sampler, SubsetRandomSampler,
+    WeightedRandomSampler,
+};
 use loadscope_engine::{
     Convert, DataLoader, DefaultCollate, EngineError, Fetch, LoaderBuilder, get_worker_info,
     with_worker_rng,
@@ -114,6 +118,60 @@ fn plain(case: &Case<'_>) -> Verdict {
     )))
 }
 
+fn sampler_of(input: &Json, n: usize, source: RandomSource) -> Arc<dyn Sampler> {
+    let args = &input["sampler_args"];
+    match input["sampler"].as_str().expect("a name") {
+        "RandomSampler_rep" => {
+            let count = args["num_samples"].as_i64();
+            Arc::new(RandomSampler::new(n, true, count, source).expect("a sampler"))
+        }
+        "SubsetRandomSampler" => {
+            let even: Vec<usize> = (0..n).step_by(2).collect();
+            Arc::new(SubsetRandomSampler::new(even, source))
+        }
+        "WeightedRandomSampler" => {
+            let weights: Vec<f64> = (1..=n).map(|i| i as f64).collect();
+            let count = args["num_samples"].as_i64().expect("a number");
+            let replacement = args["replacement"].as_bool().expect("a flag");
+            let sampler = WeightedRandomSampler::new(weights, count, replacement, source);
+            Arc::new(sampler.expect("a sampler"))
+        }
+        "DistributedSampler" => {
+            let (world, rank) = (number(&args["world"]) as i64, number(&args["rank"]) as i64);
+            let sampler = DistributedSampler::new(n, world, rank).expect("a sampler");
+            Arc::new(sampler.seed(number(&args["seed"]) as u64))
+        }
+        other => panic!("unknown sampler {other}"),
+    }
+}
+
+fn with_sampler(case: &Case<'_>) -> Verdict {
+    let input = case.input;
+    let default = shared_generator(input["torch_manual_seed"].as_u64().unwrap_or(0));
+    let source = match input["sampler_generator_seed"].as_u64() {
+        Some(seed) => RandomSource::Generator(shared_generator(seed)),
+        None => RandomSource::Default(Arc::clone(&default)),
+    };
+    let n = number(&input["n"]);
+    let builder = LoaderBuilder::new(Idx::new(n))
+        .default_generator(Arc::clone(&default))
+        .sampler(sampler_of(input, n, source));
+    let mut loader = configure(builder, input)
+        .collate_fn(list)
+        .build()
+        .expect("a loader");
+    let mut epochs = Vec::new();
+    for _ in 0..2 {
+        let batches = loader.iter().expect("an epoch");
+        let batches: Vec<Json> = batches
+            .map(|b| indices(&b.expect("a batch"), true))
+            .collect();
+        epochs.push(batches);
+    }
+    let len = loader.len().ok();
+    case.returns(&json!({"len": len, "epochs": epochs, "next_i64_default": draw(&default)}))
+}
+
 /// A shuffled loader, and the generator it draws from.
 fn shuffled(input: &Json) -> (DataLoader<impl Fetch<Batch = Rows>>, SharedGenerator) {
     let (default, generator) = generators(input);
@@ -150,10 +208,56 @@ fn draw_points(input: &Json) -> Json {
     json!({"i64_after_iter": after_iter, "first_batch": first, "i64_after_next": draw(&generator)})
 }
 
+/// Samples are draws from the random streams of the worker.
+struct InRng(usize);
+
+impl Dataset for InRng {
+    type Sample = [i64; 6];
+
+    fn len(&self) -> usize {
+        self.0
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<[i64; 6], SampleError> {
+        let row = Row::here(index);
+        assert!(get_worker_info().is_some());
+        let drawn = with_worker_rng(|rng| {
+            (
+                rng.torch.random_i64(),
+                rng.python.getrandbits(32) as i64,
+                rng.numpy.next_u32(),
+            )
+        });
+        let (torch, python, numpy) = drawn.expect("a worker");
+        Ok([
+            row.index,
+            row.worker,
+            row.seed,
+            torch,
+            python,
+            i64::from(numpy),
+        ])
+    }
+}
+
+fn worker_rng(input: &Json) -> Json {
+    let keep = |rows: Vec<[i64; 6]>| -> Result<Vec<[i64; 6]>, EngineError> { Ok(rows) };
+    let builder = LoaderBuilder::new(Arc::new(InRng(number(&input["n"]))));
+    let seed = input["seed"].as_u64().expect("a seed");
+    let builder = configure(builder, input).generator(shared_generator(seed));
+    let mut loader = builder.collate_fn(keep).build().expect("a loader");
+    let mut epoch = || -> Vec<Vec<[i64; 6]>> {
+        let iter = loader.iter().expect("an epoch");
+        iter.map(|b| b.expect("a batch").into_batch()).collect()
+    };
+    json!([epoch(), epoch()])
+}
+
 pub fn check(case: &Case<'_>) -> Verdict {
     let input = case.input;
     match case.op {
         "DataLoader" | "DataLoader_batch_sampler" => plain(case),
+        "DataLoader_sampler" => with_sampler(case),
         "DataLoader_break" => case.returns(&break_early(input)),
         "DataLoader_break_persistent" => {
             // The operation says it, the arguments do not.
@@ -162,6 +266,7 @@ pub fn check(case: &Case<'_>) -> Verdict {
             case.returns(&break_early(&input))
         }
         "DataLoader_draw_points" => case.returns(&draw_points(input)),
+        "worker_rng" => case.returns(&worker_rng(input)),
         _ => Verdict::fail("a check of this case", case.op),
     }
 }

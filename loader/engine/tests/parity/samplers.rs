@@ -2,39 +2,68 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::rng::{lock_generator, shared_generator};
+use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::sampler::{
     BatchSampler, BatchSource, RandomSampler, RandomSource, Sampler, SequentialSampler,
+    SubsetRandomSampler,
 };
 use serde_json::{Value as Json, json};
 
 use super::verdict::{Case, Verdict, list_verdict};
 
+/// The source that a case draws from: `rng` says whether the generator was given or is the default one.
+pub fn source(input: &Json, generator: &SharedGenerator) -> RandomSource {
+    match input["rng"].as_str() {
+        Some("default") => RandomSource::Default(generator.clone()),
+        _ => RandomSource::Generator(generator.clone()),
+    }
+}
+
 fn epoch(sampler: &dyn Sampler) -> Vec<i64> {
     sampler.iter().map(|index| index.unwrap() as i64).collect()
 }
 
-fn random(input: &Json, out: &Json) -> Verdict {
-    let generator = shared_generator(input["seed"].as_u64().unwrap());
-    let source = match input["rng"].as_str() {
-        Some("default") => RandomSource::Default(generator.clone()),
-        _ => RandomSource::Generator(generator.clone()),
-    };
-    let sampler = RandomSampler::new(
-        input["n"].as_u64().unwrap() as usize,
-        input["replacement"].as_bool().unwrap(),
-        input["num_samples"].as_i64(),
-        source,
-    )
-    .unwrap();
+/// Epochs of one sampler, then a look at the generator.
+pub fn drained(case: &Case<'_>, sampler: &dyn Sampler, generator: &SharedGenerator) -> Verdict {
+    drained_by(case, sampler.len(), generator, || epoch(sampler))
+}
+
+fn drained_by(
+    case: &Case<'_>,
+    len: usize,
+    generator: &SharedGenerator,
+    mut epoch: impl FnMut() -> Vec<i64>,
+) -> Verdict {
+    let out = case.out();
     for expected in out["epochs"].as_array().unwrap() {
-        match list_verdict(expected, &epoch(&sampler)) {
+        match list_verdict(expected, &epoch()) {
             Verdict::Pass => {}
             other => return other,
         }
     }
-    let after = json!([sampler.len(), lock_generator(&generator).random_i64()]);
+    let after = json!([len, lock_generator(generator).random_i64()]);
     Verdict::equal(&json!([out["len"], out["next_i64"]]), &after)
+}
+
+fn random(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
+    let input = case.input;
+    let sampler = RandomSampler::new(
+        input["n"].as_u64().unwrap() as usize,
+        input["replacement"].as_bool().unwrap(),
+        input["num_samples"].as_i64(),
+        source(input, generator),
+    );
+    drained(case, &sampler.unwrap(), generator)
+}
+
+/// The elements may be negative, so that they are no indices for us.
+fn subset(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
+    let indices = case.input["indices"].as_array().unwrap();
+    let indices: Vec<i64> = indices.iter().map(|i| i.as_i64().unwrap()).collect();
+    let sampler = SubsetRandomSampler::new(indices, source(case.input, generator));
+    drained_by(case, sampler.len(), generator, || {
+        sampler.elements().map(Result::unwrap).collect()
+    })
 }
 
 /// A look at the generator before and after the end of an epoch.
@@ -57,8 +86,10 @@ fn partial(input: &Json, out: &Json) -> Verdict {
 pub fn check(case: &Case<'_>) -> Verdict {
     let (input, out) = (case.input, case.out());
     let n = input["n"].as_u64().unwrap_or(0) as usize;
+    let generator = shared_generator(input["seed"].as_u64().unwrap_or(0));
     match case.op {
-        "RandomSampler" => random(input, out),
+        "RandomSampler" => random(case, &generator),
+        "SubsetRandomSampler" => subset(case, &generator),
         "RandomSampler_partial" => partial(input, out),
         "SequentialSampler" => list_verdict(out, &epoch(&SequentialSampler::new(n))),
         "BatchSampler" => {

@@ -1,0 +1,147 @@
+//! Python's `random`.
+
+use super::mt19937::Mt19937;
+use crate::error::EngineError;
+
+/// Python's `random.Random`: the stream that `random.seed(seed)` starts, and what the module makes of it.
+#[derive(Clone, Debug)]
+pub struct PythonRandom {
+    stream: Mt19937,
+}
+
+impl PythonRandom {
+    /// `random.seed(seed)` with an int: its sign does not count.
+    pub fn new(seed: impl Into<i128>) -> Self {
+        let mut size = seed.into().unsigned_abs();
+        let mut key = vec![size as u32];
+        while size > u128::from(u32::MAX) {
+            size >>= 32;
+            key.push(size as u32);
+        }
+        Self {
+            stream: Mt19937::by_array(&key),
+        }
+    }
+
+    /// `random.random()`: a number in 0..1 with 53 bits.
+    pub fn random(&mut self) -> f64 {
+        self.stream.real()
+    }
+
+    /// `random.getrandbits(k)`: `k` random bits. Of more than 64 only the low 64 are returned; the others are drawn as well.
+    pub fn getrandbits(&mut self, k: u32) -> u64 {
+        let mut bits = 0;
+        for shift in (0..k).step_by(32) {
+            // The words come lowest first; of the last one the high bits count.
+            let word = self.stream.next_u32() >> (32 - (k - shift).min(32));
+            bits |= u64::from(word).checked_shl(shift).unwrap_or(0);
+        }
+        bits
+    }
+
+    /// Python's `_randbelow(n)`, on which `randrange`, `choice` and `shuffle` stand: a number in `0..n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        let bits = u64::BITS - n.leading_zeros();
+        loop {
+            let number = self.getrandbits(bits);
+            if number < n || n == 0 {
+                return number;
+            }
+        }
+    }
+
+    /// `random.randrange(start, stop)`.
+    ///
+    /// # Errors
+    /// ValueError if the range is empty.
+    pub fn randrange(&mut self, start: i64, stop: i64) -> Result<i64, EngineError> {
+        if start >= stop {
+            let width = i128::from(stop) - i128::from(start);
+            return Err(EngineError::value_error(format!(
+                "empty range for randrange() ({start}, {stop}, {width})"
+            )));
+        }
+        let offset = self.below(stop.wrapping_sub(start) as u64);
+        Ok(start.wrapping_add(offset as i64))
+    }
+
+    /// `random.shuffle(items)`.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            let j = self.below(i as u64 + 1) as usize;
+            items.swap(i, j);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What Python 3.11 prints for the same calls.
+    #[test]
+    fn numbers_are_those_of_python() {
+        let numbers = |seed: i128| {
+            let mut r = PythonRandom::new(seed);
+            let mut list = [0, 1, 2, 3, 4, 5, 6, 7];
+            let begin = (
+                r.random(),
+                r.getrandbits(7),
+                r.getrandbits(33),
+                r.getrandbits(64),
+            );
+            let ranges = (
+                r.randrange(-3, 10).unwrap(),
+                r.randrange(0, 1 << 40).unwrap(),
+            );
+            r.shuffle(&mut list);
+            (begin, ranges, list, r.getrandbits(100), r.getrandbits(32))
+        };
+        let five = (
+            (0.6229016948897019, 94, 5834865596, 17385139117288923102),
+            (8, 62406045989),
+            [2, 3, 4, 5, 0, 1, 6, 7],
+            16019991071338850466,
+            2335435112,
+        );
+        assert_eq!(numbers(5), five);
+        assert_eq!(numbers(-5), five);
+        let zero = (
+            (0.8444218515250481, 97, 3823568514, 4776171008201404212),
+            (5, 891145273829),
+            [6, 0, 5, 1, 7, 2, 3, 4],
+            2577854692418029171,
+            2655874620,
+        );
+        assert_eq!(numbers(0), zero);
+        let beyond = (
+            (0.9625990769630326, 41, 4502143968, 12399281091811327640),
+            (5, 1075688035110),
+            [4, 1, 0, 7, 6, 3, 2, 5],
+            10042248123865632253,
+            286838445,
+        );
+        assert_eq!(numbers((1 << 64) + 7), beyond);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_in_range(seed: i64, start: i64, stop: i64, k in 0u32..200) {
+            let mut stream = PythonRandom::new(seed);
+            prop_assert!((0.0..1.0).contains(&stream.random()));
+            prop_assert!(k >= 64 || stream.getrandbits(k) >> k == 0);
+            match stream.randrange(start, stop) {
+                Ok(number) => prop_assert!((start..stop).contains(&number)),
+                Err(_) => prop_assert!(start >= stop),
+            }
+            prop_assert_eq!(stream.below(0), 0);
+        }
+
+        #[test]
+        fn the_sign_of_a_seed_does_not_count(seed in 0i64..i64::MAX) {
+            let (mut a, mut b) = (PythonRandom::new(seed), PythonRandom::new(-seed));
+            prop_assert_eq!(a.getrandbits(64), b.getrandbits(64));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What PyTorch samples iterable data sets with.
+
+use super::{Draws, Epoch, IndexIter, Sampler};
+use crate::error::EngineError;
+
+/// PyTorch's `_InfiniteConstantSampler`: says "one more" without end. PyTorch yields `None`; here the index is always 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InfiniteSampler;
+
+impl Sampler for InfiniteSampler {
+    /// More than any epoch has. See [`checked_len`](Sampler::checked_len).
+    fn len(&self) -> usize {
+        usize::MAX
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new(std::iter::repeat(0).map(Ok))
+    }
+
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(Self)
+    }
+
+    /// An epoch that never ends draws nothing all the same.
+    fn draws(&self) -> Option<Draws> {
+        Some(Draws::NONE)
+    }
+
+    fn checked_len(&self) -> Result<usize, EngineError> {
+        Err(EngineError::type_error(
+            "object of type '_InfiniteConstantSampler' has no len()",
+        ))
+    }
+}
+
+impl Epoch for InfiniteSampler {
+    fn fill(&mut self, out: &mut Vec<usize>, most: usize) -> Result<usize, EngineError> {
+        out.try_reserve(most).map_err(|_| {
+            EngineError::runtime(format!(
+                "not enough memory for a batch of {most} samples. Use a smaller batch_size"
+            ))
+        })?;
+        out.resize(out.len() + most, 0);
+        Ok(most)
+    }
+}

@@ -1,0 +1,134 @@
+//! `torch.utils.data.SubsetRandomSampler`.
+
+use std::sync::Arc;
+
+use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
+use crate::error::EngineError;
+use crate::rng::{Indices, SharedGenerator, lock_generator, randperm_words};
+
+/// The elements of a list in random order, without replacement.
+///
+/// The elements may be anything, as in PyTorch: there the list may hold negative indices or keys. Only a list of `usize`
+/// is a [`Sampler`]; [`elements`](Self::elements) serves the others.
+#[derive(Clone, Debug)]
+pub struct SubsetRandomSampler<T = usize> {
+    indices: Arc<[T]>,
+    source: RandomSource,
+}
+
+impl<T> SubsetRandomSampler<T> {
+    /// Visits `indices`. The permutation is drawn straight from the generator, the default one included.
+    pub fn new(indices: impl Into<Arc<[T]>>, source: RandomSource) -> Self {
+        Self {
+            indices: indices.into(),
+            source,
+        }
+    }
+
+    /// `len(sampler)`.
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    fn positions(&self) -> BlockEpoch<impl Blocks + use<T>> {
+        let (len, source) = (self.indices.len(), self.source.clone());
+        drawn_at_once(move || lock_generator(source.direct()).randperm(len))
+    }
+
+    fn words(&self) -> Draws {
+        self.source.draws(randperm_words(self.indices.len()))
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> SubsetRandomSampler<T> {
+    /// `iter(sampler)`: the elements of an epoch. Draws at the first pull.
+    pub fn elements(&self) -> impl Iterator<Item = Result<T, EngineError>> + Send + 'static {
+        let indices = Arc::clone(&self.indices);
+        self.positions().filter_map(move |position| match position {
+            Ok(position) => indices.get(position).cloned().map(Ok),
+            Err(error) => Some(Err(error)),
+        })
+    }
+}
+
+impl SubsetRandomSampler<usize> {
+    fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
+        let (indices, source) = (Arc::clone(&self.indices), self.source.clone());
+        drawn_at_once(move || {
+            let order = lock_generator(source.direct()).randperm(indices.len())?;
+            Ok(map(order, &indices))
+        })
+    }
+}
+
+/// The elements in the order of their positions; in the memory of the order if they fit.
+fn map(order: Indices, elements: &[usize]) -> Indices {
+    let small = elements.iter().all(|&i| u32::try_from(i).is_ok());
+    match order {
+        Indices::U32(mut order) if small => {
+            for slot in &mut order {
+                if let Some(&element) = elements.get(*slot as usize) {
+                    *slot = element as u32;
+                }
+            }
+            Indices::U32(order)
+        }
+        order => Indices::U64(
+            order
+                .iter()
+                .filter_map(|position| elements.get(position).map(|&i| i as u64))
+                .collect(),
+        ),
+    }
+}
+
+impl Sampler for SubsetRandomSampler<usize> {
+    fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new(self.start())
+    }
+
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(self.start())
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        self.source.generators()
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        Some(self.words())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::shared_generator;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_and_names_come_in_the_same_order(
+            seed: u64,
+            indices in prop::collection::vec(prop_oneof![0usize..100, any::<usize>()], 0..100),
+        ) {
+            let source = || RandomSource::Default(shared_generator(seed));
+            let names: Vec<String> = indices.as_slice().iter().map(usize::to_string).collect();
+            let numbers = SubsetRandomSampler::new(indices, source());
+            let names = SubsetRandomSampler::new(names, source());
+            let elements: Vec<String> = names.elements().map(Result::unwrap).collect();
+            let numbers: Vec<String> = numbers.iter().map(|i| i.unwrap().to_string()).collect();
+            prop_assert_eq!(elements, numbers);
+        }
+    }
+}

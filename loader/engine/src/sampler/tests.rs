@@ -1,0 +1,156 @@
+//! What holds for every sampler.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::rng::{SharedGenerator, lock_generator, shared_generator};
+
+/// A sampler with some choices, of which there is one for every kind.
+fn sampler(
+    kind: usize,
+    n: usize,
+    count: usize,
+    replacement: bool,
+    source: RandomSource,
+) -> Arc<dyn Sampler> {
+    let weights: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let samples = count as i64;
+    match kind {
+        0 => Arc::new(SequentialSampler::new(n)),
+        1 => Arc::new(RandomSampler::new(n, replacement, Some(samples), source).unwrap()),
+        2 => Arc::new(SubsetRandomSampler::new(
+            (0..n).collect::<Vec<usize>>(),
+            source,
+        )),
+        3 => Arc::new(WeightedRandomSampler::new(weights, samples, replacement, source).unwrap()),
+        4 => Arc::new(
+            DistributedSampler::new(n, 3, 1)
+                .unwrap()
+                .shuffle(replacement),
+        ),
+        5 => {
+            Arc::new(DistributedWeightedSampler::new(weights, samples, replacement, 3, 1).unwrap())
+        }
+        _ => Arc::new((0..n).rev().collect::<Vec<usize>>()),
+    }
+}
+
+/// What came until the end or the first error, and how much was drawn for it.
+type Outcome = (Vec<usize>, Option<EngineError>, u64);
+
+fn one_by_one(sampler: &dyn Sampler, generator: &SharedGenerator) -> Outcome {
+    let mut items = Vec::new();
+    for item in sampler.iter() {
+        match item {
+            Ok(item) => items.push(item),
+            Err(error) => return (items, Some(error), lock_generator(generator).draws()),
+        }
+    }
+    (items, None, lock_generator(generator).draws())
+}
+
+fn in_bulk(sampler: &dyn Sampler, generator: &SharedGenerator, most: usize) -> Outcome {
+    let mut items = Vec::new();
+    let mut epoch = sampler.epoch();
+    loop {
+        match epoch.fill(&mut items, most) {
+            Ok(count) if count == most => {}
+            Ok(_) => return (items, None, lock_generator(generator).draws()),
+            Err(error) => return (items, Some(error), lock_generator(generator).draws()),
+        }
+    }
+}
+
+fn source(default: bool, generator: &SharedGenerator) -> RandomSource {
+    if default {
+        RandomSource::Default(generator.clone())
+    } else {
+        RandomSource::Generator(generator.clone())
+    }
+}
+
+proptest! {
+    #[test]
+    fn draws_are_foretold(
+        kind in 0usize..7,
+        n in 0usize..300,
+        count in 1usize..700,
+        replacement: bool,
+        default: bool,
+        seed: u64,
+    ) {
+        let generator = shared_generator(seed);
+        let sampler = sampler(kind, n, count, replacement, source(default, &generator));
+        let foretold = sampler.draws().unwrap();
+        prop_assert_eq!(if default { foretold.generator } else { foretold.default }, 0);
+        let epoch = sampler.iter();
+        prop_assert_eq!(lock_generator(&generator).draws(), 0, "nothing before the first pull");
+        drop(epoch);
+        let (items, error, drawn) = one_by_one(&*sampler, &generator);
+        prop_assert_eq!(drawn, foretold.generator + foretold.default);
+        if error.is_none() {
+            prop_assert_eq!(items.len(), sampler.len());
+        }
+    }
+
+    #[test]
+    fn bulk_is_one_by_one(
+        kind in 0usize..7,
+        n in 0usize..300,
+        count in 1usize..700,
+        replacement: bool,
+        default: bool,
+        seed: u64,
+        most in 1usize..100,
+    ) {
+        let (a, b) = (shared_generator(seed), shared_generator(seed));
+        let one = one_by_one(&*sampler(kind, n, count, replacement, source(default, &a)), &a);
+        let many = in_bulk(&*sampler(kind, n, count, replacement, source(default, &b)), &b, most);
+        prop_assert_eq!(one, many);
+    }
+
+    /// Breaking off leaves undrawn what was not asked for, whichever way the indices were taken.
+    #[test]
+    fn breaking_off_is_alike(
+        n in 1usize..100,
+        count in 1usize..300,
+        replacement: bool,
+        seed: u64,
+        taken in 0usize..400,
+    ) {
+        let (a, b) = (shared_generator(seed), shared_generator(seed));
+        let one = sampler(1, n, count, replacement, source(false, &a)).iter().take(taken).count();
+        let mut items = Vec::new();
+        let many = sampler(1, n, count, replacement, source(false, &b)).epoch().fill(&mut items, taken).unwrap();
+        prop_assert_eq!((one, one), (many, items.len()));
+        prop_assert_eq!(lock_generator(&a).draws(), lock_generator(&b).draws());
+    }
+}
+
+#[test]
+fn there_is_no_end_to_the_infinite_sampler() {
+    let sampler: Arc<dyn Sampler> = Arc::new(InfiniteSampler);
+    let batches = BatchSampler::new(Arc::clone(&sampler), 3, false).unwrap();
+    assert_eq!(batches.iter().nth(1000).unwrap().unwrap(), [0, 0, 0]);
+    assert_eq!(sampler.iter().take(5).count(), 5);
+    let error = BatchSource::checked_len(&batches).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "TypeError: object of type '_InfiniteConstantSampler' has no len()"
+    );
+    assert!(sampler.epoch().fill(&mut Vec::new(), usize::MAX).is_err());
+}
+
+#[test]
+fn a_loader_can_tell_the_epoch_through_a_batch_sampler() {
+    let sampler: Arc<dyn Sampler> = Arc::new(DistributedSampler::new(100, 2, 0).unwrap());
+    let batches: Arc<dyn BatchSource> = Arc::new(BatchSampler::new(sampler, 100, false).unwrap());
+    let epoch = || batches.iter().next().unwrap().unwrap();
+    let first = epoch();
+    batches.set_epoch(5);
+    assert_ne!(epoch(), first);
+    batches.set_epoch(0);
+    assert_eq!(epoch(), first);
+}

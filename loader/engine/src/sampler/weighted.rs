@@ -1,0 +1,218 @@
+//! `torch.utils.data.WeightedRandomSampler`.
+
+use std::sync::Arc;
+
+use super::arguments::{PyArg, boolean_argument, positive_int_argument};
+use super::epoch::{BlockEpoch, Blocks, drawn_at_once};
+use super::{Draws, Epoch, IndexIter, RandomSource, Sampler};
+use crate::error::{EngineError, ExceptionKind};
+use crate::rng::{SharedGenerator, lock_generator, multinomial_words};
+
+/// Indices drawn with a probability in proportion to their weight, with or without replacement.
+///
+/// An epoch is one [`multinomial`](crate::rng::Generator::multinomial) straight from the generator, the default one
+/// included. There may be more than 2^24 weights, which PyTorch refuses.
+#[derive(Clone, Debug)]
+pub struct WeightedRandomSampler {
+    weights: Arc<[f64]>,
+    num_samples: usize,
+    replacement: bool,
+    source: RandomSource,
+}
+
+impl WeightedRandomSampler {
+    /// Draws `num_samples` of the indices `0..weights.len()` an epoch. The weights need not sum to 1; whether they can be
+    /// drawn from turns out at the first pull, as in PyTorch.
+    ///
+    /// # Errors
+    /// ValueError if `num_samples` is not positive.
+    pub fn new(
+        weights: impl Into<Arc<[f64]>>,
+        num_samples: i64,
+        replacement: bool,
+        source: RandomSource,
+    ) -> Result<Self, EngineError> {
+        let num_samples = num_samples_argument(&num_samples.into())?;
+        Ok(Self {
+            weights: weights.into(),
+            num_samples,
+            replacement,
+            source,
+        })
+    }
+
+    /// The same with arguments of any Python type.
+    ///
+    /// # Errors
+    /// ValueError if `num_samples` is not a positive int, if `replacement` is not a bool or if `weights` is not a list of
+    /// numbers, in this order; TypeError if it holds something else than numbers.
+    pub fn from_args(
+        weights: &PyArg,
+        num_samples: &PyArg,
+        replacement: &PyArg,
+        source: RandomSource,
+    ) -> Result<Self, EngineError> {
+        let num_samples = num_samples_argument(num_samples)?;
+        let kind = ExceptionKind::VALUE_ERROR;
+        let replacement = boolean_argument("replacement", replacement, kind)?;
+        let weights = weights_argument(weights)?.into();
+        Ok(Self {
+            weights,
+            num_samples,
+            replacement,
+            source,
+        })
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Whether an index may come twice in an epoch.
+    pub fn replacement(&self) -> bool {
+        self.replacement
+    }
+
+    fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
+        let of = self.clone();
+        drawn_at_once(move || {
+            lock_generator(of.source.direct()).multinomial(
+                &of.weights,
+                of.num_samples,
+                of.replacement,
+            )
+        })
+    }
+}
+
+pub(super) fn num_samples_argument(num_samples: &PyArg) -> Result<usize, EngineError> {
+    positive_int_argument("num_samples", num_samples, false)
+}
+
+impl Sampler for WeightedRandomSampler {
+    fn len(&self) -> usize {
+        self.num_samples
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new(self.start())
+    }
+
+    fn epoch(&self) -> Box<dyn Epoch> {
+        Box::new(self.start())
+    }
+
+    fn generators(&self) -> Vec<SharedGenerator> {
+        self.source.generators()
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        let words = multinomial_words(&self.weights, self.num_samples, self.replacement);
+        Some(self.source.draws(words))
+    }
+}
+
+/// What `torch.as_tensor(weights, dtype=torch.double)` makes of a list of weights.
+///
+/// # Errors
+/// ValueError if that is no list of numbers but something with more or fewer dimensions, and if it is ragged; TypeError
+/// (ValueError for a list of texts) if it holds something else than numbers.
+fn weights_argument(weights: &PyArg) -> Result<Vec<f64>, EngineError> {
+    let shape = shape_of(weights)?;
+    let mut numbers = Vec::new();
+    flatten(weights, &shape, 0, &mut numbers)?;
+    if shape.len() == 1 {
+        return Ok(numbers);
+    }
+    let shown: Vec<String> = shape.into_iter().map(|n| n.to_string()).collect();
+    Err(EngineError::value_error(format!(
+        "weights should be a 1d sequence but given weights have shape ({})",
+        shown.join(", ")
+    )))
+}
+
+/// The shape that the first elements suggest, as PyTorch finds it.
+fn shape_of(weights: &PyArg) -> Result<Vec<usize>, EngineError> {
+    let mut shape = Vec::new();
+    let mut value = Some(weights);
+    while let Some(PyArg::List(items)) = value {
+        shape.push(items.len());
+        value = items.first();
+    }
+    // For Python a text is a sequence of texts, and so on.
+    match (value, shape.is_empty()) {
+        (Some(PyArg::Str(_)), true) => {
+            Err(EngineError::type_error("new(): invalid data type 'str'"))
+        }
+        (Some(PyArg::Str(_)), false) => Err(EngineError::value_error("too many dimensions 'str'")),
+        _ => Ok(shape),
+    }
+}
+
+fn flatten(
+    value: &PyArg,
+    shape: &[usize],
+    dim: usize,
+    out: &mut Vec<f64>,
+) -> Result<(), EngineError> {
+    match (value, shape.get(dim)) {
+        (PyArg::List(items), Some(&len)) if items.len() == len => items
+            .iter()
+            .try_for_each(|item| flatten(item, shape, dim + 1, out)),
+        (PyArg::List(items), Some(len)) => Err(EngineError::value_error(format!(
+            "expected sequence of length {len} at dim {dim} (got {})",
+            items.len()
+        ))),
+        (PyArg::Int(value), None) => {
+            out.push(*value as f64);
+            Ok(())
+        }
+        (PyArg::Bool(value), None) => {
+            out.push(f64::from(*value));
+            Ok(())
+        }
+        (PyArg::Float(value), None) => {
+            out.push(*value);
+            Ok(())
+        }
+        (_, Some(_)) => Err(EngineError::type_error("not a sequence")),
+        (other, None) => Err(EngineError::type_error(format!(
+            "must be real number, not {}",
+            other.type_name()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_one_list_of_numbers() {
+        let message = |value: PyArg| weights_argument(&value).unwrap_err().to_string();
+        let shaped = |shape: &str| {
+            format!(
+                "ValueError: weights should be a 1d sequence but given weights have shape {shape}"
+            )
+        };
+        assert_eq!(message(vec![vec![1.0, 2.0]].into()), shaped("(1, 2)"));
+        assert_eq!(message(3.0.into()), shaped("()"));
+        let ragged = PyArg::List(vec![vec![1].into(), 1.into()]);
+        let mixed = PyArg::List(vec![1.into(), "x".into()]);
+        for (weights, expected) in [
+            ("x".into(), "TypeError: new(): invalid data type 'str'"),
+            (vec!["x"].into(), "ValueError: too many dimensions 'str'"),
+            (mixed, "TypeError: must be real number, not str"),
+            (ragged, "TypeError: not a sequence"),
+        ] {
+            assert_eq!(message(weights), expected);
+        }
+        assert_eq!(
+            message(vec![vec![1, 2], vec![3]].into()),
+            "ValueError: expected sequence of length 2 at dim 1 (got 1)"
+        );
+        assert_eq!(weights_argument(&vec![1, 2].into()).unwrap(), [1.0, 2.0]);
+        assert!(weights_argument(&PyArg::List(vec![])).unwrap().is_empty());
+    }
+}
