@@ -46,15 +46,12 @@ fn odd_mixtures_are_errors() {
         "TypeError: object of type 'int' has no len()",
     );
     fails(
-        vec![
-            Value::Map(vec![("a".to_owned(), Value::Int(1))]),
-            3i64.into(),
-        ],
+        vec![Value::dict([("a", Value::Int(1))]), 3i64.into()],
         "TypeError: 'int' object is not subscriptable",
     );
     fails(
         vec![1i64.into(), ints(&[1, 2])],
-        "RuntimeError: a Tensor with 2 elements cannot be converted to Scalar",
+        "TypeError: only integer tensors of a single element can be converted to an index",
     );
     let undefined = default_collate(vec![Tensor::new().into()], CollateSite::Main);
     assert!(undefined.is_err());
@@ -102,12 +99,7 @@ fn samples() -> impl Strategy<Value = Vec<Value>> {
                 match *kind {
                     "list" => Value::List(items.collect()),
                     "tuple" => Value::Tuple(items.collect()),
-                    _ => Value::Map(
-                        items
-                            .enumerate()
-                            .map(|(i, v)| (format!("k{i}"), v))
-                            .collect(),
-                    ),
+                    _ => Value::dict(items.enumerate().map(|(i, v)| (format!("k{i}"), v))),
                 }
             }
         }

@@ -19,12 +19,9 @@ fn paths_are_those_of_python() {
     let labels = || Value::from(Tensor::from_slice(&[3i64, 5, 4]));
     let value = Value::List(vec![
         labels(),
-        Value::Map(vec![
-            ("label".to_owned(), labels()),
-            (
-                "boxes".to_owned(),
-                Value::Tuple(vec![Value::Int(1), Value::None]),
-            ),
+        Value::dict([
+            ("label", labels()),
+            ("boxes", Value::Tuple(vec![Value::Int(1), Value::None])),
         ]),
         Value::List(vec!["a".into(), "b".into()]),
         vec![1u8, 2].into(),
