@@ -13,7 +13,7 @@ use tch::Tensor;
 
 pub use dtype::DType;
 pub use mapping::{Key, Mapping};
-pub(crate) use memory::{dense_bytes, is_plain, new_tensor};
+pub(crate) use memory::{dense_bytes, is_plain, new_tensor, view_dtype};
 use memory::{same_tensors, tensor_bytes};
 pub use numpy::{NdArray, NumpyScalar};
 

@@ -45,6 +45,12 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
             let name = scalar.type_name();
             Err(no_such_array(name.trim_start_matches("numpy.")))
         }
+        Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
+            let name = scalar.type_name();
+            Err(EngineError::type_error(format!(
+                "new(): invalid data type '{name}'"
+            )))
+        }
         Value::List(items) | Value::Tuple(items) | Value::Sequence(Sequence { items, .. }) => {
             nested(items).map(Value::Tensor)
         }

@@ -38,9 +38,12 @@ pub(crate) fn new_tensor(
     fill: impl FnOnce(&mut [u8]),
 ) -> Result<Tensor, TchError> {
     let dtype = dtype.into();
+    let empty = |kind| Tensor::f_empty(size, (kind, Device::Cpu));
     let tensor = match dtype {
-        DType::Kind(kind) => Tensor::f_empty(size, (kind, Device::Cpu))?,
-        wide => empty_unsigned(wide.code())?.f_resize_(size)?,
+        DType::Kind(kind) => empty(kind)?,
+        DType::UInt16 => view_dtype(&empty(Kind::Int16)?, dtype)?,
+        DType::UInt32 => view_dtype(&empty(Kind::Int)?, dtype)?,
+        DType::UInt64 => view_dtype(&empty(Kind::Int64)?, dtype)?,
     };
     let len = tensor.numel() * dtype.width();
     let data = tensor.data_ptr().cast::<u8>();
@@ -54,13 +57,20 @@ pub(crate) fn new_tensor(
     Ok(tensor)
 }
 
-/// An empty tensor of a dtype that libtorch has and [`Kind`] has no name for.
-fn empty_unsigned(code: i32) -> Result<Tensor, TchError> {
-    let size = [0i64];
+/// `tensor.view(dtype)`: the same bytes as elements of another dtype.
+///
+/// # Errors
+/// libtorch's, if the last dimension does not fit.
+pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchError> {
+    let code = match dtype {
+        DType::Kind(kind) => return tensor.f_view_dtype(kind),
+        wide => wide.code(),
+    };
     let mut made = std::ptr::null_mut();
-    // SAFETY: libtorch writes one owned tensor to `made`, or leaves it alone and keeps an error; −1 is the CPU.
+    // SAFETY: the tensor is alive and only read; libtorch writes one owned tensor to `made`, or leaves it alone and keeps
+    // an error.
     unsafe {
-        torch_sys::c_generated::atg_empty(&mut made, size.as_ptr(), 1, code, -1);
+        torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
     }
     if !made.is_null() {
         // SAFETY: the pointer is a tensor of its own that nobody else owns.
