@@ -5,7 +5,7 @@ mod pictures;
 
 use loadscope_trace::{BatchContent, BatchId, Field, FieldData};
 
-use crate::value::Value;
+use crate::value::{Key, NdArray, NumpyScalar, Sequence, Value};
 use numbers::Elements;
 
 /// How much of a batch is kept.
@@ -66,30 +66,37 @@ impl Walk<'_> {
             return;
         }
         match value {
-            Value::List(items) | Value::Tuple(items) => match self.texts(items) {
-                Some(data) => {
-                    let shape = vec![items.len() as i64];
-                    self.fields.push(leaf(name, "str", shape, data));
-                }
-                None => {
-                    for (i, item) in items.iter().enumerate().take(self.limits.fields) {
-                        self.visit(format!("{name}[{i}]"), item, depth + 1);
+            Value::List(items) | Value::Tuple(items) | Value::Sequence(Sequence { items, .. }) => {
+                match self.texts(items) {
+                    Some(data) => {
+                        let shape = vec![items.len() as i64];
+                        self.fields.push(leaf(name, "str", shape, data));
+                    }
+                    None => {
+                        for (i, item) in items.iter().enumerate().take(self.limits.fields) {
+                            self.visit(format!("{name}[{i}]"), item, depth + 1);
+                        }
                     }
                 }
-            },
+            }
             Value::NamedTuple(tuple) => {
                 for (field, item) in tuple.fields.iter().zip(&tuple.items) {
                     self.visit(format!("{name}.{field}"), item, depth + 1);
                 }
             }
-            Value::Map(entries) => {
-                for (key, item) in entries.iter().take(self.limits.fields) {
-                    self.visit(format!("{name}[{key:?}]"), item, depth + 1);
+            Value::Map(mapping) => {
+                for (key, item) in mapping.entries.iter().take(self.limits.fields) {
+                    let key = match key {
+                        Key::Str(text) => format!("{text:?}"),
+                        other => other.to_string(),
+                    };
+                    self.visit(format!("{name}[{key}]"), item, depth + 1);
                 }
             }
             Value::Tensor(tensor) => self.fields.push(tensor_field(name, tensor, self.limits)),
             Value::Bool(v) => self.number(name, value, f64::from(u8::from(*v))),
             Value::Int(v) => self.number(name, value, *v as f64),
+            Value::BigInt(v) => self.number(name, value, *v as f64),
             Value::Float(v) => self.number(name, value, *v),
             Value::Str(text) => {
                 let data = FieldData::Text(vec![shorten(text)]);
@@ -100,7 +107,9 @@ impl Walk<'_> {
                 self.fields
                     .push(leaf(name, "bytes", shape, FieldData::Omitted));
             }
-            Value::None => {
+            Value::Array(array) => self.fields.push(array_field(name, array, self.limits)),
+            Value::Scalar(scalar) => self.fields.push(scalar_field(name, scalar, self.limits)),
+            Value::None | Value::Other(_) => {
                 let field = leaf(name, value.type_name(), vec![], FieldData::Omitted);
                 self.fields.push(field);
             }
@@ -125,19 +134,23 @@ impl Walk<'_> {
 
     /// A list of nothing but texts is one field.
     fn texts(&self, items: &[Value]) -> Option<FieldData> {
-        let is_text = |item: &Value| matches!(item, Value::Str(_));
-        if items.is_empty() || !items.iter().all(is_text) {
-            return None;
-        }
-        let texts = items
-            .iter()
-            .take(self.limits.numbers)
-            .filter_map(|item| match item {
-                Value::Str(text) => Some(shorten(text)),
-                _ => None,
-            });
-        Some(FieldData::Text(texts.collect()))
+        texts(items, self.limits)
     }
+}
+
+/// The beginnings of texts, if all items are texts and there are any.
+fn texts(items: &[Value], limits: &ContentLimits) -> Option<FieldData> {
+    let text = |item: &Value| match item {
+        Value::Str(text) | Value::Scalar(NumpyScalar::Str(text)) => Some(shorten(text)),
+        _ => None,
+    };
+    // All are looked at, since a list of texts and something else is no list of texts.
+    let is_text = |item: &Value| matches!(item, Value::Str(_) | Value::Scalar(NumpyScalar::Str(_)));
+    if items.is_empty() || !items.iter().all(is_text) {
+        return None;
+    }
+    let kept = items.iter().take(limits.numbers).filter_map(text);
+    Some(FieldData::Text(kept.collect()))
 }
 
 fn leaf(name: String, dtype: &str, shape: Vec<i64>, data: FieldData) -> Field {
@@ -158,6 +171,34 @@ fn shorten(text: &str) -> String {
     match text.char_indices().nth(TEXT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+/// NumPy's arrays look like tensors, but bear NumPy's name of their dtype.
+fn array_field(name: String, array: &NdArray, limits: &ContentLimits) -> Field {
+    let dtype = format!("numpy.{}", array.dtype());
+    match array {
+        NdArray::Numbers(tensor) => Field {
+            dtype,
+            ..tensor_field(name, tensor, limits)
+        },
+        NdArray::Other { shape, items, .. } => {
+            let data = texts(items, limits).unwrap_or(FieldData::Omitted);
+            leaf(name, &dtype, shape.clone(), data)
+        }
+    }
+}
+
+fn scalar_field(name: String, scalar: &NumpyScalar, limits: &ContentLimits) -> Field {
+    let field = match scalar {
+        NumpyScalar::Number(tensor) => tensor_field(name, tensor, limits),
+        NumpyScalar::Str(text) => leaf(name, "", vec![], FieldData::Text(vec![shorten(text)])),
+        NumpyScalar::Bytes(bytes) => leaf(name, "", vec![bytes.len() as i64], FieldData::Omitted),
+        NumpyScalar::Other { .. } => leaf(name, "", vec![], FieldData::Omitted),
+    };
+    Field {
+        dtype: scalar.type_name().to_owned(),
+        ..field
     }
 }
 

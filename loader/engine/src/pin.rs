@@ -7,6 +7,7 @@ use loadscope_trace::PinMemory;
 use tch::{Device, Kind, Tensor};
 
 use crate::error::EngineError;
+use crate::value::{DType, view_dtype};
 
 /// Copies tensors to page-locked memory.
 #[derive(Clone, Debug)]
@@ -126,7 +127,12 @@ impl Buffer {
 impl MlockPool {
     fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
         let torch = |e: &tch::TchError| EngineError::torch("copy a tensor to locked memory", e);
-        let len = tensor.numel() * tensor.kind().elt_size_in_bytes();
+        let dtype = DType::of(tensor).ok_or_else(|| {
+            EngineError::runtime(
+                "a tensor whose dtype is unknown cannot be copied to locked memory",
+            )
+        })?;
+        let len = tensor.numel() * dtype.width();
         let buffer = match self.take(len) {
             Some(buffer) => buffer,
             None => Buffer::new(len)?,
@@ -134,7 +140,7 @@ impl MlockPool {
         let target = buffer
             .bytes
             .f_narrow(0, 0, len as i64)
-            .and_then(|t| t.f_view_dtype(tensor.kind()))
+            .and_then(|t| view_dtype(&t, dtype))
             .and_then(|t| t.f_view(&tensor.size()[..]));
         let copied = target.and_then(|mut target| {
             target.f_copy_(tensor)?;
@@ -188,6 +194,7 @@ impl Drop for Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Value;
 
     #[test]
     fn pinned_copies_are_equal_and_buffers_are_used_again() {
@@ -196,6 +203,10 @@ mod tests {
             panic!("mlock was asked for by name");
         };
         let tensor = Tensor::from_slice(&[1.5f32, -2.0, 3.0, 4.0, 5.0, 6.0]).view([2, 3]);
+        let wide = DType::UInt16.convert(&Tensor::from_slice(&[1i64, 65535]));
+        let wide = wide.expect("libtorch has the dtype");
+        let pinned = pinner.pin(&wide, &mut Lease::default());
+        assert!(Value::from(pinned.expect("it is small")).same(&wide.into()));
         let mut address = None;
         for _ in 0..3 {
             let mut lease = Lease::default();

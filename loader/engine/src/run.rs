@@ -356,7 +356,8 @@ fn describe(
             let pictures = if len == 1 { "picture" } else { "pictures" };
             format!("{len} {pictures} of {classes} in {}", path.display())
         }
-        DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
+        DatasetSpec::Tokens(spec) => format!("{len} windows of {}", spec.path.display()),
+        DatasetSpec::Synthetic(_) | DatasetSpec::Stream(_) => format!("{len} made-up samples"),
     };
     if options.extra_cost.is_empty() {
         text

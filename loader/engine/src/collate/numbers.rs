@@ -1,10 +1,15 @@
-//! Batches of Python numbers, as `torch.tensor(batch)` makes them.
+//! Batches of numbers, as `torch.tensor(batch)` makes them.
 
 use tch::{Kind, Tensor};
 
-use super::stack::promote;
-use crate::error::EngineError;
-use crate::value::{Value, new_tensor};
+use super::convert::no_such_array;
+use super::stack::{dtype_of, promote};
+use crate::error::{EngineError, ExceptionKind};
+use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor};
+
+const BOOL: DType = DType::Kind(Kind::Bool);
+const INT: DType = DType::Kind(Kind::Int64);
+const FLOAT: DType = DType::Kind(Kind::Float);
 
 /// `torch.tensor(batch, dtype=torch.float64)`: what a batch becomes whose first sample is a float.
 pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
@@ -12,45 +17,69 @@ pub(super) fn floats(batch: &[Value]) -> Result<Tensor, EngineError> {
     tensor(Kind::Double, numbers.into_iter().map(f64::to_ne_bytes))
 }
 
-/// `torch.tensor(batch)`: bools stay bools, ints are int64, and one float among them makes all of them float32.
+/// `torch.tensor(batch)`: bools stay bools, ints are int64, NumPy's numbers and tensors keep their dtypes, and one float
+/// makes all ints float32.
 pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
-    let mut kind = Kind::Bool;
-    for value in batch {
-        kind = match (kind, kind_of(value)?) {
+    let mut dtype = match batch.first() {
+        Some(first) => inferred_dtype(first)?,
+        None => FLOAT,
+    };
+    for value in batch.iter().skip(1) {
+        dtype = match (dtype, inferred_dtype(value)?) {
             // The usual cases without asking libtorch.
             (a, b) if a == b => a,
-            (Kind::Bool, other) => other,
-            (other, Kind::Bool) => other,
-            (Kind::Int64, Kind::Float) | (Kind::Float, Kind::Int64) => Kind::Float,
+            (BOOL, INT) => INT,
+            (INT, BOOL) => INT,
+            (INT, FLOAT) | (FLOAT, INT) => FLOAT,
             (a, b) => promote(a, b)?,
         };
     }
-    match kind {
-        Kind::Bool => {
+    match dtype {
+        BOOL => {
             let numbers: Vec<i64> = batch.iter().map(integer).collect::<Result<_, _>>()?;
-            tensor(kind, numbers.into_iter().map(|v| [u8::from(v != 0)]))
+            tensor(dtype, numbers.into_iter().map(|v| [u8::from(v != 0)]))
         }
-        Kind::Int64 => {
+        INT => {
             let numbers: Vec<i64> = batch.iter().map(integer).collect::<Result<_, _>>()?;
-            tensor(kind, numbers.into_iter().map(i64::to_ne_bytes))
+            tensor(dtype, numbers.into_iter().map(i64::to_ne_bytes))
         }
-        Kind::Float => {
+        FLOAT => {
             let numbers: Vec<f64> = batch.iter().map(real).collect::<Result<_, _>>()?;
-            tensor(kind, numbers.into_iter().map(|v| (v as f32).to_ne_bytes()))
+            tensor(dtype, numbers.into_iter().map(|v| (v as f32).to_ne_bytes()))
         }
-        // Tensors of other types among the numbers.
-        other => floats(batch)?
-            .f_to_kind(other)
-            .map_err(|e| EngineError::torch(format!("convert a batch to {other:?}"), &e)),
+        // NumPy's numbers and tensors: few, so that one tensor each does not matter.
+        other => converted(batch, other),
     }
+}
+
+/// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
+fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
+    let failed = |e| EngineError::torch(format!("make a batch of {}", dtype.name()), &e);
+    let out = new_tensor(&[batch.len() as i64], dtype, |_| {}).map_err(failed)?;
+    for (position, value) in batch.iter().enumerate() {
+        let number = match value {
+            Value::Tensor(tensor)
+            | Value::Array(NdArray::Numbers(tensor))
+            | Value::Scalar(NumpyScalar::Number(tensor)) => element(tensor, INTEGER_TENSOR)?,
+            other if matches!(dtype, DType::Kind(Kind::Half | Kind::Float | Kind::Double)) => {
+                Tensor::from(real(other)?)
+            }
+            Value::Float(v) => Tensor::from(*v),
+            other => Tensor::from(integer(other)?),
+        };
+        out.f_select(0, position as i64)
+            .and_then(|mut slot| slot.f_copy_(&number))
+            .map_err(failed)?;
+    }
+    Ok(out)
 }
 
 /// A 1-dimensional tensor of the given dtype from the bytes of its elements.
 fn tensor<const W: usize>(
-    kind: Kind,
+    dtype: impl Into<DType>,
     elements: impl ExactSizeIterator<Item = [u8; W]>,
 ) -> Result<Tensor, EngineError> {
-    new_tensor(&[elements.len() as i64], kind, |bytes| {
+    new_tensor(&[elements.len() as i64], dtype, |bytes| {
         for (slot, element) in bytes.chunks_exact_mut(W).zip(elements) {
             slot.copy_from_slice(&element);
         }
@@ -59,19 +88,35 @@ fn tensor<const W: usize>(
 }
 
 /// The dtype that `torch.tensor` infers from one element.
-fn kind_of(value: &Value) -> Result<Kind, EngineError> {
+fn inferred_dtype(value: &Value) -> Result<DType, EngineError> {
+    let fold = |items: &[Value]| {
+        let mut dtypes = items.iter().map(inferred_dtype);
+        let first = dtypes.next().unwrap_or(Ok(FLOAT));
+        dtypes.try_fold(first?, |a, b| promote(a, b?))
+    };
     match value {
-        Value::Bool(_) => Ok(Kind::Bool),
-        Value::Int(_) => Ok(Kind::Int64),
-        Value::Float(_) => Ok(Kind::Float),
-        Value::Tensor(tensor) if tensor.defined() => tensor
-            .f_kind()
-            .map_err(|e| EngineError::torch("name the dtype of a tensor", &e)),
-        Value::Str(_) => Err(EngineError::type_error("new(): invalid data type 'str'")),
+        Value::Bool(_) => Ok(BOOL),
+        Value::Int(_) | Value::BigInt(_) => Ok(INT),
+        Value::Float(_) => Ok(FLOAT),
+        Value::Tensor(tensor)
+        | Value::Array(NdArray::Numbers(tensor))
+        | Value::Scalar(NumpyScalar::Number(tensor))
+            if tensor.defined() =>
+        {
+            dtype_of(tensor)
+        }
+        Value::Array(array @ NdArray::Other { .. }) => Err(no_such_array(array.dtype())),
+        Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
+            Err(no_such_array(&scalar.dtype()))
+        }
+        Value::Str(_) | Value::Bytes(_) => Err(EngineError::type_error(format!(
+            "new(): invalid data type '{}'",
+            value.type_name()
+        ))),
         // Sequences are looked into, so their elements decide; they fail later, when they are converted.
-        Value::List(_) | Value::Tuple(_) | Value::NamedTuple(_) | Value::Bytes(_) => Err(
-            EngineError::type_error(format!("not a number: '{}' object", value.type_name())),
-        ),
+        Value::List(items) | Value::Tuple(items) => fold(items),
+        Value::NamedTuple(tuple) => fold(&tuple.items),
+        Value::Sequence(sequence) => fold(&sequence.items),
         other => Err(EngineError::runtime(format!(
             "Could not infer dtype of {}",
             other.type_name()
@@ -79,14 +124,43 @@ fn kind_of(value: &Value) -> Result<Kind, EngineError> {
     }
 }
 
+type Refusal = (ExceptionKind, &'static str);
+
+const INTEGER_TENSOR: Refusal = (
+    ExceptionKind::TYPE_ERROR,
+    "only integer tensors of a single element can be converted to an index",
+);
+const INTEGER_ARRAY: Refusal = (
+    ExceptionKind::TYPE_ERROR,
+    "only integer scalar arrays can be converted to a scalar index",
+);
+const REAL_TENSOR: Refusal = (
+    ExceptionKind::VALUE_ERROR,
+    "only one element tensors can be converted to Python scalars",
+);
+const REAL_ARRAY: Refusal = (
+    ExceptionKind::TYPE_ERROR,
+    "only 0-dimensional arrays can be converted to Python scalars",
+);
+
 fn real(value: &Value) -> Result<f64, EngineError> {
+    let read = |tensor: &Tensor, refusal| {
+        element(tensor, refusal)?
+            .f_double_value(&[])
+            .map_err(|e| EngineError::torch("read a number out of a tensor", &e))
+    };
     match value {
         Value::Bool(v) => Ok(f64::from(u8::from(*v))),
         Value::Int(v) => Ok(*v as f64),
+        Value::BigInt(v) => Ok(*v as f64),
         Value::Float(v) => Ok(*v),
-        Value::Tensor(tensor) => element(tensor)?
-            .f_double_value(&[])
-            .map_err(|e| EngineError::torch("read a number out of a tensor", &e)),
+        Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
+            read(tensor, REAL_TENSOR)
+        }
+        Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
+            read(array, REAL_ARRAY)
+        }
+        Value::Array(_) => Err(EngineError::python(REAL_ARRAY.0, REAL_ARRAY.1)),
         other => Err(EngineError::type_error(format!(
             "must be real number, not {}",
             other.type_name()
@@ -95,12 +169,24 @@ fn real(value: &Value) -> Result<f64, EngineError> {
 }
 
 fn integer(value: &Value) -> Result<i64, EngineError> {
+    let read = |tensor: &Tensor, refusal| {
+        element(tensor, refusal)?
+            .f_int64_value(&[])
+            .map_err(|e| EngineError::torch("read a number out of a tensor", &e))
+    };
     match value {
         Value::Bool(v) => Ok(i64::from(*v)),
         Value::Int(v) => Ok(*v),
-        Value::Tensor(tensor) => element(tensor)?
-            .f_int64_value(&[])
-            .map_err(|e| EngineError::torch("read a number out of a tensor", &e)),
+        Value::BigInt(_) => Err(EngineError::value_error(
+            "Overflow when unpacking long long",
+        )),
+        Value::Tensor(tensor) | Value::Scalar(NumpyScalar::Number(tensor)) => {
+            read(tensor, INTEGER_TENSOR)
+        }
+        Value::Array(NdArray::Numbers(array)) if array.defined() && array.dim() == 0 => {
+            read(array, INTEGER_ARRAY)
+        }
+        Value::Array(_) => Err(EngineError::python(INTEGER_ARRAY.0, INTEGER_ARRAY.1)),
         other => Err(EngineError::type_error(format!(
             "'{}' object cannot be interpreted as an integer",
             other.type_name()
@@ -109,12 +195,9 @@ fn integer(value: &Value) -> Result<i64, EngineError> {
 }
 
 /// The only element of a tensor, as a 0-d tensor.
-fn element(tensor: &Tensor) -> Result<Tensor, EngineError> {
+fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
     if !tensor.defined() || tensor.numel() != 1 {
-        let count = if tensor.defined() { tensor.numel() } else { 0 };
-        return Err(EngineError::runtime(format!(
-            "a Tensor with {count} elements cannot be converted to Scalar"
-        )));
+        return Err(EngineError::python(refusal.0, refusal.1));
     }
     tensor
         .f_reshape([0i64; 0].as_slice())

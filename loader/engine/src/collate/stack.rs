@@ -1,10 +1,10 @@
 //! Stacking tensors: one allocation, one copy a sample.
 
-use tch::{Device, Kind, Tensor};
+use tch::{TchError, Tensor};
 
 use super::CollateSite;
 use crate::error::{EngineError, ExceptionKind};
-use crate::value::{Value, dense_bytes, is_plain, new_tensor};
+use crate::value::{DType, Value, dense_bytes, is_plain, new_tensor};
 
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
@@ -30,6 +30,11 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Engi
             }
         }
     }
+    stack(&items, site)
+}
+
+/// The same for what is known to be tensors.
+pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, EngineError> {
     let Some(first) = items.first() else {
         return Err(EngineError::runtime("stack expects a non-empty TensorList"));
     };
@@ -51,55 +56,53 @@ pub(super) fn tensors(batch: &[Value], site: CollateSite) -> Result<Tensor, Engi
             ));
         }
     }
-    if let Some(position) = items.iter().position(|t| t.size() != size) {
-        return Err(EngineError::runtime(format!(
-            "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {position}",
-            shape(&size),
-            shape(&items[position].size())
-        )));
+    let other = |(_, item): &(usize, &&Tensor)| item.size() != size;
+    if let Some((position, item)) = items.iter().enumerate().find(other) {
+        return Err(unequal(&size, position, &item.size()));
     }
-    let kind = kind_of(first)?;
-    let mut one_kind = true;
-    for item in &items {
-        one_kind &= kind_of(item)? == kind;
+    let dtype = dtype_of(first)?;
+    let mut one_dtype = true;
+    for item in items {
+        one_dtype &= dtype_of(item)? == dtype;
     }
     // Only what sits in main memory can be copied byte by byte; the rest is libtorch's business.
     let plain = items.iter().all(|t| is_plain(t) && !t.requires_grad());
     match site {
-        CollateSite::Main if !one_kind || !plain => Tensor::f_stack(&items, 0)
-            .map_err(|e| EngineError::torch("stack the tensors of a batch", &e)),
-        CollateSite::Worker if !one_kind => {
-            refuse_casts(&items, kind)?;
-            copy(&items, &size, kind)
+        CollateSite::Main if !one_dtype || !plain => {
+            Tensor::f_stack(items, 0).map_err(|e| refused(&e))
         }
-        _ => copy(&items, &size, kind),
+        CollateSite::Worker if !one_dtype => {
+            refuse_casts(items, dtype)?;
+            copy(items, &size, dtype)
+        }
+        _ => copy(items, &size, dtype),
     }
 }
 
-fn copy(items: &[&Tensor], size: &[i64], kind: Kind) -> Result<Tensor, EngineError> {
+fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineError> {
     let failed = |e| EngineError::torch("stack the tensors of a batch", &e);
     let mut shape = Vec::with_capacity(size.len() + 1);
     shape.push(items.len() as i64);
     shape.extend_from_slice(size);
     let mut rest = Vec::new();
-    let out = new_tensor(&shape, kind, |bytes| {
+    let out = new_tensor(&shape, dtype, |bytes| {
         let stride = bytes.len() / items.len().max(1);
         if stride == 0 {
             return;
         }
         for (position, (row, item)) in bytes.chunks_exact_mut(stride).zip(items).enumerate() {
             match dense_bytes(item) {
-                Some(source) if source.len() == stride && item.f_kind().ok() == Some(kind) => {
+                Some(source) if source.len() == stride && DType::of(item) == Some(dtype) => {
                     row.copy_from_slice(source);
                 }
-                _ => rest.push(position),
+                _ => rest.push((position, *item)),
             }
         }
     })
     .map_err(failed)?;
     // Strided samples and those of another dtype: libtorch walks and converts them.
-    for position in rest {
-        let source = items[position].f_detach().map_err(failed)?;
+    for (position, item) in rest {
+        let source = item.f_detach().map_err(failed)?;
         out.f_select(0, position as i64)
             .and_then(|mut row| row.f_copy_(&source))
             .map_err(failed)?;
@@ -109,15 +112,23 @@ fn copy(items: &[&Tensor], size: &[i64], kind: Kind) -> Result<Tensor, EngineErr
 
 /// `torch.cat(.., out=)` converts between integers of any width, even if values wrap, but never to a lesser kind of
 /// number.
-fn refuse_casts(items: &[&Tensor], kind: Kind) -> Result<(), EngineError> {
+fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
+    let DType::Kind(kind) = dtype else {
+        // Casts to these dtypes cannot be asked about; libtorch promotes none of them, which is where it fails.
+        return items
+            .iter()
+            .try_for_each(|item| promote(dtype, dtype_of(item)?).map(|_| ()));
+    };
     for item in items {
-        let from = kind_of(item)?;
-        let castable = Tensor::f_can_cast(from, kind)
-            .map_err(|e| EngineError::torch("compare the dtypes of a batch", &e))?;
+        let castable = match dtype_of(item)? {
+            DType::Kind(from) => Tensor::f_can_cast(from, kind)
+                .map_err(|e| EngineError::torch("compare the dtypes of a batch", &e))?,
+            wide => return promote(dtype, wide).map(|_| ()),
+        };
         if !castable {
             return Err(EngineError::type_error(format!(
                 "torch.cat(): input types can't be cast to the desired output type {}",
-                cpp_name(kind)
+                dtype.cpp_name()
             )));
         }
     }
@@ -125,36 +136,38 @@ fn refuse_casts(items: &[&Tensor], kind: Kind) -> Result<(), EngineError> {
 }
 
 /// The dtype that holds both, as `torch.promote_types`.
-pub(super) fn promote(a: Kind, b: Kind) -> Result<Kind, EngineError> {
+///
+/// # Errors
+/// RuntimeError for unsigned integers of more than 8 bits, which PyTorch promotes to nothing else.
+pub(super) fn promote(a: DType, b: DType) -> Result<DType, EngineError> {
     if a == b {
         return Ok(a);
     }
     // libtorch's own table, through the smallest operation that promotes without regard to values.
-    let one = |kind| Tensor::f_zeros([1], (kind, Device::Cpu));
-    one(a)
-        .and_then(|a| Tensor::f_cat(&[a, one(b)?], 0))
-        .and_then(|both| both.f_kind())
-        .map_err(|e| EngineError::torch("find a dtype for a batch", &e))
+    let one = |dtype| new_tensor(&[1], dtype, |bytes| bytes.fill(0));
+    let both = one(a).and_then(|a| Tensor::f_cat(&[a, one(b)?], 0));
+    dtype_of(&both.map_err(|e| refused(&e))?)
 }
 
-fn kind_of(tensor: &Tensor) -> Result<Kind, EngineError> {
-    tensor
-        .f_kind()
-        .map_err(|e| EngineError::torch("name the dtype of a tensor", &e))
-}
-
-/// Sizes as PyTorch prints them: `[3, 224, 224]`.
-fn shape(size: &[i64]) -> String {
-    format!("{size:?}")
-}
-
-/// The name of a dtype inside libtorch.
-fn cpp_name(kind: Kind) -> String {
-    match kind {
-        Kind::Uint8 => "Byte".to_owned(),
-        Kind::Int8 => "Char".to_owned(),
-        Kind::Int16 => "Short".to_owned(),
-        Kind::Int64 => "Long".to_owned(),
-        other => format!("{other:?}"),
+/// What libtorch says in its own words, PyTorch passes on as a RuntimeError.
+fn refused(error: &TchError) -> EngineError {
+    match EngineError::torch("stack the tensors of a batch", error) {
+        EngineError::Torch { message, .. } => EngineError::runtime(message),
+        other => other,
     }
+}
+
+/// The dtype of a tensor.
+pub(super) fn dtype_of(tensor: &Tensor) -> Result<DType, EngineError> {
+    DType::of(tensor).ok_or_else(|| {
+        EngineError::runtime("a sample holds a tensor of a dtype that cannot be collated")
+    })
+}
+
+/// What PyTorch says when a sample is not of the size of the first.
+pub(super) fn unequal(first: &[i64], position: usize, other: &[i64]) -> EngineError {
+    // Rust prints a list of sizes as PyTorch does.
+    EngineError::runtime(format!(
+        "stack expects each tensor to be equal size, but got {first:?} at entry 0 and {other:?} at entry {position}"
+    ))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::value::{DType, Key, NdArray, Sequence};
 use proptest::prelude::*;
 use std::time::Instant;
 use tch::{Kind, Tensor};
@@ -46,15 +47,12 @@ fn odd_mixtures_are_errors() {
         "TypeError: object of type 'int' has no len()",
     );
     fails(
-        vec![
-            Value::Map(vec![("a".to_owned(), Value::Int(1))]),
-            3i64.into(),
-        ],
+        vec![Value::dict([("a", Value::Int(1))]), 3i64.into()],
         "TypeError: 'int' object is not subscriptable",
     );
     fails(
         vec![1i64.into(), ints(&[1, 2])],
-        "RuntimeError: a Tensor with 2 elements cannot be converted to Scalar",
+        "TypeError: only integer tensors of a single element can be converted to an index",
     );
     let undefined = default_collate(vec![Tensor::new().into()], CollateSite::Main);
     assert!(undefined.is_err());
@@ -62,6 +60,162 @@ fn odd_mixtures_are_errors() {
     assert_eq!(
         worker.unwrap_err().to_string(),
         "AttributeError: 'int' object has no attribute 'numel'"
+    );
+}
+
+fn number(kind: Kind, value: f64) -> Value {
+    NumpyScalar::Number(Tensor::from(value).to_kind(kind)).into()
+}
+
+fn array(values: &[i64]) -> Value {
+    NdArray::Numbers(Tensor::from_slice(values)).into()
+}
+
+fn wide(values: &[i64], dtype: DType) -> Value {
+    NdArray::Numbers(dtype.convert(&Tensor::from_slice(values)).unwrap()).into()
+}
+
+#[test]
+fn numbers_of_numpy_decide_the_dtype() {
+    let dtype = |batch: Vec<Value>| {
+        let batch = default_collate(batch, CollateSite::Main).unwrap();
+        DType::of(batch.tensors()[0]).unwrap().numpy_name()
+    };
+    let (f4, f8, i4) = (Kind::Float, Kind::Double, Kind::Int);
+    assert_eq!(dtype(vec![number(f4, 1.0), number(f8, 2.0)]), "float64");
+    assert_eq!(dtype(vec![number(i4, 1.0), number(f4, 2.5)]), "float32");
+    assert_eq!(
+        dtype(vec![number(Kind::Uint8, 1.0), number(i4, 300.0)]),
+        "int32"
+    );
+    assert_eq!(dtype(vec![number(f4, 1.5), Value::Float(2.5)]), "float32");
+    assert_eq!(dtype(vec![Value::Int(1), number(f8, 2.0)]), "float64");
+    assert_eq!(dtype(vec![Value::Float(1.5), number(f4, 2.0)]), "float64");
+    assert_eq!(
+        dtype(vec![Value::BigInt(1 << 70), Value::Float(1.5)]),
+        "float32"
+    );
+    assert_eq!(dtype(vec![array(&[1, 2]), ints(&[3, 4])]), "int64");
+    assert_eq!(dtype(vec![array(&[1, 2]), Value::range(3, 5)]), "int64");
+    for unsigned in [DType::UInt16, DType::UInt32, DType::UInt64] {
+        let batch = vec![wide(&[1, 65535], unsigned), wide(&[2, 3], unsigned)];
+        assert_eq!(dtype(batch), unsigned.numpy_name());
+    }
+}
+
+#[test]
+fn values_of_numpy_fail_as_in_python() {
+    let fails = |batch: Vec<Value>, expected: &str| {
+        let error = default_collate(batch, CollateSite::Main).unwrap_err();
+        assert!(
+            error.to_string().starts_with(expected),
+            "{error} is not {expected}"
+        );
+    };
+    let text = || {
+        Value::Array(NdArray::Other {
+            dtype: "<U1".into(),
+            shape: vec![1],
+            items: vec!["a".into()],
+        })
+    };
+    let cannot = "TypeError: can't convert np.ndarray of type numpy.str_. The only supported types are: float64";
+    fails(
+        vec![text()],
+        "TypeError: default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <U1",
+    );
+    fails(vec![array(&[1]), text()], cannot);
+    fails(
+        vec![1i64.into(), NumpyScalar::Str("a".to_owned()).into()],
+        cannot,
+    );
+    fails(
+        vec![array(&[1, 2]), 3i64.into()],
+        "RuntimeError: stack expects each tensor to be equal size, but got [2] at entry 0 and [] at entry 1",
+    );
+    fails(
+        vec![ints(&[1, 2]), array(&[1, 2])],
+        "TypeError: expected Tensor as element 1 in argument 0, but got numpy.ndarray",
+    );
+    fails(
+        vec![wide(&[1], DType::UInt16), array(&[2])],
+        "RuntimeError: Promotion for uint16, uint32, uint64 types is not supported, attempted to promote UInt16 and Long",
+    );
+    fails(
+        vec![1i64.into(), array(&[2])],
+        "TypeError: only integer scalar arrays can be converted to a scalar index",
+    );
+    fails(
+        vec![1.5.into(), array(&[2, 3])],
+        "TypeError: only 0-dimensional arrays can be converted to Python scalars",
+    );
+    fails(
+        vec![1.5.into(), ints(&[1, 2])],
+        "ValueError: only one element tensors can be converted to Python scalars",
+    );
+    fails(
+        vec![1i64.into(), Value::Tuple(vec![1i64.into(), 2i64.into()])],
+        "TypeError: 'tuple' object cannot be interpreted as an integer",
+    );
+    fails(
+        vec![1i64.into(), Value::List(vec![])],
+        "TypeError: must be real number, not list",
+    );
+    fails(
+        vec![1i64.into(), vec![97u8].into()],
+        "TypeError: new(): invalid data type 'bytes'",
+    );
+    fails(
+        vec![true.into(), Value::BigInt(1 << 64)],
+        "ValueError: Overflow when unpacking long long",
+    );
+    let tuple = || Key::Tuple(vec![1.into(), "a".into()]);
+    fails(
+        vec![
+            Value::dict([(tuple(), Value::Int(1))]),
+            Value::dict([(2, Value::Int(1))]),
+        ],
+        "KeyError: (1, 'a')",
+    );
+}
+
+#[test]
+fn containers_keep_their_types_where_python_can() {
+    let deque = |n: i64| {
+        Value::Sequence(Sequence {
+            name: "deque".into(),
+            keeps_type: true,
+            items: vec![n.into(), (n + 1).into()],
+        })
+    };
+    let batch = default_collate(vec![deque(1), deque(5)], CollateSite::Main).unwrap();
+    assert_eq!(batch.type_name(), "deque");
+    assert_eq!(Vec::<i64>::try_from(batch.tensors()[1]).unwrap(), [2, 6]);
+    // `True` is the same key as 1.
+    let dict = |key: Key| Value::dict([(key, Value::Int(1))]);
+    let batch = default_collate(
+        vec![dict(1.into()), dict(Key::Bool(true))],
+        CollateSite::Main,
+    );
+    assert!(batch.unwrap().same(&Value::dict([(1, ints(&[1, 1]))])));
+    let rows = Value::List(vec![1i64.into(), 2i64.into()]);
+    let batch = default_collate(vec![rows, array(&[3, 4])], CollateSite::Main).unwrap();
+    assert!(batch.same(&Value::List(vec![ints(&[1, 3]), ints(&[2, 4])])));
+    let date = || {
+        Value::Scalar(NumpyScalar::Other {
+            type_name: "numpy.datetime64".into(),
+        })
+    };
+    assert!(
+        default_convert(date())
+            .unwrap_err()
+            .to_string()
+            .contains("type numpy.datetime64.")
+    );
+    let bytes = default_convert(NumpyScalar::Bytes(vec![97]).into()).unwrap_err();
+    assert_eq!(
+        bytes.to_string(),
+        "TypeError: new(): invalid data type 'numpy.bytes_'"
     );
 }
 
@@ -102,12 +256,7 @@ fn samples() -> impl Strategy<Value = Vec<Value>> {
                 match *kind {
                     "list" => Value::List(items.collect()),
                     "tuple" => Value::Tuple(items.collect()),
-                    _ => Value::Map(
-                        items
-                            .enumerate()
-                            .map(|(i, v)| (format!("k{i}"), v))
-                            .collect(),
-                    ),
+                    _ => Value::dict(items.enumerate().map(|(i, v)| (format!("k{i}"), v))),
                 }
             }
         }

@@ -2,36 +2,14 @@
 
 use tch::{Kind, Tensor};
 
-use crate::value::{dense_bytes, is_plain};
+use crate::value::{DType, dense_bytes, is_plain};
 
 /// PyTorch's name of a tensor's dtype.
 pub(super) fn dtype(tensor: &Tensor) -> &'static str {
     if !tensor.defined() {
         return "undefined";
     }
-    match tensor.f_kind() {
-        Ok(Kind::Uint8) => "torch.uint8",
-        Ok(Kind::Int8) => "torch.int8",
-        Ok(Kind::Int16) => "torch.int16",
-        Ok(Kind::Int) => "torch.int32",
-        Ok(Kind::Int64) => "torch.int64",
-        Ok(Kind::Half) => "torch.float16",
-        Ok(Kind::Float) => "torch.float32",
-        Ok(Kind::Double) => "torch.float64",
-        Ok(Kind::ComplexHalf) => "torch.complex32",
-        Ok(Kind::ComplexFloat) => "torch.complex64",
-        Ok(Kind::ComplexDouble) => "torch.complex128",
-        Ok(Kind::Bool) => "torch.bool",
-        Ok(Kind::QInt8) => "torch.qint8",
-        Ok(Kind::QUInt8) => "torch.quint8",
-        Ok(Kind::QInt32) => "torch.qint32",
-        Ok(Kind::BFloat16) => "torch.bfloat16",
-        Ok(Kind::Float8e5m2) => "torch.float8_e5m2",
-        Ok(Kind::Float8e4m3fn) => "torch.float8_e4m3fn",
-        Ok(Kind::Float8e5m2fnuz) => "torch.float8_e5m2fnuz",
-        Ok(Kind::Float8e4m3fnuz) => "torch.float8_e4m3fnuz",
-        Err(_) => "torch.dtype",
-    }
+    DType::of(tensor).map_or("torch.dtype", DType::name)
 }
 
 /// Sizes of a tensor; none for an undefined one.
@@ -118,7 +96,15 @@ impl Elements {
         if !is_plain(tensor) {
             return None;
         }
-        let (tensor, kind) = match tensor.f_kind().ok()? {
+        let as_kind = |kind| tensor.f_detach().ok()?.f_to_kind(kind).ok();
+        let kind = match DType::of(tensor)? {
+            DType::Kind(kind) => kind,
+            DType::UInt16 => Kind::Int,
+            DType::UInt32 => Kind::Int64,
+            // Beyond 2^53 the last digits are lost, as they are in every number shown.
+            DType::UInt64 => Kind::Double,
+        };
+        let (tensor, kind) = match kind {
             kind @ (Kind::Uint8
             | Kind::Bool
             | Kind::Int8
@@ -126,16 +112,13 @@ impl Elements {
             | Kind::Int
             | Kind::Int64
             | Kind::Float
-            | Kind::Double) => (tensor.f_detach().ok()?, kind),
+            | Kind::Double) => (as_kind(kind)?, kind),
             Kind::Half
             | Kind::BFloat16
             | Kind::Float8e5m2
             | Kind::Float8e4m3fn
             | Kind::Float8e5m2fnuz
-            | Kind::Float8e4m3fnuz => (
-                tensor.f_detach().ok()?.f_to_kind(Kind::Float).ok()?,
-                Kind::Float,
-            ),
+            | Kind::Float8e4m3fnuz => (as_kind(Kind::Float)?, Kind::Float),
             _ => return None,
         };
         let tensor = tensor.f_contiguous().ok()?;

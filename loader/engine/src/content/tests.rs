@@ -1,4 +1,5 @@
 use super::*;
+use crate::value::{DType, Mapping};
 use loadscope_trace::Pictures;
 use proptest::prelude::*;
 use tch::{Device, Kind, Tensor};
@@ -19,12 +20,9 @@ fn paths_are_those_of_python() {
     let labels = || Value::from(Tensor::from_slice(&[3i64, 5, 4]));
     let value = Value::List(vec![
         labels(),
-        Value::Map(vec![
-            ("label".to_owned(), labels()),
-            (
-                "boxes".to_owned(),
-                Value::Tuple(vec![Value::Int(1), Value::None]),
-            ),
+        Value::dict([
+            ("label", labels()),
+            ("boxes", Value::Tuple(vec![Value::Int(1), Value::None])),
         ]),
         Value::List(vec!["a".into(), "b".into()]),
         vec![1u8, 2].into(),
@@ -198,4 +196,47 @@ fn throughput_of_descriptions() {
     }
     let ms = start.elapsed().as_secs_f64() * 1e3 / 20.0;
     println!("describing 64 × 3×224×224 u8: {ms:.2} ms");
+}
+
+#[test]
+fn values_of_numpy_and_other_objects_are_told() {
+    let pixels = DType::UInt16
+        .convert(&Tensor::from_slice(&[1i64, 65535, 3]))
+        .unwrap();
+    let value = Value::Map(Mapping::new(
+        "OrderedDict",
+        vec![
+            (1.into(), NdArray::Numbers(pixels.shallow_clone()).into()),
+            ("t".into(), pixels.into()),
+            ("s".into(), NumpyScalar::Number(Tensor::from(1.5f32)).into()),
+            (
+                "n".into(),
+                Value::List(vec![NumpyScalar::Str("a".to_owned()).into()]),
+            ),
+            ("o".into(), Value::Other("set".into())),
+            ("b".into(), Value::BigInt(1 << 70)),
+            ("r".into(), Value::range(3, 5)),
+        ],
+    ));
+    let fields = fields(value);
+    let told: Vec<(&str, &str)> = fields
+        .iter()
+        .map(|f| (f.name.as_str(), f.dtype.as_str()))
+        .collect();
+    let expected = [
+        ("[1]", "numpy.uint16"),
+        ("[\"t\"]", "torch.uint16"),
+        ("[\"s\"]", "numpy.float32"),
+        ("[\"n\"]", "str"),
+        ("[\"o\"]", "set"),
+        ("[\"b\"]", "int"),
+        ("[\"r\"][0]", "int"),
+        ("[\"r\"][1]", "int"),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(
+        (fields[0].max, fields[1].max),
+        (Some(65535.0), Some(65535.0))
+    );
+    assert!(matches!(&fields[2].data, FieldData::Numbers(n) if n == &[1.5]));
 }

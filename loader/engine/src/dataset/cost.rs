@@ -179,7 +179,14 @@ impl FromStr for CostModel {
     type Err = EngineError;
 
     fn from_str(text: &str) -> Result<Self, EngineError> {
-        let fail = |what: String| EngineError::Spec(format!("synthetic:{text}: {what}. {OPTIONS}"));
+        Self::parse("synthetic", text)
+    }
+}
+
+impl CostModel {
+    /// Reads the text behind `name:`.
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, EngineError> {
+        let fail = |what: String| EngineError::Spec(format!("{name}:{text}: {what}. {OPTIONS}"));
         let mut model = Self::default();
         let mut seen = BTreeSet::new();
         for option in text.split(',').map(str::trim).filter(|o| !o.is_empty()) {

@@ -1,5 +1,7 @@
 //! Iterable-style data sets: samples come as a stream, and nobody can ask for the seventh.
 
+use std::sync::Arc;
+
 use super::{SampleClock, SampleError};
 
 /// PyTorch's `IterableDataset`.
@@ -30,6 +32,23 @@ pub trait IterableDataset: Send + Sync + 'static {
     /// The name of the type, for messages. PyTorch prints the object's `repr`.
     fn type_name(&self) -> &str {
         "IterableDataset"
+    }
+}
+
+/// What is shared is a data set, too.
+impl<D: IterableDataset + ?Sized> IterableDataset for Arc<D> {
+    type Sample = D::Sample;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<D::Sample>>, SampleError> {
+        (**self).iter()
+    }
+
+    fn len(&self) -> Option<usize> {
+        (**self).len()
+    }
+
+    fn type_name(&self) -> &str {
+        (**self).type_name()
     }
 }
 

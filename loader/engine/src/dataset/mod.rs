@@ -1,26 +1,48 @@
 //! Data sets: where samples come from.
 
+mod any;
 mod clock;
+mod concat;
 mod cost;
 mod digits;
 mod folder;
+mod gather;
 mod iterable;
+mod list;
 mod picture;
+mod shuffle;
 mod slowed;
 mod spec;
 mod spend;
+mod split;
+mod stack;
+mod stream;
+mod subset;
 mod synthetic;
+mod tensor;
+mod tokens;
 
 use std::fmt;
 
+pub use any::AnyDataset;
 pub use clock::SampleClock;
+pub use concat::{ChainDataset, ConcatDataset};
 pub use cost::{CostModel, Tail};
 pub use digits::Digits;
 pub use folder::ImageFolder;
+pub use gather::{Gather, GatherFetcher};
 pub use iterable::{IterableDataset, SampleStream};
+pub use list::ListDataset;
+pub use shuffle::BufferedShuffleDataset;
 pub use slowed::Slowed;
-pub use spec::DatasetSpec;
+pub use spec::{DatasetSpec, TokenSpec};
+pub use split::{Split, SplitLength, random_split};
+pub use stack::StackDataset;
+pub use stream::{Sharing, StreamModel, SyntheticStream};
+pub use subset::Subset;
 pub use synthetic::Synthetic;
+pub use tensor::TensorDataset;
+pub use tokens::{TokenDtype, TokenWindows};
 
 /// PyTorch's map-style `Dataset`: samples by index.
 pub trait Dataset: Send + Sync + 'static {
@@ -41,14 +63,36 @@ pub trait Dataset: Send + Sync + 'static {
     /// Whatever the data set meets, and `IndexError` beyond the end.
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError>;
 
+    /// `dataset[index]` as Python's lists have it: −1 is the last sample.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), and `IndexError` below −len.
+    fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
+        match wrap(index, self.len()) {
+            Some(index) => self.get(index, clock),
+            None => Err(SampleError::new(
+                "IndexError",
+                format!(
+                    "index {index} is out of range for a data set of {} samples",
+                    self.len()
+                ),
+            )),
+        }
+    }
+
     /// PyTorch's `__getitems__`; `None` = not implemented, samples are fetched one by one. A data set that implements
-    /// it calls [`SampleClock::begin_sample`] itself.
+    /// it calls [`SampleClock::begin_sample`] itself, and answers to no indices at all with `Some` of no samples.
     fn get_batch(
         &self,
         _indices: &[usize],
         _clock: &mut SampleClock,
     ) -> Option<Result<Vec<Self::Sample>, SampleError>> {
         None
+    }
+
+    /// Whether [`get_batch`](Self::get_batch) is implemented.
+    fn has_get_batch(&self) -> bool {
+        self.get_batch(&[], &mut SampleClock::off()).is_some()
     }
 
     /// Names for labels (class names), if the data set has them.
@@ -59,6 +103,15 @@ pub trait Dataset: Send + Sync + 'static {
     /// What the person who chose the data set should know: files that were left out, and so on. Sentences.
     fn notes(&self) -> &[String] {
         &[]
+    }
+}
+
+/// Where Python's index is in a sequence of `len` elements: negative ones count from the end. `None` = before the begin; what
+/// is behind the end stays there.
+fn wrap(index: i64, len: usize) -> Option<usize> {
+    match usize::try_from(index) {
+        Ok(index) => Some(index),
+        Err(_) => len.checked_sub(usize::try_from(index.unsigned_abs()).ok()?),
     }
 }
 

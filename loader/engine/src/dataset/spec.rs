@@ -1,4 +1,4 @@
-//! The text that names a data set: `digits`, `folder:PATH`, `synthetic:len=24,cost_ms=50`.
+//! The text that names a data set: `digits`, `folder:PATH`, `tokens:PATH`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{CostModel, Dataset, Digits, ImageFolder, Synthetic};
+use super::{
+    AnyDataset, CostModel, Dataset, Digits, ImageFolder, StreamModel, Synthetic, SyntheticStream,
+};
 use crate::error::EngineError;
 use crate::value::Value;
+
+mod tokens;
+
+pub use tokens::TokenSpec;
 
 /// Which data set to load from. Written and read as text, also by serde.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,21 +28,40 @@ pub enum DatasetSpec {
         /// The folder.
         path: PathBuf,
     },
+    /// Windows of a file of tokens.
+    Tokens(TokenSpec),
     /// Made up, with costs and faults as wanted.
     Synthetic(CostModel),
+    /// Made up, too, but iterable.
+    Stream(StreamModel),
 }
 
 impl DatasetSpec {
-    /// Opens the data set. `image_size` is the side of the square that pictures of a folder are resized to; the other
+    /// Opens a map-style data set. `image_size` is the side of the square that pictures of a folder are resized to; the other
     /// data sets have their own sizes.
     ///
     /// # Errors
-    /// If the folder is missing, cannot be read or holds no picture.
+    /// If the file or folder is missing, cannot be read or holds nothing of use, or if the data set is iterable.
     pub fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError> {
+        match self.open_any(image_size)? {
+            AnyDataset::Map(dataset) => Ok(dataset),
+            AnyDataset::Iterable(_) => Err(EngineError::Spec(format!(
+                "{self} is an iterable data set: its samples come in a stream and have no indices. Choose another one here"
+            ))),
+        }
+    }
+
+    /// Opens the data set, of whichever style it is. `image_size` as for [`open`](Self::open).
+    ///
+    /// # Errors
+    /// If the file or folder is missing, cannot be read or holds nothing of use.
+    pub fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError> {
         Ok(match self {
-            Self::Digits => Arc::new(Digits::new()?),
-            Self::Folder { path } => Arc::new(ImageFolder::open(path, image_size)?),
-            Self::Synthetic(model) => Arc::new(Synthetic::new(model.clone())),
+            Self::Digits => AnyDataset::map(Digits::new()?),
+            Self::Folder { path } => AnyDataset::map(ImageFolder::open(path, image_size)?),
+            Self::Tokens(tokens) => AnyDataset::map(tokens.open()?),
+            Self::Synthetic(model) => AnyDataset::map(Synthetic::new(model.clone())),
+            Self::Stream(model) => AnyDataset::iterable(SyntheticStream::new(model.clone())),
         })
     }
 }
@@ -55,8 +80,13 @@ impl FromStr for DatasetSpec {
             }
             return Ok(Self::Folder { path: path.into() });
         }
+        if let Some(options) = text.trim_start().strip_prefix("tokens:") {
+            return Ok(Self::Tokens(options.parse()?));
+        }
         match text.trim().split_once(':') {
             Some(("synthetic", options)) => Ok(Self::Synthetic(options.parse()?)),
+            Some(("stream", options)) => Ok(Self::Stream(options.parse()?)),
+            None if text.trim() == "stream" => Ok(Self::Stream(StreamModel::default())),
             None if text.trim() == "synthetic" => Ok(Self::Synthetic(CostModel::default())),
             None if text.trim() == "digits" => Ok(Self::Digits),
             _ => {
@@ -67,7 +97,8 @@ impl FromStr for DatasetSpec {
                 };
                 Err(EngineError::Spec(format!(
                     "There is no data set '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
-                     subfolder a class) and synthetic:len=24,cost_ms=50 (made up).{hint}"
+                     subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), synthetic:len=24,cost_ms=50 (made \
+                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable).{hint}"
                 )))
             }
         }
@@ -79,7 +110,9 @@ impl fmt::Display for DatasetSpec {
         match self {
             Self::Digits => f.write_str("digits"),
             Self::Folder { path } => write!(f, "folder:{}", path.display()),
+            Self::Tokens(tokens) => write!(f, "tokens:{tokens}"),
             Self::Synthetic(model) => write!(f, "synthetic:{model}"),
+            Self::Stream(model) => write!(f, "stream:{model}"),
         }
     }
 }
@@ -99,92 +132,4 @@ impl<'de> Deserialize<'de> for DatasetSpec {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dataset::Tail;
-    use loadscope_trace::Nanos;
-    use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    fn cost() -> impl Strategy<Value = Nanos> {
-        (0i64..=86_400_000_000_000).prop_map(Nanos)
-    }
-
-    prop_compose! {
-        fn model()(
-            len in 100usize..5000,
-            cost_ in cost(),
-            slow in prop::collection::btree_map(0usize..100, cost(), 0..4),
-            every in prop::option::of((1usize..50, cost())),
-            jitter in prop_oneof![Just(0.0), 0.0..=1.0],
-            tail in prop::option::of((0.0..=1.0, 0.0..1e6)),
-            fail in prop::collection::btree_set(0usize..100, 0..3),
-            panic in prop::collection::btree_set(0usize..100, 0..3),
-            flags in any::<(bool, u64)>(),
-            shape in prop::collection::vec(1i64..12, 1..5),
-        ) -> CostModel {
-            let tail = tail.map(|(fraction, factor)| Tail { fraction, factor });
-            CostModel {
-                len, cost: cost_, slow, every, jitter, tail, fail, panic, cpu: flags.0, seed: flags.1, shape,
-            }
-        }
-    }
-
-    fn spec() -> impl Strategy<Value = DatasetSpec> {
-        prop_oneof![
-            Just(DatasetSpec::Digits),
-            "[^\u{0}]{1,20}".prop_map(|path| DatasetSpec::Folder { path: path.into() }),
-            model().prop_map(DatasetSpec::Synthetic),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn text_and_spec_agree(spec in spec()) {
-            let text = spec.to_string();
-            prop_assert_eq!(&text.parse::<DatasetSpec>().unwrap(), &spec, "{}", text);
-            let json = serde_json::to_string(&spec).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<DatasetSpec>(&json).unwrap(), &spec);
-        }
-
-        #[test]
-        fn no_text_panics(text in ".*", options in "[a-z_]{1,8}=[0-9:;.x-]{0,12}") {
-            let _ = text.parse::<DatasetSpec>();
-            let _ = format!("synthetic:{options}").parse::<DatasetSpec>();
-        }
-    }
-
-    #[test]
-    fn the_usual_texts() {
-        let parse = |text: &str| text.parse::<DatasetSpec>();
-        assert_eq!(parse(" digits ").unwrap(), DatasetSpec::Digits);
-        let DatasetSpec::Synthetic(model) =
-            parse("synthetic:len=24,cost_ms=50,slow=4:1000").unwrap()
-        else {
-            panic!("not synthetic");
-        };
-        assert_eq!(model.slow, BTreeMap::from([(4, Nanos::from_millis(1000))]));
-        assert_eq!(model.fail, BTreeSet::new());
-        assert_eq!(model.to_string(), "len=24,cost_ms=50,slow=4:1000");
-        assert_eq!(parse("synthetic").unwrap(), parse("synthetic:").unwrap());
-        let error = parse("mnist").unwrap_err().to_string();
-        assert!(error.contains("Possible are digits"), "{error}");
-        assert!(parse("folder:").is_err());
-    }
-
-    #[test]
-    fn specs_open() {
-        let digits = DatasetSpec::default().open(224).unwrap();
-        assert_eq!(digits.len(), 1797);
-        let synthetic: DatasetSpec = "synthetic:len=3".parse().unwrap();
-        assert_eq!(synthetic.open(224).unwrap().len(), 3);
-        let missing = DatasetSpec::Folder {
-            path: "/no/such/folder".into(),
-        };
-        let error = missing.open(224).err().unwrap().to_string();
-        assert!(
-            error.contains("There is no folder /no/such/folder"),
-            "{error}"
-        );
-    }
-}
+mod tests;

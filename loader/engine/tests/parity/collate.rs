@@ -1,92 +1,123 @@
 //! Collation.
 
 use loadscope_engine::collate::{CollateSite, default_collate, default_convert};
-use loadscope_engine::value::{NamedTuple, Value};
+use loadscope_engine::value::{
+    DType, Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value,
+};
 use serde_json::{Value as Json, json};
 use tch::{Device, Kind, Tensor};
 
 use super::verdict::{Case, Verdict};
 
-const KINDS: [(&str, Kind); 9] = [
-    ("uint8", Kind::Uint8),
-    ("int8", Kind::Int8),
-    ("int32", Kind::Int),
-    ("int64", Kind::Int64),
-    ("float16", Kind::Half),
-    ("bfloat16", Kind::BFloat16),
-    ("float32", Kind::Float),
-    ("float64", Kind::Double),
-    ("bool", Kind::Bool),
-];
-
-/// The described Python value, unless the engine has no such kind of value.
-fn parse(json: &Json) -> Result<Value, &'static str> {
-    let all = || -> Result<Vec<Value>, &'static str> {
-        json["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(parse)
-            .collect()
+/// A described Python value.
+fn parse(json: &Json) -> Value {
+    let all = || -> Vec<Value> {
+        let items = json["items"].as_array().unwrap();
+        items.iter().map(parse).collect()
     };
-    Ok(match json["t"].as_str().unwrap() {
+    match json["t"].as_str().unwrap() {
         "none" => Value::None,
-        "bool" => Value::Bool(json["value"].as_bool().unwrap()),
-        "int" => Value::Int(json["value"].as_i64().ok_or("integers beyond 64 bits")?),
-        "float" => Value::Float(json["value"].as_f64().unwrap()),
-        "str" => json["value"].as_str().unwrap().into(),
+        "bool" | "int" | "float" | "str" => element(&json["value"]),
         "bytes" => Value::Bytes(
             (json["hex"].as_str().unwrap().as_bytes().chunks(2))
                 .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
                 .collect(),
         ),
-        "list" => Value::List(all()?),
-        "tuple" => Value::Tuple(all()?),
-        // The engine's maps are ordered, and it knows no other mapping type.
-        "dict" | "OrderedDict" => Value::Map(
-            json["items"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|entry| {
-                    let key = entry[0].as_str().ok_or("keys that are not text")?;
-                    Ok((key.to_owned(), parse(&entry[1])?))
-                })
-                .collect::<Result<_, &str>>()?,
-        ),
+        "list" => Value::List(all()),
+        "tuple" => Value::Tuple(all()),
+        "range" => {
+            let values = json["values"].as_array().unwrap();
+            Value::Sequence(Sequence {
+                name: "range".into(),
+                keeps_type: false,
+                items: values.iter().map(element).collect(),
+            })
+        }
         "namedtuple" => Value::NamedTuple(NamedTuple {
             name: json["name"].as_str().unwrap().into(),
             fields: (json["fields"].as_array().unwrap().iter())
                 .map(|field| field.as_str().unwrap().to_owned())
                 .collect(),
-            items: all()?,
+            items: all(),
         }),
-        "tensor" => tensor(json).into(),
+        "tensor" => tensor(json, &json["values"]).into(),
         "sparse" => {
             let dense = Tensor::eye(2, (Kind::Float, Device::Cpu));
             dense.to_sparse(None, None::<&[i64]>, None).into()
         }
-        "ndarray" | "np_scalar" => return Err("NumPy values"),
-        _ => return Err("other Python objects"),
-    })
+        "ndarray" => array(json).into(),
+        "np_scalar" => match &json["value"] {
+            Json::String(text) => NumpyScalar::Str(text.clone()).into(),
+            value => NumpyScalar::Number(tensor(json, &json!([value]))).into(),
+        },
+        "other" => Value::Other(json["type"].as_str().unwrap().into()),
+        // Whatever else has pairs of keys and values is a mapping of the type it is called by.
+        mapping => {
+            let entries = json["items"].as_array().unwrap().iter();
+            let entries = entries.map(|entry| (key(&entry[0]), parse(&entry[1])));
+            Mapping::new(mapping, entries.collect()).into()
+        }
+    }
 }
 
-fn tensor(json: &Json) -> Tensor {
+/// A number, a text or a truth value that is given as such.
+fn element(json: &Json) -> Value {
+    match json {
+        Json::Bool(v) => Value::Bool(*v),
+        Json::String(v) => Value::Str(v.clone()),
+        Json::Number(v) => match (v.as_i64(), v.as_u64()) {
+            (Some(v), _) => Value::Int(v),
+            (None, Some(v)) => Value::BigInt(v.into()),
+            _ => Value::Float(v.as_f64().unwrap()),
+        },
+        _ => Value::None,
+    }
+}
+
+fn key(json: &Json) -> Key {
+    match json {
+        Json::String(text) => text.as_str().into(),
+        Json::Number(number) => number.as_i64().unwrap().into(),
+        Json::Bool(v) => Key::Bool(*v),
+        Json::Array(items) => Key::Tuple(items.iter().map(key).collect()),
+        _ => Key::None,
+    }
+}
+
+fn sizes(json: &Json) -> Vec<i64> {
+    let sizes = json["shape"].as_array().into_iter().flatten();
+    sizes.map(|v| v.as_i64().unwrap()).collect()
+}
+
+fn array(json: &Json) -> NdArray {
     let dtype = json["dtype"].as_str().unwrap();
-    let kind = KINDS.iter().find(|(name, _)| *name == dtype).unwrap().1;
-    let shape: Vec<i64> = json["shape"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_i64().unwrap())
-        .collect();
-    let values: Vec<f64> = (json["values"].as_array().unwrap().iter())
-        .map(|v| {
-            v.as_f64()
-                .unwrap_or_else(|| f64::from(u8::from(v.as_bool().unwrap())))
-        })
-        .collect();
-    Tensor::from_slice(&values).to_kind(kind).reshape(shape)
+    if DType::from_name(dtype).is_some() {
+        return NdArray::Numbers(tensor(json, &json["values"]));
+    }
+    let values = json["values"].as_array().unwrap();
+    NdArray::Other {
+        dtype: dtype.into(),
+        shape: sizes(json),
+        items: values.iter().map(element).collect(),
+    }
+}
+
+fn tensor(json: &Json, values: &Json) -> Tensor {
+    let values = values.as_array().unwrap().iter();
+    let ints: Option<Vec<i64>> = values.clone().map(Json::as_i64).collect();
+    let flat = match ints {
+        Some(ints) => Tensor::from_slice(&ints),
+        None => {
+            let number = |v: &Json| match v {
+                Json::Bool(v) => f64::from(u8::from(*v)),
+                v => v.as_f64().unwrap(),
+            };
+            let numbers: Vec<f64> = values.map(number).collect();
+            Tensor::from_slice(&numbers)
+        }
+    };
+    let dtype = DType::from_name(json["dtype"].as_str().unwrap()).unwrap();
+    dtype.convert(&flat).unwrap().reshape(sizes(json))
 }
 
 /// As the cases describe values.
@@ -96,6 +127,7 @@ fn describe(value: &Value) -> Json {
         Value::None => json!({"t": "none"}),
         Value::Bool(v) => json!({"t": "bool", "value": v}),
         Value::Int(v) => json!({"t": "int", "value": v}),
+        Value::BigInt(v) => json!({"t": "int", "value": u64::try_from(*v).unwrap()}),
         Value::Float(v) => json!({"t": "float", "value": v}),
         Value::Str(v) => json!({"t": "str", "value": v}),
         Value::Bytes(v) => {
@@ -103,75 +135,96 @@ fn describe(value: &Value) -> Json {
         }
         Value::List(items) => json!({"t": "list", "items": all(items)}),
         Value::Tuple(items) => json!({"t": "tuple", "items": all(items)}),
-        Value::Map(entries) => {
+        Value::Sequence(sequence) => {
+            json!({"t": &*sequence.name, "values": all(&sequence.items)})
+        }
+        Value::Map(mapping) => {
+            let entries = mapping.entries.iter();
             let entries: Vec<_> = entries
-                .iter()
-                .map(|(k, v)| json!([k, describe(v)]))
+                .map(|(k, v)| json!([key_json(k), describe(v)]))
                 .collect();
-            json!({"t": "dict", "items": entries})
+            json!({"t": &*mapping.name, "items": entries})
         }
         Value::NamedTuple(tuple) => json!({
             "t": "namedtuple", "name": &*tuple.name, "fields": &*tuple.fields, "items": all(&tuple.items),
         }),
         Value::Tensor(tensor) => {
-            let kind = tensor.kind();
-            let flat = tensor.flatten(0, -1);
-            let values = match kind {
-                Kind::Bool => json!(Vec::<bool>::try_from(flat).unwrap()),
-                Kind::Half | Kind::BFloat16 | Kind::Float | Kind::Double => {
-                    json!(Vec::<f64>::try_from(flat).unwrap())
-                }
-                _ => json!(Vec::<i64>::try_from(flat).unwrap()),
-            };
-            let dtype = KINDS.iter().find(|(_, k)| *k == kind).unwrap().0;
-            json!({"t": "tensor", "dtype": dtype, "shape": tensor.size(), "values": values})
+            let dtype = DType::of(tensor).unwrap().numpy_name();
+            json!({"t": "tensor", "dtype": dtype, "shape": tensor.size(), "values": elements(tensor)})
         }
+        Value::Array(array) => {
+            let values = match array {
+                NdArray::Numbers(tensor) => elements(tensor),
+                NdArray::Other { items, .. } => items.iter().map(bare).collect(),
+            };
+            json!({"t": "ndarray", "dtype": array.dtype(), "shape": array.shape(), "values": values})
+        }
+        Value::Scalar(scalar) => {
+            let value = match scalar {
+                NumpyScalar::Str(text) => json!(text),
+                NumpyScalar::Number(tensor) => elements(tensor)[0].clone(),
+                _ => Json::Null,
+            };
+            json!({"t": "np_scalar", "dtype": scalar.dtype(), "value": value})
+        }
+        Value::Other(name) => json!({"t": "other", "type": &**name}),
     }
 }
 
-/// `OrderedDict` is the engine's only kind of map.
-fn plain_maps(json: &Json) -> Json {
-    serde_json::from_str(&json.to_string().replace("\"OrderedDict\"", "\"dict\"")).unwrap()
+fn key_json(key: &Key) -> Json {
+    match key {
+        Key::Str(text) => json!(&**text),
+        Key::Int(v) => json!(v),
+        Key::Bool(v) => json!(v),
+        Key::None => Json::Null,
+        Key::Tuple(items) => items.iter().map(key_json).collect(),
+    }
+}
+
+fn bare(value: &Value) -> Json {
+    match value {
+        Value::Str(text) => json!(text),
+        other => describe(other)["value"].clone(),
+    }
+}
+
+/// The elements of a tensor, row-major.
+fn elements(tensor: &Tensor) -> Vec<Json> {
+    fn list<T: Into<Json>>(values: Vec<T>) -> Vec<Json> {
+        values.into_iter().map(Into::into).collect()
+    }
+    let flat = tensor.reshape([-1]);
+    match DType::of(tensor).unwrap() {
+        DType::Kind(Kind::Bool) => list(Vec::<bool>::try_from(flat).unwrap()),
+        DType::Kind(Kind::Half | Kind::BFloat16 | Kind::Float | Kind::Double) => {
+            list(Vec::<f64>::try_from(flat).unwrap())
+        }
+        _ => list(Vec::<i64>::try_from(flat.to_kind(Kind::Int64)).unwrap()),
+    }
 }
 
 pub fn check(case: &Case<'_>) -> Verdict {
     let input = case.input;
     let outcome = if case.op == "default_convert" {
-        parse(&input["sample"]).map(|sample| Ok(default_convert(sample)))
+        default_convert(parse(&input["sample"]))
     } else {
         let site = match input["via"].as_str() {
             Some("worker") => CollateSite::Worker,
             _ => CollateSite::Main,
         };
-        let samples: Result<Vec<Value>, _> = input["samples"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(parse)
-            .collect();
-        samples.map(|samples| default_collate(samples, site))
+        let samples = input["samples"].as_array().unwrap();
+        default_collate(samples.iter().map(parse).collect(), site)
     };
     match outcome {
-        Err(why) => Verdict::fail("a value that the engine has", why),
-        Ok(Ok(value)) => match case.json.get("out") {
-            Some(out) => Verdict::equal(&plain_maps(out), &describe(&value)),
-            None => Verdict::equal(
-                &case.json["error"].to_string(),
-                &describe(&value).to_string(),
-            ),
-        },
-        Ok(Err(error)) => {
-            let expected = &case.json["error"];
+        Ok(value) => case.returns(&describe(&value)),
+        Err(error) => match case.json["error"]["last_line"].as_str() {
             // What comes out of a worker is wrapped; its last line is the original error.
-            let line = match expected["last_line"].as_str() {
-                Some(line) => line.to_owned(),
-                None => format!(
-                    "{}: {}",
-                    expected["type"].as_str().unwrap_or("no error"),
-                    expected["message"].as_str().unwrap_or_default()
-                ),
-            };
-            Verdict::equal(&line, &error.to_string())
-        }
+            Some(line) => Verdict::equal(&line.to_owned(), &error.to_string()),
+            None => {
+                let text = error.to_string();
+                let (kind, message) = text.split_once(": ").unwrap_or((&text, ""));
+                case.raises(kind, message)
+            }
+        },
     }
 }

@@ -1,0 +1,110 @@
+//! `default_convert` and `torch.as_tensor`: one value at a time.
+
+use tch::Tensor;
+
+use super::{numbers, stack};
+use crate::error::EngineError;
+use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value};
+
+/// PyTorch's `default_convert`, which loaders without batches apply to each sample: NumPy's arrays and numbers become
+/// tensors, tuples become lists, containers are gone into, all else is kept.
+///
+/// # Errors
+/// TypeError for NumPy values that no tensor can hold: dates, `numpy.bytes_`. Arrays of texts and objects are kept.
+pub fn default_convert(value: Value) -> Result<Value, EngineError> {
+    let all = |items: Vec<Value>| -> Result<Vec<Value>, EngineError> {
+        items.into_iter().map(default_convert).collect()
+    };
+    Ok(match value {
+        Value::Array(array) if array.is_text_or_object() => Value::Array(array),
+        Value::Scalar(NumpyScalar::Str(text)) => Value::Scalar(NumpyScalar::Str(text)),
+        Value::Array(_) | Value::Scalar(_) => as_tensor(value)?,
+        Value::List(items) | Value::Tuple(items) => Value::List(all(items)?),
+        Value::Sequence(sequence) if sequence.keeps_type => Value::Sequence(Sequence {
+            items: all(sequence.items)?,
+            ..sequence
+        }),
+        Value::Sequence(sequence) => Value::List(all(sequence.items)?),
+        Value::Map(mapping) => Value::Map(mapping.map(default_convert)?),
+        Value::NamedTuple(tuple) => Value::NamedTuple(NamedTuple {
+            items: all(tuple.items)?,
+            ..tuple
+        }),
+        other => other,
+    })
+}
+
+/// `torch.as_tensor(value)`; the result is a [`Value::Tensor`].
+pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
+    match value {
+        Value::Tensor(tensor)
+        | Value::Array(NdArray::Numbers(tensor))
+        | Value::Scalar(NumpyScalar::Number(tensor)) => Ok(tensor.into()),
+        Value::Array(array @ NdArray::Other { .. }) => Err(no_such_array(array.dtype())),
+        Value::Scalar(scalar @ NumpyScalar::Other { .. }) => {
+            let name = scalar.type_name();
+            Err(no_such_array(name.trim_start_matches("numpy.")))
+        }
+        Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
+            let name = scalar.type_name();
+            Err(EngineError::type_error(format!(
+                "new(): invalid data type '{name}'"
+            )))
+        }
+        Value::List(items) | Value::Tuple(items) | Value::Sequence(Sequence { items, .. }) => {
+            nested(items).map(Value::Tensor)
+        }
+        Value::NamedTuple(tuple) => nested(tuple.items).map(Value::Tensor),
+        scalar => scalar_tensor(scalar).map(Value::Tensor),
+    }
+}
+
+/// A number as a 0-d tensor: ints are int64, floats float32.
+fn scalar_tensor(value: Value) -> Result<Tensor, EngineError> {
+    numbers::inferred(&[value])?
+        .f_reshape([0i64; 0].as_slice())
+        .map_err(|e| EngineError::torch("make a tensor of a number", &e))
+}
+
+/// A tensor of a nested sequence, all of whose rows are of the same length.
+fn nested(items: Vec<Value>) -> Result<Tensor, EngineError> {
+    let is_row = |value: &Value| {
+        matches!(
+            value,
+            Value::List(_) | Value::Tuple(_) | Value::Sequence(_) | Value::NamedTuple(_)
+        )
+    };
+    if items.is_empty() || !items.iter().any(is_row) {
+        return numbers::inferred(&items);
+    }
+    let rows: Vec<Value> = items.into_iter().map(as_tensor).collect::<Result<_, _>>()?;
+    let length = |row: &Value| match row {
+        Value::Tensor(tensor) if tensor.defined() => tensor.size().first().copied(),
+        _ => None,
+    };
+    let lengths: Vec<i64> = rows.iter().filter_map(length).collect();
+    let (first, rest) = lengths.split_first().unwrap_or((&0, &[]));
+    if let Some(other) = rest.iter().find(|&other| other != first) {
+        return Err(EngineError::value_error(format!(
+            "expected sequence of length {first} at dim 1 (got {other})"
+        )));
+    }
+    stack::tensors(&rows, super::CollateSite::Main)
+}
+
+/// What NumPy's arrays of this dtype raise when a tensor is to be made of them.
+pub(super) fn no_such_array(dtype: &str) -> EngineError {
+    let letter = dtype.trim_start_matches(['<', '>', '|', '=']);
+    let class = match letter.chars().next() {
+        Some('U') => "str_",
+        Some('S' | 'a') => "bytes_",
+        Some('V') => "void",
+        _ if letter == "object" => "object_",
+        // `datetime64[D]` is of the class datetime64.
+        _ => letter.split('[').next().unwrap_or_default(),
+    };
+    EngineError::type_error(format!(
+        "can't convert np.ndarray of type numpy.{class}. The only supported types are: float64, float32, float16, \
+         complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+    ))
+}

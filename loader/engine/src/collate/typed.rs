@@ -1,0 +1,352 @@
+//! Collating plain Rust samples, without a [`Value`](crate::value::Value) in between.
+
+use loadscope_trace::{BatchContent, BatchId};
+use tch::{Kind, Tensor};
+
+use super::{CollateSite, stack};
+use crate::batch::Batch;
+use crate::content::{ContentLimits, describe};
+use crate::error::EngineError;
+use crate::fetch::Collate;
+use crate::pin::{Lease, Pinner};
+use crate::value::{Value, new_tensor};
+
+/// A sample, or a part of one, that batches are made of by stacking: numbers, arrays and lists of numbers, tensors, and
+/// tuples of these.
+///
+/// Shapes and dtypes are those of `default_collate`, with one exception: Rust's numbers have a width and keep it, so an
+/// `f32` becomes float32 where Python's only `float` becomes float64.
+pub trait Stackable: Send + Sized + 'static {
+    /// What a batch of it is: a tensor with a new first dimension, or a tuple of such.
+    type Stacked: Tensors + Batch;
+
+    /// Stacks the samples that `part` finds in `rows`, one a row.
+    ///
+    /// # Errors
+    /// RuntimeError if their shapes differ.
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        site: CollateSite,
+    ) -> Result<Self::Stacked, EngineError>;
+}
+
+/// PyTorch's `default_collate` for plain Rust samples: of `(f32, i64)` it makes `(Tensor, Tensor)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StackCollate;
+
+impl<S: Stackable> Collate<S> for StackCollate {
+    type Batch = S::Stacked;
+
+    fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<S::Stacked, EngineError> {
+        if samples.is_empty() {
+            return Err(super::no_samples());
+        }
+        S::stack(&samples, |sample| sample, site)
+    }
+}
+
+/// A number that tensors are made of.
+pub trait Number: Copy + Send + Sync + 'static {
+    /// Its dtype.
+    const KIND: Kind;
+
+    /// Writes it as this machine has it to `out`, which is as long as the number.
+    fn write(self, out: &mut [u8]);
+}
+
+macro_rules! numbers {
+    ($($type:ty => $kind:ident),* $(,)?) => {
+        $(
+            impl Number for $type {
+                const KIND: Kind = Kind::$kind;
+
+                #[inline]
+                fn write(self, out: &mut [u8]) {
+                    if let Some(out) = out.first_chunk_mut() {
+                        *out = self.to_ne_bytes();
+                    }
+                }
+            }
+
+            impl Stackable for $type {
+                type Stacked = Tensor;
+
+                fn stack<'a, R>(
+                    rows: &'a [R],
+                    part: impl Fn(&'a R) -> &'a Self + Copy,
+                    _site: CollateSite,
+                ) -> Result<Tensor, EngineError> {
+                    numbers(rows, &[], move |row| std::slice::from_ref(part(row)))
+                }
+            }
+        )*
+    };
+}
+
+numbers! {
+    u8 => Uint8,
+    i8 => Int8,
+    i16 => Int16,
+    i32 => Int,
+    i64 => Int64,
+    f32 => Float,
+    f64 => Double,
+}
+
+impl Number for bool {
+    const KIND: Kind = Kind::Bool;
+
+    #[inline]
+    fn write(self, out: &mut [u8]) {
+        if let Some(out) = out.first_mut() {
+            *out = u8::from(self);
+        }
+    }
+}
+
+impl Stackable for bool {
+    type Stacked = Tensor;
+
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        _site: CollateSite,
+    ) -> Result<Tensor, EngineError> {
+        numbers(rows, &[], move |row| std::slice::from_ref(part(row)))
+    }
+}
+
+impl<T: Number, const N: usize> Stackable for [T; N] {
+    type Stacked = Tensor;
+
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        _site: CollateSite,
+    ) -> Result<Tensor, EngineError> {
+        numbers(rows, &[N], move |row| part(row).as_slice())
+    }
+}
+
+impl<T: Number, const N: usize, const M: usize> Stackable for [[T; M]; N] {
+    type Stacked = Tensor;
+
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        _site: CollateSite,
+    ) -> Result<Tensor, EngineError> {
+        numbers(rows, &[N, M], move |row| part(row).as_flattened())
+    }
+}
+
+/// A list of numbers is a tensor with one dimension; all lists of a batch are of the same length.
+impl<T: Number> Stackable for Vec<T> {
+    type Stacked = Tensor;
+
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        _site: CollateSite,
+    ) -> Result<Tensor, EngineError> {
+        let width = rows.first().map_or(0, |row| part(row).len());
+        let lengths = rows.iter().map(|row| part(row).len()).enumerate();
+        if let Some((position, other)) = lengths.into_iter().find(|(_, len)| *len != width) {
+            return Err(stack::unequal(&[width as i64], position, &[other as i64]));
+        }
+        numbers(rows, &[width], move |row| part(row).as_slice())
+    }
+}
+
+impl Stackable for Tensor {
+    type Stacked = Self;
+
+    fn stack<'a, R>(
+        rows: &'a [R],
+        part: impl Fn(&'a R) -> &'a Self + Copy,
+        site: CollateSite,
+    ) -> Result<Self, EngineError> {
+        let items: Vec<&Self> = rows.iter().map(part).collect();
+        stack::stack(&items, site)
+    }
+}
+
+/// A tensor `[rows, size...]` of the numbers of each row. Each row has as many numbers as `size` says.
+fn numbers<'a, R, T: Number>(
+    rows: &'a [R],
+    size: &[usize],
+    part: impl Fn(&'a R) -> &'a [T],
+) -> Result<Tensor, EngineError> {
+    let width = size.iter().product::<usize>();
+    let shape: Vec<i64> = std::iter::once(rows.len())
+        .chain(size.iter().copied())
+        .map(|size| size as i64)
+        .collect();
+    let bytes = width * size_of::<T>();
+    new_tensor(&shape, T::KIND, |out| {
+        if bytes == 0 {
+            return;
+        }
+        for (out, row) in out.chunks_exact_mut(bytes).zip(rows) {
+            let slots = out.chunks_exact_mut(size_of::<T>());
+            for (slot, &number) in slots.zip(part(row)) {
+                number.write(slot);
+            }
+        }
+    })
+    .map_err(|e| EngineError::torch("make a tensor of numbers", &e))
+}
+
+/// Tensors, and tuples of them: what [`Stackable`] samples become.
+pub trait Tensors: Send + Sized + 'static {
+    /// All tensors, in order.
+    fn tensors_mut(&mut self) -> Vec<&mut Tensor>;
+
+    /// The same batch as `default_collate` would have handed it out. Shares the tensors.
+    fn to_value(&self) -> Value;
+}
+
+impl Tensors for Tensor {
+    fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
+        vec![self]
+    }
+
+    fn to_value(&self) -> Value {
+        self.shallow_clone().into()
+    }
+}
+
+macro_rules! batch {
+    ([$($bounds:tt)*] $type:ty) => {
+        impl<$($bounds)*> Batch for $type {
+            fn pin(mut self, pinner: &Pinner) -> Result<(Self, Lease), EngineError> {
+                let mut lease = Lease::default();
+                for tensor in self.tensors_mut() {
+                    *tensor = pinner.pin(tensor, &mut lease)?;
+                }
+                Ok((self, lease))
+            }
+
+            fn describe(&self, id: BatchId) -> Option<BatchContent> {
+                Some(describe(id, &self.to_value(), &ContentLimits::default()))
+            }
+        }
+    };
+}
+
+batch!([] Tensor);
+
+macro_rules! tuples {
+    ($(($($name:ident $at:tt),+))*) => {
+        $(
+            impl<$($name: Stackable),+> Stackable for ($($name,)+) {
+                type Stacked = ($($name::Stacked,)+);
+
+                fn stack<'a, R>(
+                    rows: &'a [R],
+                    part: impl Fn(&'a R) -> &'a Self + Copy,
+                    site: CollateSite,
+                ) -> Result<Self::Stacked, EngineError> {
+                    Ok(($($name::stack(rows, move |row| &part(row).$at, site)?,)+))
+                }
+            }
+
+            impl<$($name: Tensors),+> Tensors for ($($name,)+) {
+                fn tensors_mut(&mut self) -> Vec<&mut Tensor> {
+                    let mut found = Vec::new();
+                    $(found.extend(self.$at.tensors_mut());)+
+                    found
+                }
+
+                fn to_value(&self) -> Value {
+                    Value::List(vec![$(self.$at.to_value()),+])
+                }
+            }
+
+            batch!([$($name: Tensors),+] ($($name,)+));
+        )*
+    };
+}
+
+tuples! {
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collate::default_collate;
+    use proptest::prelude::*;
+    use std::time::Instant;
+
+    proptest! {
+        #[test]
+        fn typed_batches_are_those_of_values(
+            samples in prop::collection::vec(
+                (any::<f64>(), any::<i64>(), any::<bool>(), [any::<i64>(), any::<i64>()]), 1..20),
+        ) {
+            let values = samples.iter().map(|&(a, b, c, [d, e])| {
+                Value::Tuple(vec![a.into(), b.into(), c.into(), Tensor::from_slice(&[d, e]).into()])
+            });
+            let values = default_collate(values.collect(), CollateSite::Worker).unwrap();
+            let typed = StackCollate.collate(samples, CollateSite::Worker).unwrap();
+            prop_assert!(typed.to_value().same(&values));
+        }
+    }
+
+    #[test]
+    fn shapes_follow_the_types() {
+        let site = CollateSite::Main;
+        let sample = || {
+            (
+                (1u8, [1.5f32, 2.5]),
+                [[1i32, 2, 3], [4, 5, 6]],
+                vec![7i64; 4],
+            )
+        };
+        let batch = StackCollate
+            .collate(vec![sample(), sample()], site)
+            .unwrap();
+        let sizes: Vec<Vec<i64>> = batch
+            .to_value()
+            .tensors()
+            .iter()
+            .map(|t| t.size())
+            .collect();
+        assert_eq!(sizes, [vec![2], vec![2, 2], vec![2, 2, 3], vec![2, 4]]);
+        assert_eq!(
+            Vec::<i32>::try_from(batch.1.reshape([-1])).unwrap()[6..9],
+            [1, 2, 3]
+        );
+        let error = StackCollate
+            .collate(vec![vec![1u8], vec![]], site)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "RuntimeError: stack expects each tensor to be equal size, but got [1] at entry 0 and [0] at entry 1"
+        );
+        assert!(StackCollate.collate(Vec::<u8>::new(), site).is_err());
+        let tensors = vec![Tensor::from_slice(&[1u8]), Tensor::from_slice(&[300i64])];
+        let kept = StackCollate.collate(tensors, CollateSite::Worker).unwrap();
+        assert_eq!(kept.kind(), Kind::Uint8);
+    }
+
+    /// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
+    #[test]
+    #[ignore = "a measurement"]
+    fn throughput_of_small_samples() {
+        let samples: Vec<(f32, i64)> = (0..256).map(|i| (i as f32, i)).collect();
+        let start = Instant::now();
+        let rounds = 100_000;
+        for _ in 0..rounds {
+            let batch = StackCollate.collate(samples.clone(), CollateSite::Worker);
+            assert!(std::hint::black_box(batch).is_ok());
+        }
+        let rate = 256.0 * f64::from(rounds) / start.elapsed().as_secs_f64();
+        println!("(f32, i64), 256 a batch: {:.1} M samples/s", rate * 1e-6);
+    }
+}

@@ -1,0 +1,83 @@
+//! A data set of either style, and `+`.
+
+use std::ops::Add;
+use std::sync::Arc;
+
+use super::{ChainDataset, ConcatDataset, Dataset, IterableDataset};
+use crate::error::EngineError;
+use crate::value::Value;
+
+/// A data set of either style, for where PyTorch looks at run time which one it got.
+pub enum AnyDataset<S = Value> {
+    /// Samples by index.
+    Map(Arc<dyn Dataset<Sample = S>>),
+    /// Samples in a stream.
+    Iterable(Arc<dyn IterableDataset<Sample = S>>),
+}
+
+impl<S: Send + 'static> AnyDataset<S> {
+    /// A map-style data set of any type.
+    pub fn map(dataset: impl Dataset<Sample = S>) -> Self {
+        Self::Map(Arc::new(dataset))
+    }
+
+    /// An iterable-style data set of any type.
+    pub fn iterable(dataset: impl IterableDataset<Sample = S>) -> Self {
+        Self::Iterable(Arc::new(dataset))
+    }
+
+    /// `len(dataset)`, samples; `None` = it has no length.
+    pub fn len(&self) -> Option<usize> {
+        match self {
+            Self::Map(dataset) => Some(dataset.len()),
+            Self::Iterable(dataset) => dataset.len(),
+        }
+    }
+
+    /// True if the data set says that it has no samples.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// Names for labels, if the data set has them.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            Self::Map(dataset) => dataset.classes(),
+            Self::Iterable(_) => &[],
+        }
+    }
+}
+
+impl<S> Clone for AnyDataset<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Map(dataset) => Self::Map(Arc::clone(dataset)),
+            Self::Iterable(dataset) => Self::Iterable(Arc::clone(dataset)),
+        }
+    }
+}
+
+impl<S> From<Arc<dyn Dataset<Sample = S>>> for AnyDataset<S> {
+    fn from(dataset: Arc<dyn Dataset<Sample = S>>) -> Self {
+        Self::Map(dataset)
+    }
+}
+
+impl<S> From<Arc<dyn IterableDataset<Sample = S>>> for AnyDataset<S> {
+    fn from(dataset: Arc<dyn IterableDataset<Sample = S>>) -> Self {
+        Self::Iterable(dataset)
+    }
+}
+
+/// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable. As in PyTorch, `map + iterable`
+/// fails at once and `iterable + map` when the chain gets there.
+impl<S: Send + 'static> Add for AnyDataset<S> {
+    type Output = Result<Self, EngineError>;
+
+    fn add(self, other: Self) -> Self::Output {
+        Ok(match self {
+            Self::Map(_) => Self::map(ConcatDataset::new([self, other])?),
+            Self::Iterable(_) => Self::iterable(ChainDataset::new([self, other])),
+        })
+    }
+}

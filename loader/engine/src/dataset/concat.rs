@@ -1,0 +1,242 @@
+//! One data set behind the other.
+
+use std::sync::Arc;
+
+use super::{AnyDataset, Dataset, SampleClock, SampleError, SampleStream};
+use crate::dataset::IterableDataset;
+use crate::error::{EngineError, ExceptionKind};
+
+/// PyTorch's `ConcatDataset`: the samples of the first member, then those of the second, and so on.
+pub struct ConcatDataset<S> {
+    members: Vec<Arc<dyn Dataset<Sample = S>>>,
+    cumulative_sizes: Vec<usize>,
+    notes: Vec<String>,
+}
+
+impl<S: Send + 'static> ConcatDataset<S> {
+    /// The members in this order. They may be of different types, as long as their samples are not.
+    ///
+    /// # Errors
+    /// AssertionError if there are none or one is iterable-style.
+    pub fn new<D: Into<AnyDataset<S>>>(
+        datasets: impl IntoIterator<Item = D>,
+    ) -> Result<Self, EngineError> {
+        let members = datasets
+            .into_iter()
+            .map(|dataset| match dataset.into() {
+                AnyDataset::Map(dataset) => Ok(dataset),
+                AnyDataset::Iterable(_) => {
+                    Err(assertion("ConcatDataset does not support IterableDataset"))
+                }
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if members.is_empty() {
+            return Err(assertion("datasets should not be an empty iterable"));
+        }
+        let sizes = members.iter().scan(0usize, |end, member| {
+            *end = end.saturating_add(member.len());
+            Some(*end)
+        });
+        Ok(Self {
+            cumulative_sizes: sizes.collect(),
+            notes: members.iter().flat_map(|m| m.notes()).cloned().collect(),
+            members,
+        })
+    }
+
+    /// For each member, the number of samples up to its end.
+    pub fn cumulative_sizes(&self) -> &[usize] {
+        &self.cumulative_sizes
+    }
+
+    /// The member that holds sample `index`, and the index there. Members without samples are never found.
+    fn find(&self, index: usize) -> Option<(&Arc<dyn Dataset<Sample = S>>, usize)> {
+        let at = self.cumulative_sizes.partition_point(|&end| end <= index);
+        let begin = match at.checked_sub(1) {
+            Some(before) => *self.cumulative_sizes.get(before)?,
+            None => 0,
+        };
+        Some((self.members.get(at)?, index - begin))
+    }
+}
+
+impl<S: Send + 'static> Dataset for ConcatDataset<S> {
+    type Sample = S;
+
+    fn len(&self) -> usize {
+        self.cumulative_sizes.last().copied().unwrap_or(0)
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<S, SampleError> {
+        match self.find(index) {
+            Some((member, index)) => member.get(index, clock),
+            None => Err(SampleError::new("IndexError", "list index out of range")),
+        }
+    }
+
+    /// Below `-len`, PyTorch raises a ValueError here, not an IndexError.
+    fn get_at(&self, index: i64, clock: &mut SampleClock) -> Result<S, SampleError> {
+        match super::wrap(index, self.len()) {
+            Some(index) => self.get(index, clock),
+            None => Err(SampleError::new(
+                "ValueError",
+                "absolute value of index should not exceed dataset length",
+            )),
+        }
+    }
+
+    /// Those of the first member that has names.
+    fn classes(&self) -> &[String] {
+        let mut classes = self.members.iter().map(|m| m.classes());
+        classes.find(|c| !c.is_empty()).unwrap_or_default()
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// PyTorch's `ChainDataset`: one stream after the other.
+pub struct ChainDataset<S> {
+    members: Arc<[AnyDataset<S>]>,
+}
+
+const ONLY_ITERABLE: &str = "ChainDataset only supports IterableDataset";
+
+impl<S: Send + 'static> ChainDataset<S> {
+    /// The members in this order. As in PyTorch, a map-style member is an error only once the stream gets there.
+    pub fn new<D: Into<AnyDataset<S>>>(datasets: impl IntoIterator<Item = D>) -> Self {
+        Self {
+            members: datasets.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// `len(dataset)`: the sum of the members' lengths, samples.
+    ///
+    /// # Errors
+    /// AssertionError for a map-style member, TypeError for one without a length.
+    pub fn total_len(&self) -> Result<usize, EngineError> {
+        let mut total = 0usize;
+        for member in self.members.iter() {
+            let AnyDataset::Iterable(member) = member else {
+                return Err(assertion(ONLY_ITERABLE));
+            };
+            let len = member.len().ok_or_else(|| {
+                let name = member.type_name();
+                EngineError::type_error(format!("object of type '{name}' has no len()"))
+            })?;
+            total = total.saturating_add(len);
+        }
+        Ok(total)
+    }
+}
+
+impl<S: Send + 'static> IterableDataset for ChainDataset<S> {
+    type Sample = S;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<S>>, SampleError> {
+        Ok(Box::new(Chain {
+            members: Arc::clone(&self.members),
+            next: 0,
+            stream: None,
+        }))
+    }
+
+    /// `None` where [`total_len`](Self::total_len) fails.
+    fn len(&self) -> Option<usize> {
+        self.total_len().ok()
+    }
+
+    fn type_name(&self) -> &str {
+        "ChainDataset"
+    }
+}
+
+struct Chain<S> {
+    members: Arc<[AnyDataset<S>]>,
+    /// The member to be opened next.
+    next: usize,
+    stream: Option<Box<dyn SampleStream<S>>>,
+}
+
+impl<S: Send + 'static> SampleStream<S> for Chain<S> {
+    fn next(&mut self, clock: &mut SampleClock) -> Option<Result<S, SampleError>> {
+        loop {
+            if let Some(stream) = &mut self.stream {
+                match stream.next(clock) {
+                    Some(Ok(sample)) => return Some(Ok(sample)),
+                    Some(Err(error)) => return Some(Err(self.end(error))),
+                    None => self.stream = None,
+                }
+            }
+            let opened = match self.members.get(self.next)? {
+                AnyDataset::Iterable(member) => member.iter(),
+                AnyDataset::Map(_) => Err(SampleError::new("AssertionError", ONLY_ITERABLE)),
+            };
+            self.next += 1;
+            match opened {
+                Ok(stream) => self.stream = Some(stream),
+                Err(error) => return Some(Err(self.end(error))),
+            }
+        }
+    }
+}
+
+impl<S> Chain<S> {
+    /// After an error nothing follows, as with a Python generator.
+    fn end(&mut self, error: SampleError) -> SampleError {
+        self.stream = None;
+        self.next = self.members.len();
+        error
+    }
+}
+
+fn assertion(message: &str) -> EngineError {
+    EngineError::python(ExceptionKind::ASSERTION_ERROR, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::ListDataset;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn concatenated_lists_are_one_list(lists in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..5), 1..6)) {
+            let joined: Vec<u8> = lists.concat();
+            let data = ConcatDataset::new(lists.into_iter().map(|list| AnyDataset::map(ListDataset::from(list)))).unwrap();
+            let mut clock = SampleClock::off();
+            prop_assert_eq!(data.len(), joined.len());
+            for (i, &sample) in joined.iter().enumerate() {
+                prop_assert_eq!(data.get(i, &mut clock), Ok(sample));
+                prop_assert_eq!(data.get_at(i as i64 - joined.len() as i64, &mut clock), Ok(sample));
+            }
+            for bad in [joined.len(), usize::MAX] {
+                prop_assert_eq!(data.get(bad, &mut clock).unwrap_err().kind, "IndexError");
+            }
+            for bad in [-1 - joined.len() as i64, i64::MIN] {
+                prop_assert_eq!(data.get_at(bad, &mut clock).unwrap_err().kind, "ValueError");
+            }
+        }
+    }
+
+    #[test]
+    fn plus_follows_the_left_side() {
+        let map = || AnyDataset::map(ListDataset::from(vec![1u8, 2]));
+        let stream = || AnyDataset::iterable(ChainDataset::<u8>::new([] as [AnyDataset<u8>; 0]));
+        assert_eq!((map() + map()).unwrap().len(), Some(4));
+        assert!((map() + stream()).is_err());
+        let Ok(AnyDataset::Iterable(chain)) = stream() + map() else {
+            panic!("iterable + anything is a chain");
+        };
+        let mut chain = chain.iter().unwrap();
+        let mut clock = SampleClock::off();
+        let error = chain.next(&mut clock).unwrap().unwrap_err();
+        assert_eq!(
+            (error.kind.as_str(), error.message.as_str()),
+            ("AssertionError", ONLY_ITERABLE)
+        );
+        assert!(chain.next(&mut clock).is_none());
+    }
+}

@@ -1,0 +1,46 @@
+//! Data sets that make a whole batch at once, without samples in between.
+
+use std::sync::Arc;
+
+use super::{Dataset, SampleClock, SampleError};
+use crate::batch::Batch;
+use crate::error::EngineError;
+use crate::fetch::{Fetch, FetchError, FetchScope};
+
+/// A data set that lies in memory and can copy samples from there straight into a batch.
+pub trait Gather: Dataset {
+    /// What it makes.
+    type Batch: Batch;
+
+    /// The batch that collating the samples at `indices` would make, in one step.
+    ///
+    /// # Errors
+    /// `IndexError` beyond the end.
+    fn gather(
+        &self,
+        indices: &[usize],
+        clock: &mut SampleClock,
+    ) -> Result<Self::Batch, SampleError>;
+}
+
+/// Fetches whole batches from a data set that can [`Gather`]. There are no samples in it to be timed one by one.
+pub struct GatherFetcher<D: ?Sized> {
+    dataset: Arc<D>,
+}
+
+impl<D: ?Sized> GatherFetcher<D> {
+    /// Batches from `dataset`.
+    pub fn new(dataset: Arc<D>) -> Self {
+        Self { dataset }
+    }
+}
+
+impl<D: Gather + ?Sized> Fetch for GatherFetcher<D> {
+    type Batch = D::Batch;
+
+    fn fetch(&self, indices: &[usize], scope: &mut FetchScope<'_>) -> Result<D::Batch, FetchError> {
+        let batch = self.dataset.gather(indices, &mut scope.stages);
+        scope.collating();
+        Ok(batch.map_err(EngineError::from)?)
+    }
+}

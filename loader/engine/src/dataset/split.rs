@@ -1,0 +1,236 @@
+//! Cutting a data set into parts at random.
+
+use std::sync::Arc;
+
+use super::{Dataset, Subset, wrap};
+use crate::error::EngineError;
+use crate::rng::Generator;
+
+/// How large a part of [`random_split`] is to be: a Python `int` or a `float`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SplitLength {
+    /// Number of samples.
+    Count(i64),
+    /// Fraction of all samples, 0..=1.
+    Fraction(f64),
+}
+
+impl SplitLength {
+    fn number(self) -> f64 {
+        match self {
+            Self::Count(count) => count as f64,
+            Self::Fraction(fraction) => fraction,
+        }
+    }
+}
+
+impl From<i64> for SplitLength {
+    fn from(count: i64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<f64> for SplitLength {
+    fn from(fraction: f64) -> Self {
+        Self::Fraction(fraction)
+    }
+}
+
+/// What [`random_split`] returns.
+pub struct Split<D: ?Sized> {
+    /// The parts, in the order of the lengths.
+    pub subsets: Vec<Subset<D>>,
+    /// What PyTorch warns of (`UserWarning`): parts without samples.
+    pub warnings: Vec<String>,
+}
+
+/// PyTorch's `random_split`: a data set cut into parts at random, with one `randperm` of `generator`.
+///
+/// Lengths that add up to 1 are fractions, whatever they look like: `[1]` is all samples. Samples that are left over by
+/// rounding down go to the parts in turn. Negative lengths are not refused; as in Python, parts then overlap.
+///
+/// # Errors
+/// ValueError if the lengths do not add up to the length of the data set or a fraction is not in 0..=1, TypeError for
+/// numbers of samples that are not whole. Then nothing is drawn.
+pub fn random_split<D: Dataset + ?Sized>(
+    dataset: Arc<D>,
+    lengths: &[SplitLength],
+    generator: &mut Generator,
+) -> Result<Split<D>, EngineError> {
+    let n = dataset.len();
+    let mut warnings = Vec::new();
+    let total = sum(lengths);
+    let lengths = if is_close_to_one(total.number()) && total.number() <= 1.0 {
+        let counts = counts_of(lengths, n)?;
+        for (i, _) in counts.iter().enumerate().filter(|(_, count)| **count == 0) {
+            warnings.push(format!(
+                "Length of split at index {i} is 0. This might result in an empty dataset."
+            ));
+        }
+        counts
+    } else {
+        whole(lengths, total, n)?
+    };
+    if lengths.iter().map(|&l| i128::from(l)).sum::<i128>() != n as i128 {
+        return Err(wrong_sum());
+    }
+    let order = generator.randperm(n)?;
+    let mut end = 0i64;
+    let cut = lengths.iter().map(|&length| {
+        end = end.saturating_add(length);
+        let range = python_slice(end.saturating_sub(length), end, n);
+        let indices = range.filter_map(|i| order.get(i)).map(|i| i as i64);
+        Subset::new(Arc::clone(&dataset), indices.collect::<Vec<_>>())
+    });
+    Ok(Split {
+        subsets: cut.collect(),
+        warnings,
+    })
+}
+
+fn wrong_sum() -> EngineError {
+    EngineError::value_error("Sum of input lengths does not equal the length of the input dataset!")
+}
+
+/// Python's `sum`: exact while there are only ints, plain additions from left to right once there is a float.
+fn sum(lengths: &[SplitLength]) -> SplitLength {
+    let zero = SplitLength::Count(0);
+    lengths.iter().fold(zero, |sum, &length| {
+        let exact = match (sum, length) {
+            (SplitLength::Count(a), SplitLength::Count(b)) => a.checked_add(b),
+            _ => None,
+        };
+        exact.map_or(
+            SplitLength::Fraction(sum.number() + length.number()),
+            SplitLength::Count,
+        )
+    })
+}
+
+/// `math.isclose(x, 1)`
+fn is_close_to_one(x: f64) -> bool {
+    x.is_finite() && (x - 1.0).abs() <= 1e-9 * x.abs().max(1.0)
+}
+
+/// Numbers of samples for fractions.
+fn counts_of(fractions: &[SplitLength], n: usize) -> Result<Vec<i64>, EngineError> {
+    let mut counts = Vec::with_capacity(fractions.len());
+    for (i, fraction) in fractions.iter().enumerate() {
+        let fraction = fraction.number();
+        if !(0.0..=1.0).contains(&fraction) {
+            return Err(EngineError::value_error(format!(
+                "Fraction at index {i} is not between 0 and 1"
+            )));
+        }
+        counts.push((n as f64 * fraction).floor() as i64);
+    }
+    let left = n as i128 - counts.iter().map(|&c| i128::from(c)).sum::<i128>();
+    let parts = counts.len() as i128;
+    if left > 0 && parts > 0 {
+        for (i, count) in counts.iter_mut().enumerate() {
+            let more = left / parts + i128::from((i as i128) < left % parts);
+            *count = count.saturating_add(more as i64);
+        }
+    }
+    Ok(counts)
+}
+
+/// The lengths as whole numbers.
+fn whole(lengths: &[SplitLength], total: SplitLength, n: usize) -> Result<Vec<i64>, EngineError> {
+    let counts: Option<Vec<i64>> = lengths
+        .iter()
+        .map(|length| match length {
+            SplitLength::Count(count) => Some(*count),
+            SplitLength::Fraction(_) => None,
+        })
+        .collect();
+    match counts {
+        Some(counts) => Ok(counts),
+        // The sum is compared first; then `randperm` refuses a float.
+        None if total.number() == n as f64 => Err(EngineError::type_error(
+            "randperm() received an invalid combination of arguments - got (float, generator=torch._C.Generator)",
+        )),
+        None => Err(wrong_sum()),
+    }
+}
+
+/// The positions of `list[start:stop]` in a list of `len` elements.
+fn python_slice(start: i64, stop: i64, len: usize) -> std::ops::Range<usize> {
+    let position = |index: i64| match usize::try_from(index) {
+        Ok(index) => index.min(len),
+        Err(_) => wrap(index, len).unwrap_or(0),
+    };
+    position(start)..position(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::ListDataset;
+    use proptest::prelude::*;
+
+    fn list(n: usize) -> Arc<ListDataset<usize>> {
+        Arc::new((0..n).collect())
+    }
+
+    fn split(n: usize, lengths: &[SplitLength]) -> Result<Split<ListDataset<usize>>, EngineError> {
+        random_split(list(n), lengths, &mut Generator::new(0))
+    }
+
+    fn indices(n: usize, lengths: &[SplitLength]) -> Vec<Vec<i64>> {
+        let split = split(n, lengths).unwrap();
+        split.subsets.iter().map(|s| s.indices().to_vec()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn parts_hold_every_sample_once(sizes in prop::collection::vec(0i64..20, 1..6)) {
+            let n = sizes.iter().sum::<i64>() as usize;
+            let lengths: Vec<SplitLength> = sizes.iter().map(|&s| s.into()).collect();
+            let parts = indices(n, &lengths);
+            if n != 1 {
+                prop_assert!(parts.iter().map(|p| p.len() as i64).eq(sizes));
+            }
+            let mut all = parts.concat();
+            all.sort_unstable();
+            prop_assert!(all.into_iter().eq(0..n as i64));
+        }
+
+        #[test]
+        fn no_lengths_panic(
+            n in 0usize..20,
+            lengths in prop::collection::vec(prop_oneof![
+                any::<i64>().prop_map(SplitLength::Count), (-5i64..25).prop_map(SplitLength::Count),
+                any::<f64>().prop_map(SplitLength::Fraction), (0.0..1.0).prop_map(SplitLength::Fraction)], 0..4),
+        ) {
+            let _ = split(n, &lengths).map(|s| s.subsets.len());
+        }
+    }
+
+    #[test]
+    fn odd_lengths_are_what_python_makes_of_them() {
+        use SplitLength::{Count, Fraction};
+        let all = vec![4, 1, 7, 5, 3, 9, 0, 8, 6, 2];
+        assert_eq!(indices(10, &[Count(1)]), std::slice::from_ref(&all));
+        assert_eq!(
+            indices(10, &[Fraction(0.9999999999)]),
+            std::slice::from_ref(&all)
+        );
+        assert_eq!(indices(10, &[Count(11), Count(-1)]), [all, vec![]]);
+        assert_eq!(
+            indices(3, &[Count(-1), Count(-1), Count(5)]),
+            [vec![2, 0], vec![], vec![0, 1]]
+        );
+        let warned = split(1, &[Count(1), Count(0)]).unwrap().warnings;
+        assert!(warned[0].starts_with("Length of split at index 1 is 0"));
+        assert!(split(0, &[Count(0)]).unwrap().warnings.is_empty());
+        let kind = |n, lengths: &[SplitLength]| {
+            let error = split(n, lengths).err().unwrap();
+            error.exception_kind().as_str().to_owned()
+        };
+        assert_eq!(kind(10, &[Fraction(3.0), Fraction(7.0)]), "TypeError");
+        assert_eq!(kind(10, &[Fraction(f64::NAN)]), "ValueError");
+        assert_eq!(kind(10, &[Fraction(1.0 + f64::EPSILON)]), "ValueError");
+        assert_eq!(kind(1, &[Count(2), Count(-1)]), "ValueError");
+    }
+}

@@ -1,0 +1,293 @@
+//! Windows of a long text that has been turned into numbers.
+
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::Mmap;
+use tch::{Kind, Tensor};
+
+use super::{Dataset, Gather, SampleClock, SampleError};
+use crate::error::EngineError;
+use crate::value::{DType, Value, new_tensor};
+
+/// Bytes of a token in the file.
+const TOKEN: usize = 2;
+
+/// The dtype of the tensors that [`TokenWindows`] hands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TokenDtype {
+    /// `torch.int64`, which embeddings want: four times the bytes of the file.
+    #[default]
+    Int64,
+    /// `torch.uint16`, as in the file; to be converted where it is used, best on the GPU. `tch` has no name for this
+    /// dtype: see [`DType`].
+    UInt16,
+}
+
+/// Windows of a file of tokens, as language models are trained on: sample i is `tokens[i·stride .. i·stride + block]`, a
+/// tensor `[block]`.
+///
+/// The file holds nothing but 16-bit unsigned integers, little-endian, as `numpy.ndarray.tofile` writes them. It is mapped
+/// to memory, not read: only what is used is loaded, once for all workers. It must not be made shorter meanwhile; the
+/// operating system ends programs that read where a file no longer is.
+pub struct TokenWindows {
+    map: Mmap,
+    block: usize,
+    stride: usize,
+    dtype: TokenDtype,
+    len: usize,
+}
+
+impl TokenWindows {
+    /// Windows of `block` tokens, one every `stride` tokens; `None`: side by side.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, holds half a token or not even one window.
+    pub fn open(
+        path: &Path,
+        block: usize,
+        stride: Option<usize>,
+        dtype: TokenDtype,
+    ) -> Result<Self, EngineError> {
+        let fail = |what: String| {
+            EngineError::Dataset(format!("The file of tokens {} {what}", path.display()))
+        };
+        let stride = stride.unwrap_or(block);
+        if block == 0 || stride == 0 {
+            return Err(fail(
+                "cannot be cut into windows of no tokens, or none apart. Give block and stride of at least 1".to_owned(),
+            ));
+        }
+        let file = File::open(path).map_err(|e| fail(format!("cannot be opened: {e}")))?;
+        let about = file
+            .metadata()
+            .map_err(|e| fail(format!("cannot be read: {e}")))?;
+        if !about.is_file() {
+            return Err(fail("is no file".to_owned()));
+        }
+        if !about.len().is_multiple_of(TOKEN as u64) {
+            return Err(fail(format!(
+                "has {} bytes, but tokens of 16 bits take two each. It may be cut off, or hold something else",
+                about.len()
+            )));
+        }
+        let tokens = usize::try_from(about.len()).unwrap_or(usize::MAX) / TOKEN;
+        let Some(room) = tokens.checked_sub(block) else {
+            return Err(fail(format!(
+                "has {tokens} tokens, fewer than a window of {block}. Choose a smaller block"
+            )));
+        };
+        // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
+        // length is asked of the user.
+        let map = unsafe { Mmap::map(&file) };
+        Ok(Self {
+            map: map.map_err(|e| fail(format!("cannot be mapped to memory: {e}")))?,
+            block,
+            stride,
+            dtype,
+            len: room / stride + 1,
+        })
+    }
+
+    /// Tokens of a window.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// The bytes of window `index`: `2 · block`, little-endian.
+    pub fn window(&self, index: usize) -> Option<&[u8]> {
+        if index >= self.len {
+            return None;
+        }
+        let start = index * self.stride * TOKEN;
+        self.map.get(start..start + self.block * TOKEN)
+    }
+
+    /// One tensor `[rows, block]`, or `[block]` for a single window.
+    fn tensor(&self, size: &[i64], indices: &[usize]) -> Result<Tensor, SampleError> {
+        if let Some(&index) = indices.iter().find(|&&index| index >= self.len) {
+            return Err(SampleError::out_of_range(index, self.len));
+        }
+        let windows = indices.iter().filter_map(|&index| self.window(index));
+        let tensor = match self.dtype {
+            TokenDtype::Int64 => new_tensor(size, Kind::Int64, |out| {
+                for (row, window) in out.chunks_exact_mut(self.block * 8).zip(windows) {
+                    widen(window, row);
+                }
+            }),
+            TokenDtype::UInt16 => new_tensor(size, DType::UInt16, |out| {
+                for (row, window) in out.chunks_exact_mut(self.block * TOKEN).zip(windows) {
+                    narrow(window, row);
+                }
+            }),
+        };
+        tensor.map_err(|e| SampleError::new("RuntimeError", e.to_string()))
+    }
+}
+
+/// 16 bits little-endian to 64 bits as this machine has them. Arrays of fixed size, so that the compiler uses vectors.
+fn widen(tokens: &[u8], out: &mut [u8]) {
+    let (tokens, _) = tokens.as_chunks::<TOKEN>();
+    let (out, _) = out.as_chunks_mut::<8>();
+    for (out, token) in out.iter_mut().zip(tokens) {
+        *out = i64::from(u16::from_le_bytes(*token)).to_ne_bytes();
+    }
+}
+
+/// 16 bits little-endian to 16 bits as this machine has them, which nearly everywhere is a copy.
+fn narrow(tokens: &[u8], out: &mut [u8]) {
+    let (tokens, _) = tokens.as_chunks::<TOKEN>();
+    let (out, _) = out.as_chunks_mut::<TOKEN>();
+    for (out, token) in out.iter_mut().zip(tokens) {
+        *out = u16::from_le_bytes(*token).to_ne_bytes();
+    }
+}
+
+impl Dataset for TokenWindows {
+    type Sample = Value;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
+        let size = [self.block as i64];
+        clock.stage("read", || self.tensor(&size, &[index]).map(Value::from))
+    }
+
+    /// All windows in one piece of memory; each sample is a row of it.
+    fn get_batch(
+        &self,
+        indices: &[usize],
+        clock: &mut SampleClock,
+    ) -> Option<Result<Vec<Value>, SampleError>> {
+        for _ in indices {
+            clock.begin_sample();
+        }
+        let batch = match self.gather(indices, clock) {
+            Ok(Value::Tensor(batch)) => batch,
+            Ok(_) => return Some(Ok(Vec::new())),
+            Err(error) => return Some(Err(error)),
+        };
+        let rows = (0..indices.len() as i64).map(|row| match batch.f_select(0, row) {
+            Ok(row) => Ok(row.into()),
+            Err(e) => Err(SampleError::new("RuntimeError", e.to_string())),
+        });
+        Some(rows.collect())
+    }
+}
+
+impl Gather for TokenWindows {
+    type Batch = Value;
+
+    /// A tensor `[len(indices), block]`.
+    fn gather(&self, indices: &[usize], clock: &mut SampleClock) -> Result<Value, SampleError> {
+        let size = [indices.len() as i64, self.block as i64];
+        clock.stage("read", || self.tensor(&size, indices).map(Value::from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collate::{CollateSite, default_collate};
+    use proptest::prelude::*;
+    use std::io::Write as _;
+
+    fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    proptest! {
+        #[test]
+        fn windows_are_slices_of_the_file(
+            tokens in prop::collection::vec(any::<u16>(), 1..200), block in 1usize..20, stride in prop::option::of(1usize..25),
+        ) {
+            let bytes: Vec<u8> = tokens.iter().flat_map(|t| t.to_le_bytes()).collect();
+            let file = file(&bytes);
+            for dtype in [TokenDtype::Int64, TokenDtype::UInt16] {
+                let data = TokenWindows::open(file.path(), block, stride, dtype);
+                if tokens.len() < block {
+                    prop_assert!(data.is_err());
+                    continue;
+                }
+                let data = data.unwrap();
+                let stride = stride.unwrap_or(block);
+                let expected: Vec<&[u16]> = tokens.windows(block).step_by(stride).collect();
+                prop_assert_eq!(data.len(), expected.len());
+                let mut clock = SampleClock::off();
+                let all: Vec<usize> = (0..data.len()).rev().collect();
+                for (i, window) in expected.into_iter().enumerate() {
+                    let sample = data.get(i, &mut clock).unwrap();
+                    let numbers = Vec::<i64>::try_from(sample.tensors()[0].to_kind(Kind::Int64)).unwrap();
+                    prop_assert!(numbers.into_iter().eq(window.iter().map(|&t| i64::from(t))));
+                }
+                let gathered = data.gather(&all, &mut clock).unwrap();
+                let batch = data.get_batch(&all, &mut clock).unwrap().unwrap();
+                let single = all.iter().map(|&i| data.get(i, &mut clock).unwrap()).collect();
+                for samples in [batch, single] {
+                    let collated = default_collate(samples, CollateSite::Worker).unwrap();
+                    prop_assert!(collated.same(&gathered));
+                }
+                prop_assert_eq!(data.get(data.len(), &mut clock).unwrap_err().kind, "IndexError");
+            }
+        }
+    }
+
+    #[test]
+    fn bad_files_are_named() {
+        let says = |path: &Path, block, part: &str| {
+            let data = TokenWindows::open(path, block, None, TokenDtype::default());
+            let error = data.err().unwrap().to_string();
+            assert!(error.contains(part), "{error}");
+        };
+        says(Path::new("/no/such/file"), 4, "cannot be opened");
+        says(&std::env::temp_dir(), 4, "is no file");
+        says(file(&[1, 2, 3]).path(), 1, "has 3 bytes");
+        says(
+            file(&[1, 2]).path(),
+            2,
+            "has 1 tokens, fewer than a window of 2",
+        );
+        says(file(&[]).path(), 1, "has 0 tokens");
+        says(file(&[1, 2]).path(), 0, "at least 1");
+    }
+
+    /// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
+    #[test]
+    #[ignore = "a measurement"]
+    fn throughput_of_windows() {
+        use crate::rng::Generator;
+        let file = file(&vec![7u8; 64 << 20]);
+        let order: Vec<usize> = Generator::new(0)
+            .randperm(32 << 10)
+            .unwrap()
+            .iter()
+            .collect();
+        let mut clock = SampleClock::off();
+        for dtype in [TokenDtype::Int64, TokenDtype::UInt16] {
+            let data = TokenWindows::open(file.path(), 1024, None, dtype).unwrap();
+            let mut measure = |name: &str, work: &mut dyn FnMut(&[usize], &mut SampleClock)| {
+                let mut best = f64::MAX;
+                for _ in 0..5 {
+                    let start = std::time::Instant::now();
+                    order.chunks(32).for_each(|batch| work(batch, &mut clock));
+                    best = best.min(start.elapsed().as_secs_f64());
+                }
+                println!(
+                    "{dtype:?}, {name}: {:.2} M windows/s",
+                    order.len() as f64 / best * 1e-6
+                );
+            };
+            measure("gather", &mut |batch, clock| {
+                drop(data.gather(batch, clock).unwrap())
+            });
+            measure("get_batch, collate", &mut |batch, clock| {
+                let samples = data.get_batch(batch, clock).unwrap().unwrap();
+                drop(default_collate(samples, CollateSite::Worker).unwrap());
+            });
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! PyTorch's dtypes, including those that `tch` has no name for.
+
+use tch::{Kind, TchError, Tensor};
+
+use super::new_tensor;
+
+/// The type of a tensor's elements, `torch.dtype`.
+///
+/// libtorch knows unsigned integers of 16, 32 and 64 bits; [`Kind`] does not. A tensor of such a dtype is an ordinary
+/// [`Tensor`], but [`Tensor::f_kind`] refuses to name it (and [`Tensor::kind`] panics), so ask here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DType {
+    /// One that `tch` knows.
+    Kind(Kind),
+    /// `torch.uint16`
+    UInt16,
+    /// `torch.uint32`
+    UInt32,
+    /// `torch.uint64`
+    UInt64,
+}
+
+/// Their numbers inside libtorch.
+const UNSIGNED: [(i32, DType); 3] = [
+    (27, DType::UInt16),
+    (28, DType::UInt32),
+    (29, DType::UInt64),
+];
+
+impl DType {
+    /// The dtype of a tensor; `None` for an undefined one and for dtypes nobody uses for data (quantised to 4 bits …).
+    pub fn of(tensor: &Tensor) -> Option<Self> {
+        match tensor.f_kind() {
+            Ok(kind) => Some(Self::Kind(kind)),
+            Err(TchError::UnknownKind(code)) => UNSIGNED
+                .iter()
+                .find(|(at, _)| *at == code)
+                .map(|(_, dtype)| *dtype),
+            Err(_) => None,
+        }
+    }
+
+    /// Bytes of an element.
+    pub fn width(self) -> usize {
+        match self {
+            Self::Kind(kind) => kind.elt_size_in_bytes(),
+            Self::UInt16 => 2,
+            Self::UInt32 => 4,
+            Self::UInt64 => 8,
+        }
+    }
+
+    /// PyTorch's name: `torch.uint8`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UInt16 => "torch.uint16",
+            Self::UInt32 => "torch.uint32",
+            Self::UInt64 => "torch.uint64",
+            Self::Kind(kind) => match kind {
+                Kind::Uint8 => "torch.uint8",
+                Kind::Int8 => "torch.int8",
+                Kind::Int16 => "torch.int16",
+                Kind::Int => "torch.int32",
+                Kind::Int64 => "torch.int64",
+                Kind::Half => "torch.float16",
+                Kind::Float => "torch.float32",
+                Kind::Double => "torch.float64",
+                Kind::ComplexHalf => "torch.complex32",
+                Kind::ComplexFloat => "torch.complex64",
+                Kind::ComplexDouble => "torch.complex128",
+                Kind::Bool => "torch.bool",
+                Kind::QInt8 => "torch.qint8",
+                Kind::QUInt8 => "torch.quint8",
+                Kind::QInt32 => "torch.qint32",
+                Kind::BFloat16 => "torch.bfloat16",
+                Kind::Float8e5m2 => "torch.float8_e5m2",
+                Kind::Float8e4m3fn => "torch.float8_e4m3fn",
+                Kind::Float8e5m2fnuz => "torch.float8_e5m2fnuz",
+                Kind::Float8e4m3fnuz => "torch.float8_e4m3fnuz",
+            },
+        }
+    }
+
+    /// The same dtype in NumPy, where it has one: `uint8`.
+    pub fn numpy_name(self) -> &'static str {
+        let name = self.name();
+        name.strip_prefix("torch.").unwrap_or(name)
+    }
+
+    /// The dtype of that PyTorch or NumPy name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        const KINDS: [Kind; 20] = [
+            Kind::Uint8,
+            Kind::Int8,
+            Kind::Int16,
+            Kind::Int,
+            Kind::Int64,
+            Kind::Half,
+            Kind::Float,
+            Kind::Double,
+            Kind::ComplexHalf,
+            Kind::ComplexFloat,
+            Kind::ComplexDouble,
+            Kind::Bool,
+            Kind::QInt8,
+            Kind::QUInt8,
+            Kind::QInt32,
+            Kind::BFloat16,
+            Kind::Float8e5m2,
+            Kind::Float8e4m3fn,
+            Kind::Float8e5m2fnuz,
+            Kind::Float8e4m3fnuz,
+        ];
+        let name = name.strip_prefix("torch.").unwrap_or(name);
+        KINDS
+            .into_iter()
+            .map(Self::Kind)
+            .chain(UNSIGNED.map(|(_, dtype)| dtype))
+            .find(|dtype| dtype.numpy_name() == name)
+    }
+
+    /// `tensor.to(dtype)`: a copy of that dtype, or another reference to the same tensor if it has it.
+    ///
+    /// # Errors
+    /// libtorch's, if there is no such conversion.
+    pub fn convert(self, tensor: &Tensor) -> Result<Tensor, TchError> {
+        match self {
+            Self::Kind(kind) => tensor.f_to_kind(kind),
+            wide if Self::of(tensor) == Some(wide) => Ok(tensor.shallow_clone()),
+            wide => {
+                let mut copy = new_tensor(&tensor.size(), wide, |_| {})?;
+                copy.f_copy_(tensor)?;
+                Ok(copy)
+            }
+        }
+    }
+
+    /// The name inside libtorch, which its errors use: `Long`.
+    pub(crate) fn cpp_name(self) -> String {
+        match self {
+            Self::Kind(Kind::Uint8) => "Byte".to_owned(),
+            Self::Kind(Kind::Int8) => "Char".to_owned(),
+            Self::Kind(Kind::Int16) => "Short".to_owned(),
+            Self::Kind(Kind::Int64) => "Long".to_owned(),
+            Self::Kind(other) => format!("{other:?}"),
+            wide => format!("{wide:?}"),
+        }
+    }
+
+    /// The number of one of the wide unsigned dtypes inside libtorch; −1 for any other.
+    pub(super) fn code(self) -> i32 {
+        UNSIGNED
+            .iter()
+            .find(|(_, dtype)| *dtype == self)
+            .map_or(-1, |(code, _)| *code)
+    }
+}

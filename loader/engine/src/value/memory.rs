@@ -1,0 +1,122 @@
+//! The memory of tensors, byte by byte.
+
+use std::ffi::CStr;
+
+use tch::{Device, Kind, TchError, Tensor};
+
+use super::DType;
+
+/// True for a tensor whose elements this process can read: defined, in main memory, neither sparse nor opaque.
+pub(crate) fn is_plain(tensor: &Tensor) -> bool {
+    tensor.defined() && tensor.device() == Device::Cpu && !tensor.is_sparse() && !tensor.is_mkldnn()
+}
+
+/// The bytes of a plain, contiguous tensor, row-major; `None` for any other.
+pub(crate) fn dense_bytes(tensor: &Tensor) -> Option<&[u8]> {
+    if !is_plain(tensor) || !tensor.is_contiguous() {
+        return None;
+    }
+    let len = tensor.numel() * DType::of(tensor)?.width();
+    if len == 0 {
+        return Some(&[]);
+    }
+    let data = tensor.data_ptr().cast::<u8>();
+    if data.is_null() {
+        return None;
+    }
+    // SAFETY: a contiguous CPU tensor holds `numel` elements from `data_ptr` on and owns them as long as it lives.
+    Some(unsafe { std::slice::from_raw_parts(data, len) })
+}
+
+/// A new contiguous CPU tensor, filled by `fill`, which gets its bytes (row-major, at first of arbitrary content).
+///
+/// # Errors
+/// libtorch's, if the size is refused (negative or too large).
+pub(crate) fn new_tensor(
+    size: &[i64],
+    dtype: impl Into<DType>,
+    fill: impl FnOnce(&mut [u8]),
+) -> Result<Tensor, TchError> {
+    let dtype = dtype.into();
+    let empty = |kind| Tensor::f_empty(size, (kind, Device::Cpu));
+    let tensor = match dtype {
+        DType::Kind(kind) => empty(kind)?,
+        DType::UInt16 => view_dtype(&empty(Kind::Int16)?, dtype)?,
+        DType::UInt32 => view_dtype(&empty(Kind::Int)?, dtype)?,
+        DType::UInt64 => view_dtype(&empty(Kind::Int64)?, dtype)?,
+    };
+    let len = tensor.numel() * dtype.width();
+    let data = tensor.data_ptr().cast::<u8>();
+    if len == 0 || data.is_null() {
+        fill(&mut []);
+        return Ok(tensor);
+    }
+    // SAFETY: the tensor was made here, so nothing else refers to its `len` bytes. They come from libtorch's allocator,
+    // whose inside the compiler does not see, and every bit pattern is a valid u8.
+    fill(unsafe { std::slice::from_raw_parts_mut(data, len) });
+    Ok(tensor)
+}
+
+/// `tensor.view(dtype)`: the same bytes as elements of another dtype.
+///
+/// # Errors
+/// libtorch's, if the last dimension does not fit.
+pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchError> {
+    let code = match dtype {
+        DType::Kind(kind) => return tensor.f_view_dtype(kind),
+        wide => wide.code(),
+    };
+    let mut made = std::ptr::null_mut();
+    // SAFETY: the tensor is alive and only read; libtorch writes one owned tensor to `made`, or leaves it alone and keeps
+    // an error.
+    unsafe {
+        torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
+    }
+    if !made.is_null() {
+        // SAFETY: the pointer is a tensor of its own that nobody else owns.
+        return Ok(unsafe { Tensor::from_ptr(made) });
+    }
+    // SAFETY: takes nothing; what comes back is null or a C string that is ours to free.
+    let error = unsafe { torch_sys::get_and_reset_last_err() };
+    if error.is_null() {
+        return Err(TchError::UnknownKind(code));
+    }
+    // SAFETY: not null, so it is a C string, allocated by malloc and used nowhere else.
+    let text = unsafe {
+        let text = CStr::from_ptr(error).to_string_lossy().into_owned();
+        libc::free(error.cast());
+        text
+    };
+    Err(TchError::Torch(text))
+}
+
+/// Equality of dtype, shape and bits; false for what is not a plain tensor.
+pub(super) fn same_tensors(a: &Tensor, b: &Tensor) -> bool {
+    if !(is_plain(a) && is_plain(b)) || a.size() != b.size() {
+        return false;
+    }
+    let (Some(dtype_a), Some(dtype_b)) = (DType::of(a), DType::of(b)) else {
+        return false;
+    };
+    if dtype_a != dtype_b {
+        return false;
+    }
+    let (Ok(a), Ok(b)) = (a.f_contiguous(), b.f_contiguous()) else {
+        return false;
+    };
+    matches!((dense_bytes(&a), dense_bytes(&b)), (Some(a), Some(b)) if a == b)
+}
+
+/// Bytes of the elements of a tensor; 0 for an undefined one.
+pub(super) fn tensor_bytes(tensor: &Tensor) -> u64 {
+    match DType::of(tensor) {
+        Some(dtype) if tensor.defined() => (tensor.numel() * dtype.width()) as u64,
+        _ => 0,
+    }
+}
+
+impl From<Kind> for DType {
+    fn from(kind: Kind) -> Self {
+        Self::Kind(kind)
+    }
+}
