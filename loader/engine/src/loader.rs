@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 use loadscope_trace::{EventKind, Level, PinMemory};
 
 pub use arguments::{Arguments, check_assignable, too_many_workers};
+pub(crate) use builder::Rest;
 pub use builder::{LoaderBuilder, MapStyle, Streaming};
 pub use index::{Index, RequestIter};
 pub use iter::LoaderIter;

@@ -1,29 +1,27 @@
 //! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
 //! line start.
 
+mod facts;
+mod source;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
-use loadscope_trace::{
-    Event, EventKind, Level, Nanos, OnError, Origin, RunInfo, RunOptions, Stage,
-};
+use loadscope_trace::{Event, EventKind, Level, Nanos, OnError, RunOptions};
 
 use crate::clock::Clock;
-use crate::dataset::{Dataset, DatasetSpec, Slowed};
+use crate::dataset::{AnyDataset, DatasetSpec};
 use crate::error::EngineError;
-use crate::fetch::{DefaultCollate, MapFetcher};
 use crate::gate::Gate;
-use crate::loader::{DataLoader, LoaderOptions};
+use crate::loader::DataLoader;
 use crate::pin::Pinning;
+use crate::plan::Plan;
 use crate::probe::{ContentPolicy, Probe};
-use crate::rng::shared_generator;
-use crate::sampler::{
-    BatchSampler, BatchSource, DataLen, RandomSampler, RandomSource, Sampler, SequentialSampler,
-};
-use crate::value::Value;
+use facts::Facts;
+use source::ValueFetch;
 
 /// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.
 const CHANNEL: usize = 1 << 16;
@@ -136,21 +134,12 @@ pub fn start(
     control: RunControl,
 ) -> Result<RunHandle, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
-    let mut dataset = spec.open(options.image_size)?;
-    if !options.extra_cost.is_empty() {
-        dataset = Arc::new(Slowed::new(dataset, &options.extra_cost)?);
-    }
+    let dataset = source::open(options, &spec)?;
     let clock = control.clock.clone();
     let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
     let probe = probe.with_gate(control.gate.clone());
-    let training = Training::prepare(
-        options,
-        dataset,
-        &spec,
-        &clock,
-        &probe,
-        Arc::clone(&control.stop),
-    )?;
+    let stop = Arc::clone(&control.stop);
+    let training = Training::prepare(options, &dataset, &spec, &clock, &probe, stop)?;
     let trainer = {
         let stop = Arc::clone(&control.stop);
         Builder::new()
@@ -174,7 +163,7 @@ pub fn start(
 /// # Errors
 /// The sentence that [`start`] would refuse them with, as far as that is known without opening the dataset.
 pub fn check(options: &RunOptions) -> Result<(), EngineError> {
-    options.dataset.parse::<DatasetSpec>()?;
+    let dataset: DatasetSpec = options.dataset.parse()?;
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {
         return Err(EngineError::value_error(
             "prefetch_factor must be greater than 0",
@@ -192,15 +181,18 @@ pub fn check(options: &RunOptions) -> Result<(), EngineError> {
             options.image_size
         )));
     }
-    let iterable = false;
-    crate::plan::check(options, iterable)
+    if !(0.0..=1e9).contains(&options.timeout) {
+        return Err(EngineError::value_error(
+            "timeout option should be non-negative",
+        ));
+    }
+    crate::plan::check(options, matches!(dataset, DatasetSpec::Stream(_)))
 }
-
-type ValueLoader = DataLoader<MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>>;
 
 /// The training loop.
 struct Training {
-    loader: ValueLoader,
+    loader: DataLoader<ValueFetch>,
+    plan: Plan,
     options: RunOptions,
     probe: Probe,
 }
@@ -208,7 +200,7 @@ struct Training {
 impl Training {
     fn prepare(
         options: &RunOptions,
-        dataset: Arc<dyn Dataset<Sample = Value>>,
+        dataset: &AnyDataset,
         spec: &DatasetSpec,
         clock: &Clock,
         probe: &Probe,
@@ -217,36 +209,30 @@ impl Training {
         check(options)?;
         // "A fresh seed for every run" still is a seed: it is recorded, so that the run can be had again.
         let mut options = options.clone();
-        let seed = *options
-            .seed
-            .get_or_insert((clock.unix_ns as u64) & 0xFFFF_FFFF);
-        let generator = shared_generator(seed);
-        let batches = batches_for(&options, DataLen::of(&dataset), &generator)?;
+        if options.global_seed.is_none() {
+            options
+                .seed
+                .get_or_insert((clock.unix_ns as u64) & 0xFFFF_FFFF);
+        }
         let pinning = Pinning::choose(options.pin_memory)?;
-        let info = info(
-            &options,
-            &*dataset,
+        let plan = source::plan(&options, dataset)?;
+        let loader = source::loader(&options, &plan, dataset)?;
+        let facts = Facts {
+            options: &options,
             spec,
-            clock,
-            batches.len(),
-            pinning.label,
-        );
+            dataset,
+            batches: loader.len().ok(),
+        };
+        let info = facts.info(clock, pinning.label);
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
-        for note in dataset.notes() {
-            probe.say(Level::Warning, || note.clone());
+        if let AnyDataset::Map(dataset) = dataset {
+            for note in dataset.notes() {
+                probe.say(Level::Warning, || note.clone());
+            }
         }
-        if let Some(warning) = pinning.warning {
-            probe.say(Level::Warning, || warning);
-        }
-        let fetcher = MapFetcher::new(dataset, DefaultCollate);
-        let loader = DataLoader::new(
-            fetcher,
-            Arc::new(batches),
-            loader_options(&options),
-            generator,
-        )?;
         Ok(Self {
             loader: loader.observed(probe.clone()).interruptible(stop),
+            plan,
             options,
             probe: probe.clone(),
         })
@@ -254,7 +240,8 @@ impl Training {
 
     fn run(mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         let mut result = Ok(());
-        for _ in 0..self.options.epochs {
+        for epoch in 0..self.options.epochs {
+            self.plan.set_epoch(u64::from(epoch));
             if stop.load(Ordering::Acquire) || result.is_err() {
                 break;
             }
@@ -307,61 +294,5 @@ fn rest(step: Duration, stop: &AtomicBool) {
             Some(nap) => std::thread::sleep(nap.min(SLICE)),
             None => std::hint::spin_loop(),
         }
-    }
-}
-
-fn info(
-    options: &RunOptions,
-    dataset: &dyn Dataset<Sample = Value>,
-    spec: &DatasetSpec,
-    clock: &Clock,
-    batches: usize,
-    pinning: Option<String>,
-) -> RunInfo {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut measured = Stage::ALL.to_vec();
-    measured.retain(|s| *s != Stage::Pinning || pinning.is_some());
-    RunInfo {
-        options: options.clone(),
-        origin: Origin::Engine,
-        dataset: describe(options, spec, dataset),
-        dataset_len: Some(dataset.len() as u64),
-        batches_per_epoch: Some(batches as u64),
-        classes: dataset.classes().to_vec(),
-        rank: 0,
-        world_size: 1,
-        cores: cores as u32,
-        measured,
-        pinning,
-        started_unix_ns: clock.unix_ns,
-    }
-}
-
-/// The dataset in words.
-fn describe(
-    options: &RunOptions,
-    spec: &DatasetSpec,
-    dataset: &dyn Dataset<Sample = Value>,
-) -> String {
-    let len = dataset.len();
-    let text = match spec {
-        DatasetSpec::Digits => format!("{len} handwritten digits"),
-        DatasetSpec::Folder { path } => {
-            let classes = dataset.classes().len();
-            let classes = if classes == 1 {
-                "1 class".to_owned()
-            } else {
-                format!("{classes} classes")
-            };
-            let pictures = if len == 1 { "picture" } else { "pictures" };
-            format!("{len} {pictures} of {classes} in {}", path.display())
-        }
-        DatasetSpec::Tokens(spec) => format!("{len} windows of {}", spec.path.display()),
-        DatasetSpec::Synthetic(_) | DatasetSpec::Stream(_) => format!("{len} made-up samples"),
-    };
-    if options.extra_cost.is_empty() {
-        text
-    } else {
-        format!("{text}, slowed down ({})", options.extra_cost)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Dataset, SampleClock, SampleError};
 use crate::batch::Batch;
 use crate::error::EngineError;
-use crate::fetch::{Fetch, FetchError, FetchScope};
+use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 
 /// A data set that lies in memory and can copy samples from there straight into a batch.
 pub trait Gather: Dataset {
@@ -38,9 +38,29 @@ impl<D: ?Sized> GatherFetcher<D> {
 impl<D: Gather + ?Sized> Fetch for GatherFetcher<D> {
     type Batch = D::Batch;
 
-    fn fetch(&self, indices: &[usize], scope: &mut FetchScope<'_>) -> Result<D::Batch, FetchError> {
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = D::Batch>>, EngineError> {
+        Ok(Box::new(Self {
+            dataset: Arc::clone(&self.dataset),
+        }))
+    }
+}
+
+impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
+    type Batch = D::Batch;
+
+    fn fetch(
+        &mut self,
+        request: &Request,
+        scope: &mut FetchScope<'_>,
+    ) -> Result<Option<D::Batch>, FetchError> {
+        let Request::Batch(indices) = request else {
+            return Err(EngineError::type_error(
+                "this data set makes whole batches; choose a batch_size",
+            )
+            .into());
+        };
         let batch = self.dataset.gather(indices, &mut scope.stages);
         scope.collating();
-        Ok(batch.map_err(EngineError::from)?)
+        Ok(Some(batch.map_err(EngineError::from)?))
     }
 }

@@ -41,7 +41,7 @@ impl Collate<Value> for DefaultCollate {
     }
 
     fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
-        Ok(default_convert(sample))
+        default_convert(sample)
     }
 }
 

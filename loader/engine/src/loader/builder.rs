@@ -247,17 +247,17 @@ impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
     }
 }
 
-/// What is left once the data set is known to be sound.
-struct Rest {
-    options: LoaderOptions,
-    init: Option<WorkerInitFn>,
-    generator: Option<SharedGenerator>,
-    default_generator: SharedGenerator,
-    pin_memory_device: String,
+/// What is left once the arguments are known to be sound.
+pub(crate) struct Rest {
+    pub options: LoaderOptions,
+    pub init: Option<WorkerInitFn>,
+    pub generator: Option<SharedGenerator>,
+    pub default_generator: SharedGenerator,
+    pub pin_memory_device: String,
 }
 
 impl Rest {
-    fn assemble<F: Fetch>(
+    pub fn assemble<F: Fetch>(
         self,
         fetch: F,
         index: Index,

@@ -1,0 +1,82 @@
+//! The data set of a run and the loader that reads it.
+
+use std::sync::Arc;
+
+use loadscope_trace::RunOptions;
+
+use crate::dataset::{AnyDataset, Dataset, DatasetSpec, IterableDataset, Slowed};
+use crate::error::EngineError;
+use crate::fetch::{DefaultCollate, Fetch, Fetcher, MapFetcher, StreamFetcher};
+use crate::loader::{About, DataLoader, Rest};
+use crate::plan::{Plan, loader_options};
+use crate::sampler::DataLen;
+use crate::value::Value;
+
+/// Batches of values, from a data set of either style.
+pub(super) enum ValueFetch {
+    Map(MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>),
+    Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, DefaultCollate>),
+}
+
+impl Fetch for ValueFetch {
+    type Batch = Value;
+
+    fn start(&self) -> Result<Box<dyn Fetcher<Batch = Value>>, EngineError> {
+        match self {
+            Self::Map(fetch) => fetch.start(),
+            Self::Stream(fetch) => fetch.start(),
+        }
+    }
+}
+
+/// Opens the data set, with the costs that were asked for.
+pub(super) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
+    match spec.open_any(options.image_size)? {
+        dataset if options.extra_cost.is_empty() => Ok(dataset),
+        AnyDataset::Map(dataset) => {
+            Ok(AnyDataset::map(Slowed::new(dataset, &options.extra_cost)?))
+        }
+        AnyDataset::Iterable(_) => Err(EngineError::Spec(
+            "extra_cost is for data sets with indices; a stream takes its costs by itself: stream:cost_ms=10"
+                .to_owned(),
+        )),
+    }
+}
+
+pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, EngineError> {
+    match dataset {
+        AnyDataset::Map(dataset) => Plan::of(options, DataLen::of(dataset)),
+        AnyDataset::Iterable(_) => Plan::of_stream(options),
+    }
+}
+
+pub(super) fn loader(
+    options: &RunOptions,
+    plan: &Plan,
+    dataset: &AnyDataset,
+) -> Result<DataLoader<ValueFetch>, EngineError> {
+    let drop_last = options.drop_last;
+    let (fetch, name) = match dataset {
+        AnyDataset::Map(dataset) => {
+            let fetch = MapFetcher::new(Arc::clone(dataset), DefaultCollate);
+            (ValueFetch::Map(fetch), "Dataset".to_owned())
+        }
+        AnyDataset::Iterable(dataset) => {
+            let fetch = StreamFetcher::new(Arc::clone(dataset), DefaultCollate, drop_last);
+            (ValueFetch::Stream(fetch), dataset.type_name().to_owned())
+        }
+    };
+    let len = dataset.clone();
+    let about = About {
+        len: Arc::new(move || len.len()),
+        name,
+    };
+    let rest = Rest {
+        options: loader_options(options),
+        init: None,
+        generator: plan.generator.clone(),
+        default_generator: Arc::clone(&plan.default_generator),
+        pin_memory_device: String::new(),
+    };
+    rest.assemble(fetch, plan.index.clone(), about)
+}
