@@ -4,6 +4,7 @@ use loadscope_engine::EngineError;
 use loadscope_engine::sampler::{DistributedSampler, Sampler};
 use serde_json::{Value as Json, json};
 
+use super::random::seed_of;
 use super::sampler_ctor::raised;
 use super::verdict::{Case, Verdict};
 
@@ -16,8 +17,8 @@ fn sampler(input: &Json, rank: i64) -> Result<DistributedSampler, EngineError> {
     if let Some(drop_last) = input["drop_last"].as_bool() {
         sampler = sampler.drop_last(drop_last);
     }
-    if let Some(seed) = input["seed"].as_i64() {
-        sampler = sampler.seed(seed as u64);
+    if input.get("seed").is_some() {
+        sampler = sampler.seed(seed_of(input));
     }
     Ok(sampler)
 }

@@ -9,6 +9,7 @@ use loadscope_engine::sampler::{
 };
 use serde_json::{Value as Json, json};
 
+use super::random::seed_of;
 use super::verdict::{Case, Verdict, list_verdict};
 
 /// The source that a case draws from: `rng` says whether the generator was given or is the default one.
@@ -68,7 +69,7 @@ fn subset(case: &Case<'_>, generator: &SharedGenerator) -> Verdict {
 
 /// A look at the generator before and after the end of an epoch.
 fn partial(input: &Json, out: &Json) -> Verdict {
-    let generator = shared_generator(input["seed"].as_u64().unwrap());
+    let generator = shared_generator(seed_of(input));
     let draw = || lock_generator(&generator).random_i64();
     let source = RandomSource::Generator(generator.clone());
     let n = input["n"].as_u64().unwrap() as usize;
@@ -86,7 +87,7 @@ fn partial(input: &Json, out: &Json) -> Verdict {
 pub fn check(case: &Case<'_>) -> Verdict {
     let (input, out) = (case.input, case.out());
     let n = input["n"].as_u64().unwrap_or(0) as usize;
-    let generator = shared_generator(input["seed"].as_u64().unwrap_or(0));
+    let generator = shared_generator(input.get("seed").map_or(0, |_| seed_of(input)));
     match case.op {
         "RandomSampler" => random(case, &generator),
         "SubsetRandomSampler" => subset(case, &generator),

@@ -4,6 +4,7 @@ use loadscope_engine::rng::{lock_generator, shared_generator};
 use loadscope_engine::sampler::{RandomSource, Sampler, WeightedRandomSampler};
 use serde_json::{Value as Json, json};
 
+use super::random::seed_of;
 use super::sampler_ctor::raised;
 use super::samplers::{drained, source};
 use super::verdict::{Case, Verdict, list_verdict};
@@ -31,7 +32,7 @@ fn sampler(case: &Case<'_>, source: RandomSource) -> WeightedRandomSampler {
 }
 
 pub fn check(case: &Case<'_>) -> Verdict {
-    let generator = shared_generator(case.input["seed"].as_u64().unwrap_or(0));
+    let generator = shared_generator(case.input.get("seed").map_or(0, |_| seed_of(case.input)));
     let direct = || RandomSource::Generator(generator.clone());
     match case.op {
         "WeightedRandomSampler" => {

@@ -83,12 +83,10 @@ impl DistributedSampler {
         let shuffle = self.shuffle;
         drawn_at_once(move || {
             if !shuffle {
-                return rank.take(num_samples, n, n, drop_last, |position| position);
+                return rank.share_of_range(n, num_samples, drop_last);
             }
             let order = Generator::new(seed).randperm(n)?;
-            rank.take(num_samples, n, n, drop_last, |position| {
-                order.get(position).unwrap_or_default()
-            })
+            rank.share_of(order, num_samples, drop_last)
         })
     }
 }

@@ -34,31 +34,77 @@ impl Rank {
         }
     }
 
-    /// The `num_samples` indices of this rank: every `num_replicas`-th of the list, which begins anew where it ends too
-    /// early. `at` gives the index at a position below `count`; all indices are below `bound`.
+    /// The `num_samples` indices of this rank: every `num_replicas`-th of a list, which begins anew where it ends too early.
+    /// Takes no more memory than the list.
     ///
     /// # Errors
     /// What PyTorch raises if the list does not fit: AssertionError, or ZeroDivisionError if it is empty. It fits unless
     /// the data set has changed its length since the sampler was made.
-    pub fn take(
+    pub fn share_of(
         self,
+        list: Indices,
         num_samples: usize,
-        count: usize,
-        bound: usize,
         drop_last: bool,
-        at: impl Fn(usize) -> usize,
     ) -> Result<Indices, EngineError> {
-        let total = num_samples.saturating_mul(self.num_replicas);
-        fits(count, total, drop_last)?;
-        let positions = (0..num_samples).map(|i| (self.rank + i * self.num_replicas) % count);
-        if u32::try_from(bound).is_ok() {
+        self.fits(list.len(), num_samples, drop_last)?;
+        Ok(match list {
+            Indices::U32(items) => Indices::U32(self.gather(items, num_samples)),
+            Indices::U64(items) => Indices::U64(self.gather(items, num_samples)),
+        })
+    }
+
+    /// The same for the list `0..count`, which need not be made.
+    ///
+    /// # Errors
+    /// As [`share_of`](Self::share_of).
+    pub fn share_of_range(
+        self,
+        count: usize,
+        num_samples: usize,
+        drop_last: bool,
+    ) -> Result<Indices, EngineError> {
+        self.fits(count, num_samples, drop_last)?;
+        let positions = (0..num_samples).map(|i| self.position(i) % count);
+        if u32::try_from(count).is_ok() {
             let mut items = reserve(num_samples)?;
-            items.extend(positions.map(|position| at(position) as u32));
+            items.extend(positions.map(|position| position as u32));
             return Ok(Indices::U32(items));
         }
         let mut items = reserve(num_samples)?;
-        items.extend(positions.map(|position| at(position) as u64));
+        items.extend(positions.map(|position| position as u64));
         Ok(Indices::U64(items))
+    }
+
+    /// Where in the list of all ranks the index number `i` of this rank is.
+    fn position(self, i: usize) -> usize {
+        self.rank + i * self.num_replicas
+    }
+
+    fn gather<T: Copy>(self, mut items: Vec<T>, num_samples: usize) -> Vec<T> {
+        let count = items.len();
+        let inside = count
+            .saturating_sub(self.rank)
+            .div_ceil(self.num_replicas)
+            .min(num_samples);
+        // What comes round again is read before the share is moved to the front, over its place.
+        let again: Vec<T> = (inside..num_samples)
+            .filter_map(|i| items.get(self.position(i) % count).copied())
+            .collect();
+        for i in 0..inside {
+            items[i] = items[self.position(i)];
+        }
+        items.truncate(inside);
+        items.extend(again);
+        items.shrink_to_fit();
+        items
+    }
+
+    fn fits(self, count: usize, num_samples: usize, drop_last: bool) -> Result<(), EngineError> {
+        fits(
+            count,
+            num_samples.saturating_mul(self.num_replicas),
+            drop_last,
+        )
     }
 }
 

@@ -68,9 +68,7 @@ impl DistributedWeightedSampler {
         let (mine, weights) = (self.len(), Arc::clone(&self.weights));
         drawn_at_once(move || {
             let drawn = Generator::new(seed).multinomial(&weights, count, replacement)?;
-            rank.take(mine, count, weights.len(), drop_last, |i| {
-                drawn.get(i).unwrap_or_default()
-            })
+            rank.share_of(drawn, mine, drop_last)
         })
     }
 }
