@@ -119,7 +119,7 @@ fn random_below(n: usize, generator: &SharedGenerator) -> usize {
 /// Python's `random.getrandbits(bits)` for 1 to 64 bits: words from the low end, of the last one the high bits.
 fn random_bits(bits: u32, generator: &SharedGenerator) -> u64 {
     let word = || {
-        let drawn = with_worker_rng(|rng| rng.torch.next_u32());
+        let drawn = with_worker_rng(|rng| rng.python.getrandbits(32) as u32);
         u64::from(drawn.unwrap_or_else(|| lock_generator(generator).next_u32()))
     };
     if bits <= 32 {

@@ -20,7 +20,12 @@ fn map_trace(input: &Json) -> Json {
         n: number(&input["n"]),
         sleep: sleep.collect(),
     };
-    let builder = configure(LoaderBuilder::new(Arc::new(data)), input);
+    // Worker processes start one after the other, which decides ties between equally fast ones; threads start at once.
+    let in_turn = |id: usize| {
+        std::thread::sleep(Duration::from_millis(4 * id as u64));
+        Ok(())
+    };
+    let builder = configure(LoaderBuilder::new(Arc::new(data)), input).worker_init_fn(in_turn);
     let mut loader = builder.collate_fn(list).build().expect("a loader");
     let mut iter = loader.iter().expect("an epoch");
     let primed = iter.send_idx();
