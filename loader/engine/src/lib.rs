@@ -24,6 +24,7 @@ pub mod error;
 pub mod fetch;
 pub mod gate;
 pub mod loader;
+pub mod order;
 pub mod pin;
 pub mod plan;
 mod pool;
