@@ -170,11 +170,11 @@ where
     epoch(&mut loader, |batch| see(batch, &mut check))?;
     let (epochs, seconds) = repeat(&mut loader, job.seconds)?;
     drop(loader);
-    let (heard, lost) = observer.finish();
+    let heard = observer.finish();
     Ok(json!({
         "value": check.count as f64 * f64::from(epochs) / seconds, "unit": "items/s",
         "sum": check.sum, "order": check.order,
-        "events": heard.events, "lost": lost, "log_bytes": heard.log_bytes,
+        "events": heard.events, "lost": heard.lost, "log_bytes": heard.log_bytes,
     }))
 }
 

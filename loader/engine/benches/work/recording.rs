@@ -4,7 +4,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use loadscope_engine::{Clock, ContentPolicy, Probe};
-use loadscope_trace::{Compression, Event, LogWriter, Nanos, Sorter};
+use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos, Sorter};
 
 /// Events that may wait to be read, as in the program.
 const CHANNEL: usize = 1 << 16;
@@ -22,6 +22,15 @@ pub enum Recording {
     Log,
 }
 
+impl Heard {
+    fn hear(&mut self, event: &Event) {
+        self.events += 1;
+        if let EventKind::Dropped { count } = event.kind {
+            self.lost += count;
+        }
+    }
+}
+
 /// A probe, and the thread that listens to it.
 pub struct Observer {
     pub probe: Probe,
@@ -32,6 +41,8 @@ pub struct Observer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Heard {
     pub events: u64,
+    /// Events that there was no room for.
+    pub lost: u64,
     pub log_bytes: usize,
 }
 
@@ -51,10 +62,11 @@ impl Observer {
         let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
         let listen = move || match recording {
             Recording::Log => log(&clock, &events),
-            _ => Heard {
-                events: events.iter().count() as u64,
-                log_bytes: 0,
-            },
+            _ => {
+                let mut heard = Heard::default();
+                events.iter().for_each(|event| heard.hear(&event));
+                heard
+            }
         };
         let thread = Builder::new().name("recorder".to_owned()).spawn(listen);
         Self {
@@ -63,12 +75,14 @@ impl Observer {
         }
     }
 
-    /// Waits until all is heard. The loader must be gone. Gives that and the number of events that were lost.
-    pub fn finish(self) -> (Heard, u64) {
-        let lost = self.probe.dropped();
+    /// Waits until all is heard. The loader must be gone.
+    pub fn finish(self) -> Heard {
+        let unreported = self.probe.dropped();
         drop(self.probe);
         let heard = self.thread.and_then(|thread| thread.join().ok());
-        (heard.unwrap_or_default(), lost)
+        let mut heard = heard.unwrap_or_default();
+        heard.lost += unreported;
+        heard
     }
 }
 
@@ -77,9 +91,9 @@ fn log(clock: &Clock, events: &crossbeam_channel::Receiver<Event>) -> Heard {
         return Heard::default();
     };
     let mut sorter = Sorter::new(STRAGGLERS);
-    let mut heard = 0;
+    let mut heard = Heard::default();
     let mut write = |event: Event| {
-        heard += 1;
+        heard.hear(&event);
         let _ = log.write(&event);
     };
     loop {
@@ -97,8 +111,6 @@ fn log(clock: &Clock, events: &crossbeam_channel::Receiver<Event>) -> Heard {
     while let Some(event) = sorter.flush() {
         write(event);
     }
-    Heard {
-        events: heard,
-        log_bytes: log.finish().map_or(0, |bytes| bytes.len()),
-    }
+    heard.log_bytes = log.finish().map_or(0, |bytes| bytes.len());
+    heard
 }
