@@ -42,10 +42,7 @@ impl Surroundings {
     /// Reads the environment.
     pub fn of_this_process(workspace: &Path) -> Result<Self> {
         let get = |name: &str| env::var_os(name);
-        let cache = cache_folder(env::consts::OS, get).context(
-            "No folder for libtorch: neither LOADSCOPE_CACHE nor HOME is set. Set LOADSCOPE_CACHE \
-             to a folder with 1 GB of free space.",
-        )?;
+        let cache = cache()?;
         let platform = platform(env::consts::OS, env::consts::ARCH);
         Ok(Self {
             libtorch: get("LIBTORCH").map(PathBuf::from),
@@ -81,6 +78,14 @@ impl Surroundings {
 }
 
 /// The per-user folder for what can be downloaded again.
+pub fn cache() -> Result<PathBuf> {
+    cache_folder(env::consts::OS, |name| env::var_os(name)).context(
+        "No folder for libtorch: neither LOADSCOPE_CACHE nor HOME is set. Set LOADSCOPE_CACHE to a \
+         folder with 1 GB of free space.",
+    )
+}
+
+/// The same for any system and environment.
 fn cache_folder(os: &str, get: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let folder = |name: &str| {
         get(name)

@@ -3,6 +3,7 @@
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
 
+mod bench;
 mod libtorch;
 mod link;
 mod packages;
@@ -60,8 +61,10 @@ enum Command {
         #[arg(long)]
         keep_going: bool,
     },
-    /// Run the benchmarks; arguments go to `cargo bench`
+    /// Run the benchmarks; arguments go to `cargo bench`. With `--peers`: beside PyTorch and dataloader-rs
     Bench {
+        #[command(flatten)]
+        comparison: bench::Options,
         /// Arguments for `cargo bench`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
@@ -129,9 +132,16 @@ fn run(command: Command) -> anyhow::Result<u8> {
             let ready = setup::prepare(level, packages::Missing::Fails)?;
             steps::check(&ready, !no_test, keep_going)
         }
-        Command::Bench { arguments } => {
+        Command::Bench {
+            comparison,
+            arguments,
+        } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            steps::bench(&ready, &arguments)
+            if comparison.peers {
+                bench::compare(&ready, &setup::workspace(), &comparison)
+            } else {
+                steps::bench(&ready, &arguments)
+            }
         }
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
@@ -160,7 +170,9 @@ mod tests {
     fn passed_on(line: &[&str]) -> Vec<OsString> {
         let line = ["xtask"].iter().chain(line).map(OsString::from).collect();
         match Arguments::parse_from(with_kept_dashes(line)).command {
-            Command::Test { arguments } | Command::Run { arguments, .. } => arguments,
+            Command::Test { arguments }
+            | Command::Run { arguments, .. }
+            | Command::Bench { arguments, .. } => arguments,
             _ => panic!("not a command that passes arguments on"),
         }
     }
@@ -178,6 +190,15 @@ mod tests {
         );
         let line = ["test", "-p", "loadscope", "name", "--", "--ignored"];
         assert_eq!(passed_on(&line), line[1..]);
+    }
+
+    #[test]
+    fn what_is_not_about_peers_reaches_cargo_bench() {
+        assert_eq!(passed_on(&["bench", "--", "--quick"]), ["--", "--quick"]);
+        let line = ["bench", "-p", "loadscope-engine", "--", "w1"];
+        assert_eq!(passed_on(&line), line[1..]);
+        let line = ["bench", "--peers", "--only", "w1,w4", "--rounds", "2"];
+        assert!(passed_on(&line).is_empty());
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub fn prepare(level: Level, missing: Missing) -> Result<Ready> {
     })
 }
 
-fn workspace() -> PathBuf {
+/// The folder of this clone.
+pub fn workspace() -> PathBuf {
     // The variable of this run goes first: a clone may use an xtask that another clone built.
     let manifest = env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)

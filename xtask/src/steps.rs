@@ -114,7 +114,7 @@ pub fn check(ready: &Ready, with_tests: bool, keep_going: bool) -> Result<u8> {
 }
 
 /// Cargo with the environment that a plain call from the user's shell would have.
-fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
+pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     for (name, _) in env::vars_os() {

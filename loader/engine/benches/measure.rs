@@ -1,0 +1,305 @@
+//! One figure of one piece of work, as a line of JSON, for comparisons with other programs in the same run.
+//!
+//! `measure work=w1 workers=2 recording=off seconds=1 data=FOLDER share=1`
+//!
+//! The answer is `{"value", "unit", "sum", "order"}`: `sum` is that of all labels (or tokens, or indices) of an epoch, and
+//! `order` that of each times its position from 1 on, both modulo 2^64; so a reader sees whether the programs did the
+//! same. With `recording` there are also `events`, `lost` and `log_bytes`. `share` makes the work smaller.
+
+mod work;
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use loadscope_engine::fetch::{Collate, Fetch};
+use loadscope_engine::{DataLoader, DefaultCollate, EngineError, Probe};
+use loadscope_trace::{BatchId, Stage};
+use serde_json::{Value as Json, json};
+
+use work::data::{self, Pictures, Repeated, Scalars, Tokens};
+use work::engine::{Setup, epoch, first_batch, loader};
+use work::recording::{Observer, Recording};
+use work::samplers;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// What is asked for.
+struct Job {
+    work: String,
+    workers: usize,
+    recording: Recording,
+    /// Least time to measure for.
+    seconds: f64,
+    data: PathBuf,
+    /// Part of the work that is done, 1 for all.
+    share: f64,
+}
+
+impl Job {
+    /// From `name=value`; `None` if no work is named, as when cargo runs all benchmarks.
+    fn from_arguments() -> Result<Option<Self>, Failure> {
+        let given: HashMap<String, String> = std::env::args()
+            .skip(1)
+            .filter_map(|argument| {
+                let (name, value) = argument.split_once('=')?;
+                Some((name.to_owned(), value.to_owned()))
+            })
+            .collect();
+        let get = |name: &str, default: &str| given.get(name).map_or(default, |v| v).to_owned();
+        let Some(work) = given.get("work").cloned() else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            work,
+            workers: get("workers", "0").parse()?,
+            recording: match get("recording", "off").as_str() {
+                "off" => Recording::Off,
+                "events" => Recording::Events,
+                "log" => Recording::Log,
+                other => return Err(format!("recording is off, events or log, not {other}").into()),
+            },
+            seconds: get("seconds", "1").parse()?,
+            data: get("data", ".").into(),
+            share: get("share", "1").parse()?,
+        }))
+    }
+
+    fn part(&self, whole: usize) -> usize {
+        ((whole as f64 * self.share) as usize).max(1)
+    }
+
+    fn setup(&self, batch_size: i64, shuffle: bool) -> Setup {
+        Setup {
+            batch_size,
+            shuffle,
+            num_workers: self.workers,
+            persistent_workers: self.workers > 0,
+        }
+    }
+}
+
+/// Sum and weighted sum of a sequence.
+#[derive(Default)]
+struct Check {
+    sum: u64,
+    order: u64,
+    count: u64,
+}
+
+impl Check {
+    fn add(&mut self, value: u64) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(value);
+        self.order = self.order.wrapping_add(value.wrapping_mul(self.count));
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let Some(job) = Job::from_arguments()? else {
+        return Ok(());
+    };
+    println!("{}", measure(&job)?);
+    Ok(())
+}
+
+fn measure(job: &Job) -> Result<Json, Failure> {
+    match job.work.as_str() {
+        "w1" => {
+            let dataset = Pictures::new(job.part(4096));
+            let setup = job.setup(64, true);
+            throughput(job, dataset, DefaultCollate, setup, |batch, check| {
+                let labels = data::labels_of(batch);
+                labels.into_iter().for_each(|label| check.add(label));
+            })
+        }
+        "w2" => {
+            let dataset = Scalars::new(job.part(1_000_000));
+            let setup = job.setup(256, false);
+            throughput(job, dataset, data::columns, setup, |batch, check| {
+                batch
+                    .labels
+                    .iter()
+                    .for_each(|label| check.add(*label as u64));
+            })
+        }
+        "w3" => {
+            let dataset = Repeated::open(&job.data.join("pictures"), job.part(2))?;
+            let setup = job.setup(32, false);
+            throughput(job, dataset, DefaultCollate, setup, |batch, check| {
+                let labels = data::labels_of(batch);
+                labels.into_iter().for_each(|label| check.add(label));
+            })
+        }
+        "w6" => {
+            let dataset = Tokens::open(&job.data.join("tokens.u16"), job.part(262_144))?;
+            let setup = job.setup(32, true);
+            throughput(job, dataset, data::windows, setup, |batch, check| {
+                data::first_tokens(batch).for_each(|token| check.add(token));
+            })
+        }
+        "w4-random" => indices(job, job.part(10_000_000), samplers::random),
+        "w4-distributed" => indices(job, job.part(10_000_000), |n| samplers::distributed(n, 8)),
+        "w4-weighted" => indices(job, job.part(1_000_000), |n| samplers::weighted(n, false)),
+        "w4-replacement" => indices(job, job.part(1_000_000), |n| samplers::weighted(n, true)),
+        "w4-memory" => memory(job.part(10_000_000)),
+        "w5-fresh" => first(job, false),
+        "w5-persistent" => first(job, true),
+        "w5-round-trip" => round_trips(job),
+        "event" => event_cost(),
+        other => Err(format!("there is no work called {other}").into()),
+    }
+}
+
+/// Items a second over whole epochs, after one that fills caches and is checked.
+fn throughput<D, C>(
+    job: &Job,
+    dataset: D,
+    collate: C,
+    setup: Setup,
+    see: impl Fn(&C::Batch, &mut Check),
+) -> Result<Json, Failure>
+where
+    D: loadscope_engine::dataset::Dataset,
+    C: Collate<D::Sample>,
+{
+    let observer = Observer::start(job.recording);
+    let mut loader = loader(dataset, collate, setup, observer.probe.clone())?;
+    let mut check = Check::default();
+    epoch(&mut loader, |batch| see(batch, &mut check))?;
+    let (epochs, seconds) = repeat(&mut loader, job.seconds)?;
+    drop(loader);
+    let heard = observer.finish();
+    Ok(json!({
+        "value": check.count as f64 * f64::from(epochs) / seconds, "unit": "items/s",
+        "sum": check.sum, "order": check.order,
+        "events": heard.events, "lost": heard.lost, "log_bytes": heard.log_bytes,
+    }))
+}
+
+fn repeat<F: Fetch>(loader: &mut DataLoader<F>, at_least: f64) -> Result<(u32, f64), EngineError> {
+    let start = Instant::now();
+    let mut epochs = 0;
+    loop {
+        epoch(loader, |batch| {
+            black_box(batch);
+        })?;
+        epochs += 1;
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds >= at_least {
+            return Ok((epochs, seconds));
+        }
+    }
+}
+
+/// Indices a second, with what happens before the first one.
+fn indices<I>(
+    job: &Job,
+    n: usize,
+    begin: impl Fn(usize) -> Result<I, EngineError>,
+) -> Result<Json, Failure>
+where
+    I: Iterator<Item = Result<usize, EngineError>>,
+{
+    let mut check = Check::default();
+    for index in begin(n)? {
+        check.add(index? as u64);
+    }
+    let (start, mut epochs) = (Instant::now(), 0.0);
+    while start.elapsed().as_secs_f64() < job.seconds || epochs < 1.0 {
+        for index in begin(n)? {
+            black_box(index?);
+        }
+        epochs += 1.0;
+    }
+    let rate = check.count as f64 * epochs / start.elapsed().as_secs_f64();
+    Ok(json!({"value": rate, "unit": "items/s", "sum": check.sum, "order": check.order}))
+}
+
+/// How much the memory of this process grows at most while an epoch of a RandomSampler is drawn.
+fn memory(n: usize) -> Result<Json, Failure> {
+    let before = peak_bytes()?;
+    for index in samplers::random(n)? {
+        black_box(index?);
+    }
+    let grown = peak_bytes()? - before;
+    Ok(json!({"value": grown / 1e6, "unit": "MB"}))
+}
+
+/// The largest size this process had so far.
+fn peak_bytes() -> Result<f64, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|text| text.split_whitespace().next());
+    let kilobytes: f64 = kilobytes
+        .ok_or("the system does not tell the peak size")?
+        .parse()?;
+    Ok(kilobytes * 1024.0)
+}
+
+/// From `iter(loader)` to the first batch with 2 workers: the median of many epochs.
+fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
+    let setup = Setup {
+        batch_size: 1,
+        shuffle: false,
+        num_workers: 2,
+        persistent_workers: persistent,
+    };
+    let mut times = Vec::new();
+    let mut loader = loader(Scalars::new(64), data::columns, setup, Probe::off())?;
+    epoch(&mut loader, |_| {})?;
+    for _ in 0..job.part(1000).max(20) {
+        let start = Instant::now();
+        let mut iter = loader.iter()?;
+        iter.next().transpose()?;
+        times.push(start.elapsed().as_secs_f64());
+        for batch in iter {
+            batch?;
+        }
+    }
+    first_batch(&mut loader)?;
+    times.sort_by(f64::total_cmp);
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    Ok(json!({"value": median * 1e3, "unit": "ms"}))
+}
+
+/// Batches of one sample through the queues of 2 workers, a second.
+fn round_trips(job: &Job) -> Result<Json, Failure> {
+    let setup = Setup {
+        batch_size: 1,
+        shuffle: false,
+        num_workers: 2,
+        persistent_workers: true,
+    };
+    let dataset = Scalars::new(job.part(20_000));
+    throughput(job, dataset, data::columns, setup, |batch, check| {
+        batch
+            .labels
+            .iter()
+            .for_each(|label| check.add(*label as u64));
+    })
+}
+
+/// What telling one event costs the thread that tells it. The channel is emptied between the bursts.
+fn event_cost() -> Result<Json, Failure> {
+    const BURST: u32 = 10_000;
+    let (probe, events) = Probe::new(
+        loadscope_engine::Clock::start(),
+        loadscope_engine::ContentPolicy::Off,
+        1 << 16,
+    );
+    let batch = BatchId { epoch: 0, idx: 0 };
+    let mut times = Vec::new();
+    for _ in 0..200 {
+        let start = Instant::now();
+        for _ in 0..BURST {
+            probe.enter(batch, Stage::Fetching);
+        }
+        times.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(BURST));
+        events.try_iter().for_each(drop);
+    }
+    times.sort_by(f64::total_cmp);
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    Ok(json!({"value": median, "unit": "ns", "lost": probe.dropped()}))
+}

@@ -1,0 +1,11 @@
+//! What the benchmarks load, and how. Shared by `loader` (criterion) and `measure` (one figure, for comparisons).
+#![allow(
+    dead_code,
+    missing_docs,
+    reason = "each benchmark uses its share of this module"
+)]
+
+pub mod data;
+pub mod engine;
+pub mod recording;
+pub mod samplers;

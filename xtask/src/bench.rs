@@ -1,0 +1,136 @@
+//! Benchmarks: ours alone with criterion, or the same work done by PyTorch, dataloader-rs and Loadscope in turn.
+//!
+//! Speeds move from machine to machine and from minute to minute. So the programs take turns, round after round, and
+//! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`.
+
+mod programs;
+mod table;
+mod works;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::setup::Ready;
+use programs::Programs;
+use table::Measured;
+use works::{WORKS, Work};
+
+/// What to compare, and how thoroughly.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Beside PyTorch and dataloader-rs, which are installed first; writes tests/peers/RESULTS.md
+    #[arg(long)]
+    pub peers: bool,
+    /// Only these pieces of work, as in `--only w1,w4`
+    #[arg(long, requires = "peers", value_delimiter = ',', value_name = "WORK")]
+    only: Vec<String>,
+    /// How often every program has its turn
+    #[arg(long, requires = "peers", default_value_t = 5, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// A sixteenth of the work, once: only to see that all is well; writes nothing
+    #[arg(long, requires = "peers")]
+    quick: bool,
+}
+
+/// How much of each piece of work is done, and for how long at least.
+struct Effort {
+    rounds: u32,
+    share: f64,
+    seconds: f64,
+}
+
+/// Compares, prints the tables and writes them down. 1 if the programs did not do the same.
+pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    let works = chosen(&options.only)?;
+    let effort = if options.quick {
+        Effort {
+            rounds: 1,
+            share: 1.0 / 16.0,
+            seconds: 0.1,
+        }
+    } else {
+        Effort {
+            rounds: options.rounds,
+            share: 1.0,
+            seconds: 1.5,
+        }
+    };
+    let programs = Programs::prepare(ready, workspace)?;
+    let mut measured = Vec::new();
+    for work in works {
+        measured.push(in_turn(work, &programs, &effort)?);
+    }
+    let text = table::written(&measured, effort.rounds);
+    println!("{text}");
+    if options.quick || !options.only.is_empty() {
+        eprintln!("Not written down, since not all was measured.");
+    } else {
+        let path = workspace.join("tests/peers/RESULTS.md");
+        fs::write(&path, text)
+            .with_context(|| format!("{} could not be written", path.display()))?;
+        eprintln!("Written to {}.", path.display());
+    }
+    Ok(u8::from(measured.iter().any(|m| !m.differences.is_empty())))
+}
+
+/// The pieces of work whose names begin as one of these does; all if none is given.
+fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
+    for name in only {
+        if !WORKS.iter().any(|work| work.is_called(name)) {
+            let names: Vec<&str> = WORKS.iter().map(|work| work.id).collect();
+            bail!(
+                "There is no work called {name}. There are: {}.",
+                names.join(", ")
+            );
+        }
+    }
+    let wanted = |work: &&Work| only.is_empty() || only.iter().any(|name| work.is_called(name));
+    Ok(WORKS.iter().filter(wanted).collect())
+}
+
+/// Every program does the work once a round.
+fn in_turn(work: &'static Work, programs: &Programs, effort: &Effort) -> Result<Measured> {
+    let mut measured = Measured::new(work);
+    for round in 1..=effort.rounds {
+        for (task, turns) in &mut measured.turns {
+            eprintln!("{} {round}/{}: {task}", work.id, effort.rounds);
+            turns.push(programs.run(task, effort.share, effort.seconds)?);
+        }
+    }
+    measured.compare_work();
+    Ok(measured)
+}
+
+/// What one program said once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// In the unit of the work.
+    value: f64,
+    /// What was loaded, if the program tells: the sum of all labels, and the same with positions.
+    same: Option<(u64, u64)>,
+    /// Events that were lost.
+    lost: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn works_are_chosen_by_the_begin_of_their_names() -> Result<()> {
+        let names = |only: &[&str]| -> Result<Vec<&str>> {
+            let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
+            Ok(chosen(&only)?.iter().map(|work| work.id).collect())
+        };
+        assert_eq!(names(&["w1", "w3"])?, ["w1", "w3"]);
+        assert!(names(&["w4"])?.len() > 3);
+        assert_eq!(names(&["w4-memory"])?, ["w4-memory"]);
+        assert_eq!(names(&[])?.len(), WORKS.len());
+        assert!(names(&["w"]).is_err(), "not a whole name");
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The three programs: building or installing them, and one turn of one of them.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value as Json;
+
+use super::Turn;
+use crate::setup::Ready;
+use crate::{libtorch, python, steps};
+
+/// Who does the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    Loadscope,
+    Pytorch,
+    DataloaderRs,
+}
+
+/// One way of doing a piece of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub program: Program,
+    /// The name of the work for this program.
+    pub work: &'static str,
+    pub workers: u8,
+    /// `off`, `events` (told and dropped) or `log` (sorted, written and compressed).
+    pub recording: &'static str,
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Loadscope => "Loadscope",
+            Self::Pytorch => "PyTorch",
+            Self::DataloaderRs => "dataloader-rs",
+        })
+    }
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}, {} workers",
+            self.program, self.work, self.workers
+        )?;
+        if self.recording != "off" {
+            write!(f, ", recording: {}", self.recording)?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the programs and the files they read are.
+pub struct Programs {
+    ours: PathBuf,
+    libraries: PathBuf,
+    python: PathBuf,
+    script: PathBuf,
+    dataloader_rs: PathBuf,
+    data: PathBuf,
+}
+
+impl Programs {
+    /// Builds, installs and makes what is missing.
+    pub fn prepare(ready: &Ready, workspace: &Path) -> Result<Self> {
+        let peers = workspace.join("tests/peers");
+        let cache = libtorch::cache()?.join("peers");
+        let python = pytorch(&cache)?;
+        let data = cache.join("data");
+        let mut make = Command::new(&python);
+        make.arg("-B")
+            .arg(peers.join("make_data.py"))
+            .arg(workspace.join("assets/pictures"))
+            .arg(&data);
+        succeed(&mut make, "The files to load could not be made")?;
+        Ok(Self {
+            ours: built(
+                steps::cargo(ready, &["bench", "--no-run", "--bench", "measure"])
+                    .args(["-p", "loadscope-engine"]),
+                "measure",
+            )?,
+            libraries: ready.libtorch.join("lib"),
+            python,
+            script: peers.join("pytorch.py"),
+            dataloader_rs: built(
+                steps::cargo(ready, &["build", "--release", "--locked"])
+                    .arg("--manifest-path")
+                    .arg(peers.join("Cargo.toml"))
+                    .arg("--target-dir")
+                    .arg(ready.target.join("peers")),
+                "loadscope-peers",
+            )?,
+            data,
+        })
+    }
+
+    /// Lets a program do its task once.
+    pub fn run(&self, task: &Task, share: f64, seconds: f64) -> Result<Turn> {
+        let mut command = match task.program {
+            Program::Loadscope => {
+                let mut command = Command::new(&self.ours);
+                // Cargo would do the same for the programs that it starts.
+                command.env("LD_LIBRARY_PATH", &self.libraries);
+                command.arg(format!("recording={}", task.recording));
+                command
+            }
+            Program::Pytorch => {
+                let mut command = Command::new(&self.python);
+                command.arg("-B").arg(&self.script);
+                command
+            }
+            Program::DataloaderRs => Command::new(&self.dataloader_rs),
+        };
+        command
+            .arg(format!("work={}", task.work))
+            .arg(format!("workers={}", task.workers))
+            .arg(format!("share={share}"))
+            .arg(format!("seconds={seconds}"))
+            .arg(format!("data={}", self.data.display()))
+            .stderr(Stdio::inherit());
+        let output = command
+            .output()
+            .with_context(|| format!("{} could not be started", task.program))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let said: Option<Json> = text
+            .lines()
+            .last()
+            .and_then(|line| serde_json::from_str(line).ok());
+        match said {
+            Some(said) if output.status.success() => turn(&said),
+            _ => bail!("{task} ended with {} and said {text:?}", output.status),
+        }
+    }
+}
+
+/// What a program said.
+fn turn(said: &Json) -> Result<Turn> {
+    let number = |name: &str| said.get(name).and_then(Json::as_u64);
+    Ok(Turn {
+        value: said
+            .get("value")
+            .and_then(Json::as_f64)
+            .with_context(|| format!("there is no figure in {said}"))?,
+        same: number("sum").zip(number("order")),
+        lost: number("lost").unwrap_or(0),
+    })
+}
+
+/// Runs cargo and gives the executable of a target, wherever cargo put it.
+fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
+    let output = cargo
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("Cargo could not be started")?;
+    if !output.status.success() {
+        bail!("{target} could not be built.");
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let executable = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Json>(line).ok())
+        .filter(|message| message["target"]["name"] == target)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    executable.with_context(|| format!("cargo did not say where {target} is"))
+}
+
+/// A Python with PyTorch: the user's, or one in an environment of its own.
+fn pytorch(cache: &Path) -> Result<PathBuf> {
+    if let Some(own) = env::var_os("LOADSCOPE_PEERS_PYTHON") {
+        return Ok(own.into());
+    }
+    let environment = cache.join("venv");
+    let python = if cfg!(windows) {
+        environment.join("Scripts").join("python.exe")
+    } else {
+        environment.join("bin").join("python")
+    };
+    let check = format!(
+        "import numpy, PIL, torch; assert torch.__version__.split('+')[0] == '{}'",
+        libtorch::VERSION
+    );
+    let has_all = Command::new(&python)
+        .args(["-c", &check])
+        .stderr(Stdio::null())
+        .status();
+    if has_all.is_ok_and(|status| status.success()) {
+        return Ok(python);
+    }
+    eprintln!(
+        "Installing PyTorch {} in {} (a few gigabytes, once per user). LOADSCOPE_PEERS_PYTHON names a Python that has it \
+         with numpy and Pillow.",
+        libtorch::VERSION,
+        environment.display()
+    );
+    let mut make = Command::new(python::find()?);
+    make.args(["-m", "venv"]).arg(&environment);
+    succeed(&mut make, "No Python environment could be made")?;
+    let mut install = Command::new(&python);
+    install
+        .args(["-m", "pip", "install", "--quiet", "numpy", "pillow"])
+        .arg(format!("torch=={}", libtorch::VERSION));
+    succeed(&mut install, "PyTorch could not be installed")?;
+    Ok(python)
+}
+
+fn succeed(command: &mut Command, otherwise: &str) -> Result<()> {
+    // What is printed there is no part of the tables.
+    let status = command.stdout(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("{otherwise} ({status})."),
+        Err(error) => Err(error).with_context(|| otherwise.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_read_with_all_that_the_program_tells() -> Result<()> {
+        let said: Json =
+            serde_json::from_str(r#"{"value": 2.5, "sum": 7, "order": 9, "lost": 1}"#)?;
+        let expected = Turn {
+            value: 2.5,
+            same: Some((7, 9)),
+            lost: 1,
+        };
+        assert_eq!(turn(&said)?, expected);
+        assert!(turn(&serde_json::json!({"sum": 7})).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,374 @@
+//! From figures to tables in Markdown.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::thread;
+
+use super::Turn;
+use super::programs::{Program, Task};
+use super::works::{Goal, Unit, Work};
+
+/// The figures of one piece of work.
+pub struct Measured {
+    pub work: &'static Work,
+    /// Every task with its figure of each round.
+    pub turns: Vec<(Task, Vec<Turn>)>,
+    /// Sentences: which programs did not do the same.
+    pub differences: Vec<String>,
+}
+
+/// A median with the least and the largest value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Spread {
+    /// `None` of nothing.
+    fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (least, most) = (*values.first()?, *values.last()?);
+        let middle = values.len() / 2;
+        let median = if values.len() % 2 == 1 {
+            values[middle]
+        } else {
+            f64::midpoint(values[middle - 1], values[middle])
+        };
+        Some(Self {
+            median,
+            least,
+            most,
+        })
+    }
+
+    fn shown(self, show: impl Fn(f64) -> String) -> String {
+        format!(
+            "{} ({} – {})",
+            show(self.median),
+            show(self.least),
+            show(self.most)
+        )
+    }
+}
+
+impl Measured {
+    pub fn new(work: &'static Work) -> Self {
+        let tasks = work.tasks();
+        Self {
+            work,
+            turns: tasks.into_iter().map(|task| (task, Vec::new())).collect(),
+            differences: Vec::new(),
+        }
+    }
+
+    /// Looks whether everybody loaded the same samples, and PyTorch and we in the same order.
+    pub fn compare_work(&mut self) {
+        let first = |turns: &[Turn]| turns.first().and_then(|turn| turn.same);
+        let ours = self
+            .turns
+            .iter()
+            .find(|(task, _)| task.program == Program::Loadscope);
+        let Some((sum, order)) = ours.and_then(|(_, turns)| first(turns)) else {
+            return;
+        };
+        for (task, turns) in &self.turns {
+            let Some((its_sum, its_order)) = first(turns) else {
+                continue;
+            };
+            if its_sum != sum {
+                self.differences
+                    .push(format!("{task} loaded other samples."));
+            } else if its_order != order && task.program != Program::DataloaderRs {
+                self.differences.push(format!("{task} had another order."));
+            }
+        }
+    }
+
+    /// The values of the tasks of a program without recording, the best first.
+    fn best(&self, program: Program) -> Option<(&Task, Vec<f64>)> {
+        let of_program =
+            |task: &&(Task, Vec<Turn>)| task.0.program == program && task.0.recording == "off";
+        let candidates = self
+            .turns
+            .iter()
+            .filter(of_program)
+            .filter_map(|(task, turns)| {
+                let values: Vec<f64> = turns.iter().map(|turn| turn.value).collect();
+                Some((Spread::of(values.clone())?.median, task, values))
+            });
+        candidates
+            .max_by(|a, b| self.work.unit.ratio(a.0, b.0).total_cmp(&1.0))
+            .map(|(_, task, values)| (task, values))
+    }
+
+    fn ours(&self, workers: u8, recording: &str) -> Option<Vec<f64>> {
+        let found = self.turns.iter().find(|(task, _)| {
+            task.program == Program::Loadscope
+                && task.workers == workers
+                && task.recording == recording
+        });
+        found.map(|(_, turns)| turns.iter().map(|turn| turn.value).collect())
+    }
+
+    /// How many times as good as a program we are, round by round.
+    fn times(&self, program: Program) -> Option<Spread> {
+        let (_, ours) = self.best(Program::Loadscope)?;
+        let (_, theirs) = self.best(program)?;
+        let unit = self.work.unit;
+        Spread::of(ours.iter().zip(&theirs).map(|(a, b)| unit.ratio(*a, *b)))
+    }
+
+    /// By which share recording makes us slower, round by round.
+    fn cost(&self, workers: u8, recording: &str) -> Option<Spread> {
+        let (off, on) = (self.ours(workers, "off")?, self.ours(workers, recording)?);
+        let unit = self.work.unit;
+        Spread::of(
+            off.iter()
+                .zip(&on)
+                .map(|(off, on)| unit.ratio(*off, *on) - 1.0),
+        )
+    }
+
+    /// A goal in words, what was measured, and whether it is met.
+    fn judged(&self, goal: Goal) -> Option<(String, String, bool)> {
+        let best_workers = self
+            .best(Program::Loadscope)
+            .map_or(0, |(task, _)| task.workers);
+        let times = |least: f64, program: Program| {
+            let spread = self.times(program)?;
+            let said = format!("at least {least}× {program}");
+            Some((
+                said,
+                spread.shown(|v| format!("{v:.2}×")),
+                spread.median >= least,
+            ))
+        };
+        let recording = |most: f64, workers: u8| {
+            let spread = self.cost(workers, "events")?;
+            let said = format!(
+                "recording costs at most {:.0} %, {workers} workers",
+                most * 100.0
+            );
+            let shown = spread.shown(|v| format!("{:.1} %", v * 100.0));
+            Some((said, shown, spread.median <= most))
+        };
+        match goal {
+            Goal::TimesPytorch(least) => times(least, Program::Pytorch),
+            Goal::TimesDataloaderRs(least) => times(least, Program::DataloaderRs),
+            Goal::Recording(most) => recording(most, best_workers),
+            Goal::RecordingWithTwo(most) => recording(most, 2),
+            Goal::AtMost(most) => {
+                let unit = self.work.unit;
+                let spread = Spread::of(self.best(Program::Loadscope)?.1)?;
+                let said = format!("at most {}", figure(unit, most));
+                Some((
+                    said,
+                    spread.shown(|v| figure(unit, v)),
+                    spread.median <= most,
+                ))
+            }
+        }
+    }
+}
+
+/// The whole report.
+pub fn written(measured: &[Measured], rounds: u32) -> String {
+    let mut text = String::from(
+        "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
+         ratios are those within a round. Figures are medians, with the least and the largest in brackets. Every program \
+         counts with the number of workers that suits it best.\n\n",
+    );
+    let _ = writeln!(text, "{}; {rounds} rounds.\n", machine());
+    text.push_str("## Goals\n\n| work | goal | measured | |\n|---|---|---|---|\n");
+    for one in measured {
+        for goal in one.work.goals {
+            let row = one.judged(*goal);
+            let (goal, shown, met) =
+                row.unwrap_or_else(|| (format!("{goal:?}"), "–".into(), false));
+            let met = if met { "met" } else { "**missed**" };
+            let _ = writeln!(text, "| {} | {goal} | {shown} | {met} |", one.work.id);
+        }
+    }
+    text.push_str("\n## Figures\n");
+    for one in measured {
+        section(&mut text, one);
+    }
+    text
+}
+
+fn section(text: &mut String, one: &Measured) {
+    let _ = writeln!(text, "\n**{}**: {}\n", one.work.id, one.work.says);
+    for difference in &one.differences {
+        let _ = writeln!(text, "Not the same work: {difference}\n");
+    }
+    text.push_str("| program | workers | recording | figure |\n|---|---|---|---|\n");
+    let mut turns: Vec<_> = one.turns.iter().collect();
+    turns.sort_by_key(|(task, _)| (task.program as u8, task.work, task.recording, task.workers));
+    for (task, turns) in turns {
+        let Some(spread) = Spread::of(turns.iter().map(|turn| turn.value)) else {
+            continue;
+        };
+        let lost: u64 = turns.iter().map(|turn| turn.lost).sum();
+        let recording = match (task.recording, lost) {
+            ("off", _) => String::new(),
+            (recording, 0) => recording.to_owned(),
+            (recording, lost) => format!("{recording}, {lost} events lost"),
+        };
+        let program = match task.work.split_once('-') {
+            Some((_, way)) if task.work != one.work.id => format!("{} ({way})", task.program),
+            _ => task.program.to_string(),
+        };
+        let shown = spread.shown(|v| figure(one.work.unit, v));
+        let _ = writeln!(
+            text,
+            "| {program} | {} | {recording} | {shown} |",
+            task.workers
+        );
+    }
+}
+
+fn figure(unit: Unit, value: f64) -> String {
+    let (name, scaled) = match unit {
+        Unit::Milliseconds => return format!("{value:.3} ms"),
+        Unit::Megabytes => return format!("{value:.1} MB"),
+        Unit::Nanoseconds => return format!("{value:.1} ns"),
+        Unit::ItemsPerSecond if value >= 1e6 => ("M/s", value / 1e6),
+        Unit::ItemsPerSecond if value >= 1e3 => ("k/s", value / 1e3),
+        Unit::ItemsPerSecond => ("/s", value),
+    };
+    // Three digits that count.
+    let digits = usize::from(scaled < 100.0) + usize::from(scaled < 10.0);
+    format!("{scaled:.digits$} {name}")
+}
+
+/// Processor and number of cores.
+fn machine() -> String {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or("unknown processor", |rest| {
+            rest.trim_start_matches([' ', '\t', ':'])
+        });
+    format!("{name}, {cores} cores")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::works::WORKS;
+
+    fn measured(id: &str, value: impl Fn(&Task) -> f64) -> Option<Measured> {
+        let mut measured = Measured::new(WORKS.iter().find(|work| work.id == id)?);
+        for (task, turns) in &mut measured.turns {
+            let turn = Turn {
+                value: value(task),
+                same: Some((1, 2)),
+                lost: 0,
+            };
+            *turns = vec![turn; 3];
+        }
+        Some(measured)
+    }
+
+    #[test]
+    fn medians_and_spreads() {
+        let spread = |median, least, most| {
+            Some(Spread {
+                median,
+                least,
+                most,
+            })
+        };
+        assert_eq!(Spread::of([3.0, 1.0, 2.0]), spread(2.0, 1.0, 3.0));
+        assert_eq!(Spread::of([4.0, 1.0]), spread(2.5, 1.0, 4.0));
+        assert_eq!(Spread::of([]), None);
+    }
+
+    #[test]
+    fn goals_compare_everybody_at_their_best() {
+        let value = |task: &Task| match (task.program, task.workers, task.recording) {
+            (Program::Loadscope, 1, "off") => 120.0,
+            (Program::Loadscope, 1, _) => 100.0,
+            (Program::Loadscope, ..) => 10.0,
+            (Program::Pytorch, 0, _) => 100.0,
+            (Program::DataloaderRs, 2, _) => 240.0,
+            _ => 1.0,
+        };
+        let judged = |goal| measured("w1", value)?.judged(goal);
+        let said = |goal| judged(goal).map(|(_, shown, met)| (shown, met));
+        let row = |text: &str, met| Some((text.to_owned(), met));
+        assert_eq!(
+            said(Goal::TimesPytorch(1.0)),
+            row("1.20× (1.20× – 1.20×)", true)
+        );
+        assert_eq!(
+            said(Goal::TimesDataloaderRs(1.0)),
+            row("0.50× (0.50× – 0.50×)", false)
+        );
+        assert_eq!(
+            said(Goal::Recording(0.02)),
+            row("20.0 % (20.0 % – 20.0 %)", false)
+        );
+    }
+
+    #[test]
+    fn less_time_is_better() {
+        let value = |task: &Task| {
+            if task.program == Program::Loadscope {
+                0.2
+            } else {
+                2.0
+            }
+        };
+        let one = measured("w5-fresh", value);
+        assert_eq!(
+            one.as_ref()
+                .and_then(|one| one.times(Program::Pytorch))
+                .map(|s| s.median),
+            Some(10.0)
+        );
+        let text = one.map(|one| written(&[one], 3)).unwrap_or_default();
+        assert!(
+            text.contains("| w5-fresh | at most 0.300 ms | 0.200 ms (0.200 ms – 0.200 ms) | met |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn other_work_is_noticed() {
+        let mut one = measured("w1", |_| 1.0);
+        if let Some(one) = &mut one {
+            for (task, turns) in &mut one.turns {
+                match (task.program, task.workers) {
+                    (Program::Pytorch, 2) => turns[0].same = Some((1, 3)),
+                    (Program::DataloaderRs, 0) => turns[0].same = Some((1, 3)),
+                    (Program::DataloaderRs, 1) => turns[0].same = Some((5, 2)),
+                    _ => {}
+                }
+            }
+            one.compare_work();
+        }
+        let told = one.map(|one| one.differences).unwrap_or_default();
+        assert_eq!(
+            told,
+            [
+                "PyTorch w1, 2 workers had another order.",
+                "dataloader-rs w1, 1 workers loaded other samples."
+            ]
+        );
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        let shown = |value| figure(Unit::ItemsPerSecond, value);
+        assert_eq!(shown(81_349.0), "81.3 k/s");
+        assert_eq!(shown(2_460_000.0), "2.46 M/s");
+        assert_eq!(shown(759.4), "759 /s");
+        assert_eq!(figure(Unit::Milliseconds, 0.0123), "0.012 ms");
+    }
+}

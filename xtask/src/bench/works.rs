@@ -1,0 +1,242 @@
+//! What is compared, who takes part, and the goals.
+
+use super::programs::{Program, Task};
+
+/// A piece of work.
+#[derive(Debug)]
+pub struct Work {
+    /// Its name for Loadscope and dataloader-rs.
+    pub id: &'static str,
+    /// What is done.
+    pub says: &'static str,
+    pub unit: Unit,
+    /// Its names for PyTorch, where there are several ways; the fastest counts.
+    pytorch: &'static [&'static str],
+    /// Whether dataloader-rs can do it.
+    dataloader_rs: bool,
+    /// Whether it depends on the number of workers, and can be recorded.
+    pub workers: Workers,
+    pub goals: &'static [Goal],
+}
+
+/// Which numbers of workers are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workers {
+    /// 0 and 2 for PyTorch, 0, 1 and 2 for the others; with and without recording.
+    Tried,
+    /// Always 2.
+    Two,
+    /// There are none.
+    NoLoader,
+}
+
+/// What the figures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// More is better.
+    ItemsPerSecond,
+    Milliseconds,
+    Megabytes,
+    Nanoseconds,
+}
+
+/// What is to be reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// At least this many times as good as PyTorch at its best.
+    TimesPytorch(f64),
+    /// At least this many times as good as dataloader-rs at its best.
+    TimesDataloaderRs(f64),
+    /// With recording at most this share slower, at Loadscope's best number of workers.
+    Recording(f64),
+    /// The same with 2 workers.
+    RecordingWithTwo(f64),
+    /// At most this, in the unit of the work.
+    AtMost(f64),
+}
+
+use Goal::{AtMost, Recording, RecordingWithTwo, TimesDataloaderRs, TimesPytorch};
+
+/// Everything, in the order in which it is done.
+pub const WORKS: &[Work] = &[
+    Work {
+        id: "w1",
+        says: "4,096 pictures uint8 3×224×224 in memory, shuffled, batch 64",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w1"],
+        dataloader_rs: true,
+        workers: Workers::Tried,
+        goals: &[TimesPytorch(1.0), TimesDataloaderRs(1.0), Recording(0.02)],
+    },
+    Work {
+        id: "w2",
+        says: "1,000,000 pairs of float and int, in order, batch 256",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w2-tensors", "w2-numbers"],
+        dataloader_rs: true,
+        workers: Workers::Tried,
+        goals: &[
+            TimesPytorch(10.0),
+            TimesDataloaderRs(1.0),
+            RecordingWithTwo(0.1),
+        ],
+    },
+    Work {
+        id: "w3",
+        says: "800 JPEGs of about 500×375: read, decode, resize to 224×224, batch 32",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w3"],
+        dataloader_rs: true,
+        workers: Workers::Tried,
+        goals: &[TimesPytorch(2.0), TimesDataloaderRs(1.0), Recording(0.02)],
+    },
+    Work {
+        id: "w4-random",
+        says: "RandomSampler over 10,000,000",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w4-random"],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[TimesPytorch(4.0)],
+    },
+    Work {
+        id: "w4-distributed",
+        says: "DistributedSampler over 10,000,000, rank 0 of 8",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w4-distributed"],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[TimesPytorch(4.0)],
+    },
+    Work {
+        id: "w4-weighted",
+        says: "WeightedRandomSampler, 1,000,000 of 1,000,000 without replacement",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w4-weighted"],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[TimesPytorch(2.0)],
+    },
+    Work {
+        id: "w4-replacement",
+        says: "WeightedRandomSampler, 1,000,000 of 1,000,000 with replacement",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w4-replacement"],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[TimesPytorch(2.0)],
+    },
+    Work {
+        id: "w4-memory",
+        says: "growth of the process while RandomSampler goes over 10,000,000",
+        unit: Unit::Megabytes,
+        pytorch: &["w4-memory"],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[AtMost(45.0)],
+    },
+    Work {
+        id: "w5-fresh",
+        says: "from iter() to the first batch, 2 new workers",
+        unit: Unit::Milliseconds,
+        pytorch: &["w5-fresh"],
+        dataloader_rs: true,
+        workers: Workers::Two,
+        goals: &[AtMost(0.3)],
+    },
+    Work {
+        id: "w5-persistent",
+        says: "from iter() to the first batch, 2 persistent workers",
+        unit: Unit::Milliseconds,
+        pytorch: &["w5-persistent"],
+        dataloader_rs: true,
+        workers: Workers::Two,
+        goals: &[AtMost(0.05)],
+    },
+    Work {
+        id: "w5-round-trip",
+        says: "20,000 batches of one sample through the queues of 2 workers",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w5-round-trip"],
+        dataloader_rs: true,
+        workers: Workers::Two,
+        goals: &[],
+    },
+    Work {
+        id: "w6",
+        says: "262,144 windows of 1,024 tokens of a memory-mapped file, shuffled, batch 32",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w6"],
+        dataloader_rs: true,
+        workers: Workers::Tried,
+        goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0), Recording(0.02)],
+    },
+    Work {
+        id: "event",
+        says: "telling one event, where it happens",
+        unit: Unit::Nanoseconds,
+        pytorch: &[],
+        dataloader_rs: false,
+        workers: Workers::NoLoader,
+        goals: &[AtMost(60.0)],
+    },
+];
+
+impl Work {
+    /// Whether a name is its own or that of its group: `w4` is `w4-random` and others.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.id == name || self.id.split('-').next() == Some(name)
+    }
+
+    /// Everybody's tasks, in turn: peers first, then ours, and so on.
+    pub fn tasks(&self) -> Vec<Task> {
+        let task = |program, work, workers, recording| Task {
+            program,
+            work,
+            workers,
+            recording,
+        };
+        let (for_pytorch, for_others): (&[u8], &[u8]) = match self.workers {
+            Workers::Tried => (&[0, 2], &[0, 1, 2]),
+            Workers::Two => (&[2], &[2]),
+            Workers::NoLoader => (&[0], &[0]),
+        };
+        let recordings: &[&str] = match self.workers {
+            Workers::Tried => &["off", "events", "log"],
+            _ => &["off"],
+        };
+        let mut peers: Vec<Task> = Vec::new();
+        for &work in self.pytorch {
+            peers.extend(
+                for_pytorch
+                    .iter()
+                    .map(|&w| task(Program::Pytorch, work, w, "off")),
+            );
+        }
+        if self.dataloader_rs {
+            let tasks = for_others.iter();
+            peers.extend(tasks.map(|&w| task(Program::DataloaderRs, self.id, w, "off")));
+        }
+        let mut ours = for_others.iter().flat_map(|&workers| {
+            let tasks = recordings.iter();
+            tasks.map(move |recording| task(Program::Loadscope, self.id, workers, recording))
+        });
+        let mut all = Vec::new();
+        for peer in peers {
+            all.push(peer);
+            all.extend(ours.next());
+        }
+        all.extend(ours);
+        all
+    }
+}
+
+impl Unit {
+    /// How many times as good the first is as the second.
+    pub fn ratio(self, one: f64, other: f64) -> f64 {
+        match self {
+            Self::ItemsPerSecond => one / other,
+            _ => other / one,
+        }
+    }
+}
