@@ -1,7 +1,9 @@
 //! The command line.
 
+mod arguments;
 mod info;
 mod load;
+mod order;
 mod window;
 
 use std::path::PathBuf;
@@ -43,6 +45,8 @@ enum Sub {
     },
     /// Load a dataset without a window
     Run(Box<LoadArgs>),
+    /// Print which batches a loader will yield, as PyTorch yields them, without loading anything
+    Order(Box<order::OrderArgs>),
     /// Print the facts about a recording
     Info {
         /// A recording (.jsonl or .jsonl.zst)
@@ -83,6 +87,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),
         Some(Sub::Run(args)) => load::run(&args),
+        Some(Sub::Order(args)) => order::run(&args),
         Some(Sub::Info { file, json }) => info::run(&file, json),
     }
 }

@@ -17,6 +17,7 @@ mod recorder;
 
 use file::write_copy;
 pub use file::{read_run, refusal};
+pub use loadscope_engine::order::{Order, order_of_dataset};
 use recorder::SharedLog;
 
 /// Something new from a session.

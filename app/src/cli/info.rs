@@ -92,7 +92,7 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
 }
 
 /// Prints, and takes a reader that has seen enough (`| head`) for a success.
-fn say(text: &str) -> anyhow::Result<()> {
+pub(super) fn say(text: &str) -> anyhow::Result<()> {
     match writeln!(std::io::stdout(), "{text}") {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
         _ => Ok(()),

@@ -10,6 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary};
 
+use super::arguments::{LoaderArgs, set};
 use super::{OnErrorArg, PinArg, info};
 use crate::format;
 use crate::session::{Record, Session, Update};
@@ -17,7 +18,7 @@ use crate::session::{Record, Session, Update};
 /// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// digits, folder:PATH, or synthetic[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape)
+    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape)
     #[arg(long)]
     dataset: Option<String>,
     /// Side of the square to which the pictures of a folder are resized [default: 224]
@@ -26,36 +27,20 @@ pub struct LoadArgs {
     /// Time and faults added to the samples on purpose, in the words of synthetic: cost_ms=10,tail=0.01:40
     #[arg(long, value_name = "KEY=VALUE,…")]
     extra_cost: Option<String>,
-    /// Samples a batch [default: 32]
-    #[arg(long, value_name = "N")]
-    batch_size: Option<BatchSizeArg>,
-    /// A new random order in every epoch
-    #[arg(long)]
-    shuffle: bool,
-    /// Seed of the generator [default: a fresh one]
-    #[arg(long)]
-    seed: Option<u64>,
-    /// Worker threads; 0: load in the main thread [default: 0]
-    #[arg(long, value_name = "N")]
-    num_workers: Option<usize>,
-    /// Batches in flight per worker [default: 2]
-    #[arg(long, value_name = "N")]
-    prefetch_factor: Option<usize>,
-    /// Leave out a last batch that is not full
-    #[arg(long)]
-    drop_last: bool,
+    #[command(flatten)]
+    loader: LoaderArgs,
     /// false: hand batches out as they arrive [default: true]
     #[arg(long, value_name = "BOOL")]
     in_order: Option<bool>,
     /// Copy batches to page-locked memory
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pin_memory: Option<PinArg>,
-    /// Keep the workers alive between epochs
-    #[arg(long)]
-    persistent_workers: bool,
-    /// How often to go through the dataset [default: 1]
-    #[arg(long, value_name = "N")]
-    epochs: Option<u32>,
+    /// The longest wait for a worker, seconds [default: no limit]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// How Python would start its processes (fork, spawn, forkserver); without effect, workers are threads here
+    #[arg(long, value_name = "METHOD")]
+    multiprocessing_context: Option<String>,
     /// How long the simulated training step takes, ms [default: 0]
     #[arg(long, value_name = "MS")]
     step_ms: Option<f64>,
@@ -83,26 +68,17 @@ impl LoadArgs {
             Some(path) => read_config(path)?,
             None => RunOptions::default(),
         };
-        fn set<T: Clone>(to: &mut T, from: &Option<T>) {
-            if let Some(from) = from {
-                to.clone_from(from);
-            }
-        }
         set(&mut o.dataset, &self.dataset);
         set(&mut o.image_size, &self.image_size);
         set(&mut o.extra_cost, &self.extra_cost);
-        if let Some(BatchSizeArg(size)) = self.batch_size {
-            o.batch_size = size;
-        }
-        set(&mut o.num_workers, &self.num_workers);
-        set(&mut o.epochs, &self.epochs);
+        self.loader.apply(&mut o);
         set(&mut o.step_ms, &self.step_ms);
-        o.seed = self.seed.or(o.seed);
-        o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
-        o.shuffle |= self.shuffle;
-        o.drop_last |= self.drop_last;
+        set(&mut o.timeout, &self.timeout);
+        set(
+            &mut o.multiprocessing_context,
+            &self.multiprocessing_context,
+        );
         set(&mut o.in_order, &self.in_order);
-        o.persistent_workers |= self.persistent_workers;
         if let Some(pin) = self.pin_memory {
             o.pin_memory = match pin {
                 PinArg::Off => PinMemory::Off,

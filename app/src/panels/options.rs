@@ -1,13 +1,16 @@
 //! The DataLoader's arguments as a form: PyTorch's names, their effect in a sentence, the equivalent line of Python.
 
+mod dataset;
+mod sampler;
+
 use std::ops::RangeInclusive;
 
 use eframe::egui::{
-    self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, TextEdit, Ui, WidgetText,
+    self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, Ui, WidgetText,
 };
 use loadscope_trace::{OnError, PinMemory, RunOptions};
 
-use crate::command::{Action, Command};
+use crate::command::Command;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 
@@ -24,8 +27,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .show(ui, |ui| {
             ui.set_width(ui.available_width() - space::GAP);
             section(ui, "Dataset");
-            commands.extend(dataset(ui, &mut options));
-            faults(ui, &mut options);
+            commands.extend(dataset::dataset(ui, &mut options));
+            dataset::faults(ui, &mut options);
             section(ui, "DataLoader");
             loader(ui, &mut options);
             section(ui, "Training loop");
@@ -71,106 +74,6 @@ fn flag(ui: &mut Ui, label: egui::Id, value: &mut bool) {
     ui.checkbox(value, "").labelled_by(label);
 }
 
-fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
-    const KINDS: [(&str, &str, &str); 3] = [
-        ("digits", "Handwritten digits", "digits"),
-        ("folder:", "Folder of pictures", "folder:"),
-        (
-            "synthetic",
-            "Synthetic",
-            "synthetic:len=24,cost_ms=50,slow=4:1000",
-        ),
-    ];
-    let mut command = None;
-    let current = KINDS
-        .iter()
-        .position(|(prefix, ..)| options.dataset.starts_with(prefix));
-    row(ui, "dataset", "Where the samples come from", |ui, label| {
-        let name = current.map_or("?", |k| KINDS[k].1);
-        let combo = ComboBox::from_id_salt("dataset")
-            .selected_text(name)
-            .width(140.0);
-        let response = combo.show_ui(ui, |ui| {
-            for (k, (_, name, spec)) in KINDS.iter().enumerate() {
-                if ui.selectable_label(current == Some(k), *name).clicked() && current != Some(k) {
-                    *options = example(spec, options);
-                }
-            }
-        });
-        response.response.labelled_by(label);
-    });
-    if options.dataset == "synthetic" {
-        options.dataset.push(':');
-    }
-    let (prefix, rest) = options.dataset.split_once(':')?;
-    let (prefix, mut rest) = (prefix.to_owned(), rest.to_owned());
-    let (name, example) = match prefix.as_str() {
-        "folder" => ("folder", "/path/to/pictures"),
-        _ => ("costs", "len=24,cost_ms=50,slow=4:1000"),
-    };
-    let mut label = None;
-    ui.horizontal(|ui| {
-        label = Some(ui.label(RichText::new(name).font(mono(size::BODY))).id);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if prefix == "folder" && ui.button("Choose…").clicked() {
-                command = Some(Action::ChooseFolder.into());
-            }
-        });
-    });
-    let edit = TextEdit::singleline(&mut rest)
-        .hint_text(example)
-        .font(mono(size::SMALL));
-    let edit = ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit);
-    if let Some(label) = label {
-        edit.labelled_by(label);
-    }
-    let effect = match prefix.as_str() {
-        "folder" => "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too",
-        _ => {
-            "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape"
-        }
-    };
-    hint(ui, effect);
-    options.dataset = format!("{prefix}:{rest}");
-    if prefix == "folder" {
-        ui.add_space(space::GAP);
-        row(
-            ui,
-            "image_size",
-            "Pictures are resized to this many pixels square",
-            |ui, label| {
-                ui.add(
-                    DragValue::new(&mut options.image_size)
-                        .clamp_existing_to_range(false)
-                        .range(8..=1024)
-                        .speed(1.0),
-                )
-                .labelled_by(label);
-            },
-        );
-    }
-    command
-}
-
-/// Time and faults on purpose. The synthetic dataset has its own.
-fn faults(ui: &mut Ui, o: &mut RunOptions) {
-    if o.dataset.starts_with("synthetic") {
-        o.extra_cost.clear();
-        return;
-    }
-    ui.add_space(space::GAP);
-    let label = ui.label(RichText::new("extra_cost").font(mono(size::BODY)));
-    let edit = TextEdit::singleline(&mut o.extra_cost)
-        .hint_text("none")
-        .font(mono(size::SMALL));
-    ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit)
-        .labelled_by(label.id);
-    hint(
-        ui,
-        "Slows samples down on purpose: cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu",
-    );
-}
-
 fn hint(ui: &mut Ui, text: &str) {
     let text = RichText::new(text)
         .font(words(size::SMALL))
@@ -178,43 +81,9 @@ fn hint(ui: &mut Ui, text: &str) {
     ui.add(egui::Label::new(text).wrap());
 }
 
-/// What one would run first with a kind of dataset: the demo's slowness is not the user's, and one slow sample is seen best
-/// in batches of one.
-fn example(spec: &str, old: &RunOptions) -> RunOptions {
-    let mut new = RunOptions {
-        dataset: spec.to_owned(),
-        extra_cost: String::new(),
-        ..old.clone()
-    };
-    if spec.starts_with("digits") {
-        new = crate::prefs::demo();
-    } else if spec.starts_with("synthetic") {
-        new.batch_size = 1;
-        new.shuffle = false;
-        new.num_workers = 2;
-        new.prefetch_factor = None;
-        new.step_ms = 20.0;
-    }
-    new
-}
-
 fn loader(ui: &mut Ui, o: &mut RunOptions) {
-    row(
-        ui,
-        "batch_size",
-        "Samples a batch; default 1",
-        |ui, label| {
-            number(ui, label, &mut o.batch_size, 1..=65_536);
-        },
-    );
-    row(
-        ui,
-        "shuffle",
-        "A new random order in every epoch; default False",
-        |ui, label| {
-            flag(ui, label, &mut o.shuffle);
-        },
-    );
+    sampler::batches(ui, o);
+    sampler::show(ui, o);
     row(
         ui,
         "generator",
@@ -239,6 +108,8 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
             if o.num_workers == 0 {
                 o.prefetch_factor = None;
                 o.persistent_workers = false;
+                o.timeout = 0.0;
+                o.multiprocessing_context.clear();
             }
         },
     );
@@ -271,12 +142,47 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
+        "timeout",
+        "The longest wait for a worker; 0: no limit, the default",
+        |ui, label| {
+            let drag = DragValue::new(&mut o.timeout)
+                .clamp_existing_to_range(false)
+                .range(0.0..=3600.0)
+                .speed(0.1)
+                .max_decimals(2);
+            ui.add(drag.suffix("\u{2009}s")).labelled_by(label);
+        },
+    );
+    row(
+        ui,
+        "multiprocessing_context",
+        "How Python starts its processes; workers are threads here, so it only shows in the line of Python",
+        |ui, label| context(ui, label, &mut o.multiprocessing_context),
+    );
+    row(
+        ui,
         "in_order",
         "Off: batches are handed out as they arrive; default True",
         |ui, label| {
             flag(ui, label, &mut o.in_order);
         },
     );
+}
+
+fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
+    let name = |method: &str| match method {
+        "" => "default".to_owned(),
+        method => method.to_owned(),
+    };
+    let combo = ComboBox::from_id_salt("multiprocessing_context")
+        .selected_text(name(method))
+        .width(110.0);
+    let response = combo.show_ui(ui, |ui| {
+        for choice in ["", "fork", "spawn", "forkserver"] {
+            ui.selectable_value(method, choice.to_owned(), name(choice));
+        }
+    });
+    response.response.labelled_by(label);
 }
 
 fn memory(ui: &mut Ui, o: &mut RunOptions) {

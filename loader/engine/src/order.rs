@@ -3,6 +3,7 @@
 use loadscope_trace::RunOptions;
 use serde::Serialize;
 
+use crate::dataset::{Dataset as _, DatasetSpec};
 use crate::error::EngineError;
 use crate::fetch::Request;
 use crate::loader::Index;
@@ -75,6 +76,28 @@ pub fn order(options: &RunOptions, samples: &Samples) -> Result<Order, EngineErr
         order.workers.push(workers);
     }
     Ok(order)
+}
+
+/// The order of the data set that the options name. Only its length is looked at.
+///
+/// # Errors
+/// As [`order`]; and if the data set cannot be opened.
+pub fn order_of_dataset(options: &RunOptions) -> Result<Order, EngineError> {
+    let spec: DatasetSpec = options.dataset.parse()?;
+    let samples = match &spec {
+        // Made-up samples need not be made.
+        DatasetSpec::Synthetic(model) => Samples::Map(model.len),
+        DatasetSpec::Stream(model) => {
+            let workers = options.num_workers;
+            let stream = |id: usize| {
+                let worker = (workers > 0).then_some((id, workers));
+                model.samples(worker).map(|i| i as u64).collect()
+            };
+            Samples::Streams((0..workers.max(1)).map(stream).collect())
+        }
+        _ => Samples::Map(spec.open(options.image_size)?.len()),
+    };
+    order(options, &samples)
 }
 
 type Epoch = (Vec<Vec<u64>>, Vec<i64>);

@@ -35,8 +35,11 @@ pub struct StreamModel {
 }
 
 impl StreamModel {
-    /// The numbers of the samples that a worker yields; `None`: there are no workers.
-    fn samples(&self, worker: Option<(usize, usize)>) -> Box<dyn Iterator<Item = usize> + Send> {
+    /// The numbers of the samples that worker `id` of `workers` yields; `None`: there are no workers.
+    pub fn samples(
+        &self,
+        worker: Option<(usize, usize)>,
+    ) -> Box<dyn Iterator<Item = usize> + Send> {
         let len = self.cost.len;
         match (&self.sharing, worker) {
             (Sharing::Everything, _) | (Sharing::Strided, None) => Box::new(0..len),
