@@ -289,14 +289,18 @@ impl Generator {
         }
         s[N - 1] = s[M - 1] ^ twist(s[N - 1], s[0]);
         for (out, &word) in self.block.iter_mut().zip(s.iter()) {
-            let mut y = word;
-            y ^= y >> 11;
-            y ^= (y << 7) & 0x9d2c_5680;
-            y ^= (y << 15) & 0xefc6_0000;
-            *out = y ^ (y >> 18);
+            *out = temper(word);
         }
         self.next = 0;
     }
+}
+
+/// A word of the state as it is handed out.
+fn temper(mut y: u32) -> u32 {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c_5680;
+    y ^= (y << 15) & 0xefc6_0000;
+    y ^ (y >> 18)
 }
 
 /// Room for `count` numbers, or the error PyTorch's allocator raises.
@@ -311,16 +315,51 @@ fn reserve<T>(count: usize) -> Result<Vec<T>, EngineError> {
     Ok(out)
 }
 
-/// STUB
+/// A generator's state, to be saved and set again.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct GeneratorState(u64);
+pub struct GeneratorState {
+    seed: u64,
+    state: Vec<u32>,
+    next: usize,
+    draws: u64,
+    spare_normal: Option<u64>,
+}
+
 impl Generator {
-    /// STUB
+    /// `get_state()`
     pub fn state(&self) -> GeneratorState {
-        GeneratorState(0)
+        GeneratorState {
+            seed: self.seed,
+            state: self.state.to_vec(),
+            next: self.next,
+            draws: self.draws,
+            spare_normal: self.spare_normal.map(f64::to_bits),
+        }
     }
-    /// STUB
-    pub fn set_state(&mut self, _: &GeneratorState) -> Result<(), EngineError> {
+
+    /// `set_state(state)`
+    ///
+    /// # Errors
+    /// ValueError if it is no state of a generator.
+    pub fn set_state(&mut self, saved: &GeneratorState) -> Result<(), EngineError> {
+        let words: Result<[u32; N], _> = saved.state.clone().try_into();
+        let (Ok(words), 0..=N) = (words, saved.next) else {
+            return Err(EngineError::value_error(
+                "this is not the state of a generator: it does not hold 624 words",
+            ));
+        };
+        let mut block = [0; N];
+        for (out, word) in block.iter_mut().zip(words) {
+            *out = temper(word);
+        }
+        *self = Self {
+            seed: saved.seed,
+            state: Box::new(words),
+            block: Box::new(block),
+            next: saved.next,
+            draws: saved.draws,
+            spare_normal: saved.spare_normal.map(f64::from_bits),
+        };
         Ok(())
     }
 }
