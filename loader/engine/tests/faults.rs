@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use loadscope_engine::dataset::{IterableDataset, SampleError, SampleStream};
+use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, exit_worker};
 
@@ -66,6 +66,91 @@ fn a_stream_that_panicked_has_ended() {
             assert_eq!(got.len(), 2, "{got:?}");
             assert_eq!(got[0], Ok(vec![0, 1]));
             assert!(got[1].as_ref().is_err_and(|e| e.contains("too much")));
+        }
+    });
+}
+
+/// Goes past what was handed out, then through the rest of the epoch.
+fn rest<F: Fetch<Batch = Vec<usize>>>(
+    new: impl Fn() -> DataLoader<F>,
+    taken: usize,
+) -> Vec<Result<Vec<usize>, String>> {
+    let mut stopped = new();
+    let mut iter = stopped.iter().expect("threads start");
+    assert_eq!(iter.by_ref().take(taken).count(), taken);
+    let state = iter.state_dict();
+    drop(iter);
+    let mut resumed = new();
+    resumed.load_state_dict(state).expect("it fits");
+    epoch(&mut resumed)
+}
+
+/// What was said once is not said again by the loader that goes on.
+#[test]
+fn a_panic_that_was_handed_out_is_gone_past() {
+    within(30, || {
+        for num_workers in [0, 1] {
+            let new = || {
+                LoaderBuilder::iterable(Arc::new(Panicking(3)))
+                    .batch_size(2)
+                    .num_workers(num_workers)
+                    .default_generator(shared_generator(0))
+                    .collate_fn(list)
+                    .build()
+                    .expect("sound arguments")
+            };
+            assert_eq!(rest(new, 1).len(), 1, "the panic is still to come");
+            assert_eq!(rest(new, 2), []);
+        }
+    });
+}
+
+/// Samples are their own index; sample `deadly` ends its worker.
+struct Numbers {
+    len: usize,
+    deadly: Option<usize>,
+}
+
+impl Dataset for Numbers {
+    type Sample = usize;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+        if self.deadly == Some(index) {
+            exit_worker(3);
+        }
+        Ok(index)
+    }
+}
+
+/// PyTorch's worker gives the reason once, then stumbles over the fetcher that it never made; so does the loader that goes on.
+#[test]
+fn the_error_of_worker_init_fn_is_said_once() {
+    within(30, || {
+        let new = || {
+            let data = Numbers {
+                len: 6,
+                deadly: None,
+            };
+            LoaderBuilder::new(Arc::new(data))
+                .num_workers(1)
+                .worker_init_fn(|_| Err(SampleError::new("OSError", "no such disk")))
+                .default_generator(shared_generator(0))
+                .collate_fn(list)
+                .build()
+                .expect("sound arguments")
+        };
+        let errors = |rest: Vec<Result<Vec<usize>, String>>| -> Vec<String> {
+            rest.into_iter().map(Result::unwrap_err).collect()
+        };
+        let all = errors(epoch(&mut new()));
+        assert!(all[0].contains("no such disk"));
+        assert!(all[1..].iter().all(|e| e.contains("UnboundLocalError")));
+        for taken in 0..=6 {
+            assert_eq!(errors(rest(new, taken)), all[taken..]);
         }
     });
 }
