@@ -233,7 +233,7 @@ impl<F: Fetch> DataLoader<F> {
         }
         let resume = self.resume.take();
         let epoch = resume.as_ref().map_or(self.next_epoch, Resume::epoch);
-        self.next_epoch = epoch + 1;
+        self.next_epoch = epoch.saturating_add(1);
         self.probe.emit(|| EventKind::EpochStarted { epoch });
         let begun = self.begin(resume)?;
         let mut iter = LoaderIter {
@@ -281,10 +281,7 @@ impl<F: Fetch> DataLoader<F> {
             }
         } else {
             let pool = match pool {
-                Some(pool) => {
-                    pool.resume(self.interrupt.as_deref())?;
-                    pool
-                }
+                Some(pool) => self.wake(pool)?,
                 None => {
                     let pool = self.start_workers(base_seed)?;
                     requests = self.index.iter();
@@ -323,6 +320,20 @@ impl<F: Fetch> DataLoader<F> {
             ));
         }
         Ok(())
+    }
+
+    /// Makes persistent workers ready for a new epoch.
+    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, EngineError> {
+        match pool.resume(self.interrupt.as_deref()) {
+            Ok(()) => Ok(pool),
+            Err(error) => {
+                if matches!(error, EngineError::WorkerDied { .. }) {
+                    // As in PyTorch, which keeps the iterator and fails again in every epoch.
+                    self.persistent = Some(pool);
+                }
+                Err(error)
+            }
+        }
     }
 
     fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, EngineError> {

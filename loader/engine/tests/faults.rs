@@ -154,3 +154,32 @@ fn the_error_of_worker_init_fn_is_said_once() {
         }
     });
 }
+
+/// The thread is gone for good: every epoch says so, as in PyTorch, and none waits for it.
+#[test]
+fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
+    within(30, || {
+        let data = Numbers {
+            len: 8,
+            deadly: Some(1),
+        };
+        let mut loader = LoaderBuilder::new(Arc::new(data))
+            .num_workers(2)
+            .persistent_workers(true)
+            .default_generator(shared_generator(0))
+            .collate_fn(list)
+            .build()
+            .expect("sound arguments");
+        let got = epoch(&mut loader);
+        let died = |e: &String| e.contains("exit code 3") && e.contains("exited unexpectedly");
+        assert!(got.iter().any(|b| b.as_ref().is_err_and(died)), "{got:?}");
+        for _ in 0..2 {
+            let error = loader
+                .iter()
+                .err()
+                .expect("a worker is missing")
+                .to_string();
+            assert!(died(&error), "{error}");
+        }
+    });
+}

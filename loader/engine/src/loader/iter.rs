@@ -9,7 +9,7 @@ use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, Request};
-use crate::pool::{Pool, Timeout, died};
+use crate::pool::{Pool, Timeout};
 use crate::probe::Probe;
 use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{Arrival, Looking, Order, Produced};
@@ -203,7 +203,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             }
             Arrival::Died { worker, os_id, how } => {
                 scheduler.mark_worker_as_unavailable(worker.into());
-                let error = died(os_id, how);
+                let error = pool.bury(os_id, &how);
                 self.loader.probe.emit(|| {
                     EventKind::Message(Box::new(Message {
                         level: Level::Error,
