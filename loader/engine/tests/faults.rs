@@ -183,3 +183,39 @@ fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
         }
     });
 }
+
+#[test]
+fn states_that_do_not_fit_are_refused_with_a_sentence() {
+    let new = |num_workers| {
+        let stream = Arc::new(Panicking(9));
+        let builder = LoaderBuilder::iterable(stream).num_workers(num_workers);
+        let builder = builder.default_generator(shared_generator(0));
+        builder.collate_fn(list).build().expect("sound arguments")
+    };
+    let saved = {
+        let mut loader = new(2);
+        let mut iter = loader.iter().expect("threads start");
+        assert!(iter.next().is_some());
+        serde_json::to_value(iter.state_dict()).expect("plain data")
+    };
+    let refused = |num_workers, change: &dyn Fn(&mut serde_json::Value)| -> String {
+        let mut saved = saved.clone();
+        change(&mut saved);
+        let state: Result<LoaderState, _> = serde_json::from_value(saved);
+        match state {
+            Err(error) => error.to_string(),
+            Ok(state) => match new(num_workers).load_state_dict(state) {
+                Err(error) => error.to_string(),
+                Ok(()) => "it was taken".to_owned(),
+            },
+        }
+    };
+    assert_eq!(refused(2, &|_| ()), "it was taken");
+    assert!(refused(3, &|_| ()).contains("as many workers as it had"));
+    let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
+    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of data set"));
+    assert!(refused(2, &|s| s["version"] = 2.into()).contains("version 2"));
+    assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));
+    assert!(refused(2, &|s| s["more"] = 1.into()).contains("unknown field"));
+    assert!(refused(2, &|s| s["epoch"] = u32::MAX.into()).contains("epoch"));
+}
