@@ -6,7 +6,12 @@ use std::time::Duration;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::rng::shared_generator;
-use loadscope_engine::{DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, exit_worker};
+use loadscope_engine::sampler::{BatchIter, BatchSource};
+use loadscope_engine::{
+    Clock, ContentPolicy, DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe,
+    exit_worker,
+};
+use loadscope_trace::{Event, Nanos, Run, RunInfo, Sorter};
 
 /// Fails the test instead of hanging it.
 fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -180,6 +185,58 @@ fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
                 .expect("a worker is missing")
                 .to_string();
             assert!(died(&error), "{error}");
+        }
+    });
+}
+
+/// The third batch cannot be named.
+struct Faulty;
+
+impl BatchSource for Faulty {
+    fn len(&self) -> usize {
+        4
+    }
+
+    fn iter(&self) -> BatchIter {
+        let error = EngineError::runtime("no third batch");
+        Box::new([Ok(vec![0]), Ok(vec![2]), Err(error)].into_iter())
+    }
+}
+
+fn fold(events: impl IntoIterator<Item = Event>) -> Run {
+    let mut sorter = Sorter::new(Nanos::MAX);
+    events.into_iter().for_each(|e| sorter.push(e));
+    let mut run = Run::new(RunInfo::default());
+    while let Some(event) = sorter.flush() {
+        run.apply(&event);
+    }
+    run
+}
+
+/// The trainer that is told of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
+#[test]
+fn an_error_that_is_no_batchs_ends_the_waiting() {
+    within(30, || {
+        for (num_workers, sampler, timeout) in [(2, false, 0.0), (0, true, 0.0), (1, false, 1e-6)] {
+            let data = Numbers {
+                len: 6,
+                deadly: (num_workers == 2).then_some(1),
+            };
+            let builder = LoaderBuilder::new(Arc::new(data))
+                .num_workers(num_workers)
+                .timeout(timeout)
+                .default_generator(shared_generator(0))
+                .collate_fn(list);
+            let builder = if sampler {
+                builder.batch_sampler(Arc::new(Faulty))
+            } else {
+                builder
+            };
+            let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+            let loader = builder.build().expect("sound arguments");
+            let got = epoch(&mut loader.observed(probe));
+            assert!(timeout > 0.0 || got.iter().any(Result::is_err));
+            assert_eq!(fold(events.try_iter()).anomalies(), (0, 0));
         }
     });
 }

@@ -29,7 +29,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
-                Some(Err(e)) => return Turn::Out(Err(e)),
+                Some(Err(e)) => return self.raise(e),
                 None => return Turn::End,
             };
             let idx = *next;
