@@ -8,7 +8,6 @@ mod state;
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use loadscope_trace::{EventKind, Level, PinMemory};
 
@@ -26,6 +25,7 @@ use crate::probe::Probe;
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::sampler::BatchSource;
 use crate::scheduler::{Scheduler, SchedulerOptions};
+use crate::sync::AtomicBool;
 use crate::worker::{Looking, WorkerInitFn};
 use iter::Source;
 use state::{Behind, Resume};

@@ -1,11 +1,9 @@
 //! The threads of a loader: workers, and the pin thread behind them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, JoinHandle};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use loadscope_trace::Stage;
 
 use crate::batch::Batch;
@@ -13,6 +11,7 @@ use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::pin::Pinner;
 use crate::probe::Probe;
+use crate::sync::{AtomicBool, Builder, JoinHandle, Receiver, RecvTimeoutError, Sender, unbounded};
 use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
 use crate::worker_info::WorkerInfo;
 

@@ -2,7 +2,7 @@
 //! line start.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use crate::rng::shared_generator;
 use crate::sampler::{
     BatchSampler, BatchSource, DataLen, RandomSampler, RandomSource, Sampler, SequentialSampler,
 };
+use crate::sync::AtomicBool;
 use crate::value::Value;
 
 /// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.

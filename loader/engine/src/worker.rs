@@ -3,10 +3,9 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
 use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 
 use crate::batch::Batch;
@@ -16,6 +15,7 @@ use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::{ContentPolicy, Probe};
+use crate::sync::{AtomicBool, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
 
 /// PyTorch's `worker_init_fn`, called with the worker's id in its thread.
