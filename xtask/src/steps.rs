@@ -114,7 +114,7 @@ pub fn check(ready: &Ready, with_tests: bool, keep_going: bool) -> Result<u8> {
 }
 
 /// Cargo with the environment that a plain call from the user's shell would have.
-fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
+pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
     for (name, _) in env::vars_os() {
@@ -190,7 +190,7 @@ fn private_folder(folder: &std::path::Path) -> io::Result<()> {
 }
 
 /// Runs a command and gives its exit code, the way a shell would.
-fn finish(command: &mut Command) -> Result<u8> {
+pub fn finish(command: &mut Command) -> Result<u8> {
     let status = command.status().with_context(|| {
         format!(
             "{} could not be started. Install Rust from https://rustup.rs",
