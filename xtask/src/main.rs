@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | bench | screenshots`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -8,6 +8,7 @@ mod libtorch;
 mod link;
 mod packages;
 mod python;
+mod sanitize;
 mod setup;
 mod steps;
 
@@ -66,6 +67,12 @@ enum Command {
         #[command(flatten)]
         comparison: bench::Options,
         /// Arguments for `cargo bench`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Run the engine's tests under AddressSanitizer; arguments go to `cargo test`
+    Sanitize {
+        /// Arguments for `cargo test`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
@@ -143,6 +150,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
                 steps::bench(&ready, &arguments)
             }
         }
+        Command::Sanitize { arguments } => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            sanitize::run(&ready, &arguments)
+        }
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready)
@@ -150,11 +161,11 @@ fn run(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// Doubles a `--` that comes right after `test` or `bench`: clap eats the first one, cargo needs it.
+/// Doubles a `--` that comes right after `test`, `bench` or `sanitize`: clap eats the first one, cargo needs it.
 fn with_kept_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let passes_on = matches!(
         arguments.get(1).and_then(|name| name.to_str()),
-        Some("test" | "bench")
+        Some("test" | "bench" | "sanitize")
     );
     if passes_on && arguments.get(2).is_some_and(|argument| argument == "--") {
         arguments.insert(2, "--".into());

@@ -190,7 +190,7 @@ fn private_folder(folder: &std::path::Path) -> io::Result<()> {
 }
 
 /// Runs a command and gives its exit code, the way a shell would.
-fn finish(command: &mut Command) -> Result<u8> {
+pub fn finish(command: &mut Command) -> Result<u8> {
     let status = command.status().with_context(|| {
         format!(
             "{} could not be started. Install Rust from https://rustup.rs",

@@ -239,26 +239,21 @@ struct OneStream<S, C> {
 }
 
 impl<S: Send + 'static, C: Collate<S>> OneStream<S, C> {
-    /// The next sample; `None` = there is none any more. An error ends the stream, as it ends a Python generator.
+    /// The next sample; `None` = there is none any more. An error or a panic ends the stream, as an exception ends a Python
+    /// generator.
     fn pull(&mut self, scope: &mut FetchScope<'_>) -> Result<Option<S>, FetchError> {
-        if self.ended {
+        // It has ended until a sample says otherwise, so that a panic ends it, too.
+        if std::mem::replace(&mut self.ended, true) {
             return Ok(None);
         }
         scope.begin_sample(None);
-        match self.stream.next(&mut scope.stages) {
-            Some(Ok(sample)) => {
-                scope.end_sample();
-                Ok(Some(sample))
-            }
-            Some(Err(error)) => {
-                self.ended = true;
-                Err(FetchError::at(None, error))
-            }
-            None => {
-                self.ended = true;
-                Ok(None)
-            }
-        }
+        let Some(sample) = self.stream.next(&mut scope.stages) else {
+            return Ok(None);
+        };
+        let sample = sample.map_err(|error| FetchError::at(None, error))?;
+        scope.end_sample();
+        self.ended = false;
+        Ok(Some(sample))
     }
 
     /// Up to `most` samples.

@@ -2,8 +2,10 @@
 //! and each permit lets one transition through.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard};
 
 /// Pauses, resumes and steps a running loader. Clones share the same gate.
 #[derive(Clone, Debug, Default)]

@@ -34,6 +34,7 @@ pub mod run;
 pub mod sampler;
 pub mod scheduler;
 pub mod simulate;
+mod sync;
 pub mod value;
 mod worker;
 mod worker_info;

@@ -8,7 +8,6 @@ mod state;
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use loadscope_trace::{EventKind, Level, PinMemory};
 
@@ -27,6 +26,7 @@ use crate::probe::Probe;
 use crate::rng::{SharedGenerator, lock_generator};
 use crate::sampler::BatchSource;
 use crate::scheduler::{Scheduler, SchedulerOptions};
+use crate::sync::AtomicBool;
 use crate::worker::{Looking, WorkerInitFn};
 use iter::Source;
 use state::{Behind, Resume};
@@ -234,7 +234,7 @@ impl<F: Fetch> DataLoader<F> {
         }
         let resume = self.resume.take();
         let epoch = resume.as_ref().map_or(self.next_epoch, Resume::epoch);
-        self.next_epoch = epoch + 1;
+        self.next_epoch = epoch.saturating_add(1);
         self.probe.emit(|| EventKind::EpochStarted { epoch });
         let begun = self.begin(resume)?;
         let mut iter = LoaderIter {
@@ -282,10 +282,7 @@ impl<F: Fetch> DataLoader<F> {
             }
         } else {
             let pool = match pool {
-                Some(pool) => {
-                    pool.resume(self.interrupt.as_deref())?;
-                    pool
-                }
+                Some(pool) => self.wake(pool)?,
                 None => {
                     let pool = self.start_workers(base_seed)?;
                     requests = self.index.iter();
@@ -324,6 +321,20 @@ impl<F: Fetch> DataLoader<F> {
             ));
         }
         Ok(())
+    }
+
+    /// Makes persistent workers ready for a new epoch.
+    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, EngineError> {
+        match pool.resume(self.interrupt.as_deref()) {
+            Ok(()) => Ok(pool),
+            Err(error) => {
+                if matches!(error, EngineError::WorkerDied { .. }) {
+                    // As in PyTorch, which keeps the iterator and fails again in every epoch.
+                    self.persistent = Some(pool);
+                }
+                Err(error)
+            }
+        }
     }
 
     fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, EngineError> {

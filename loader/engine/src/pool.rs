@@ -1,11 +1,9 @@
 //! The threads of a loader: workers, and the pin thread behind them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, JoinHandle};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use loadscope_trace::Stage;
 
 use crate::batch::Batch;
@@ -13,6 +11,7 @@ use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::pin::Pinner;
 use crate::probe::Probe;
+use crate::sync::{AtomicBool, Builder, JoinHandle, Receiver, RecvTimeoutError, Sender, unbounded};
 use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
 use crate::worker_info::WorkerInfo;
 
@@ -30,6 +29,8 @@ pub(crate) struct Pool<F: Fetch> {
     /// The index queues; `None` for a worker that has nothing to do any more.
     orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
+    /// Why the first worker that died did.
+    death: Option<EngineError>,
     done: Arc<AtomicBool>,
     probe: Probe,
     threads: Vec<JoinHandle<()>>,
@@ -50,6 +51,7 @@ impl<F: Fetch> Pool<F> {
         let mut pool = Self {
             orders: Vec::with_capacity(num_workers),
             arrivals: None,
+            death: None,
             done: Arc::clone(&done),
             probe: probe.clone(),
             threads: Vec::with_capacity(num_workers + 1),
@@ -149,8 +151,23 @@ impl<F: Fetch> Pool<F> {
         }
     }
 
+    /// Notes that a worker is gone, and why.
+    pub fn bury(&mut self, os_id: Option<u64>, how: &str) -> EngineError {
+        let number = os_id.unwrap_or_default();
+        let error = EngineError::WorkerDied {
+            workers: vec![number],
+            cause: format!("DataLoader worker (pid {number}) {how}"),
+        };
+        self.death.get_or_insert_with(|| error.clone());
+        error
+    }
+
     /// Makes persistent workers ready for a new epoch: whatever is left of the old one is fetched and thrown away.
-    pub fn resume(&self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
+    pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
+        // A worker that died in an earlier epoch would never answer.
+        if let Some(death) = &self.death {
+            return Err(death.clone());
+        }
         for orders in self.orders.iter().flatten() {
             let _ = orders.send(Order::Resume);
         }
@@ -158,20 +175,11 @@ impl<F: Fetch> Pool<F> {
         while resumed < self.orders.len() {
             match self.receive(None, interrupt)? {
                 Arrival::Resumed => resumed += 1,
-                Arrival::Died { os_id, how, .. } => return Err(died(os_id, how)),
+                Arrival::Died { os_id, how, .. } => return Err(self.bury(os_id, &how)),
                 Arrival::Batch { .. } | Arrival::Ended { .. } => {}
             }
         }
         Ok(())
-    }
-}
-
-/// The error of a worker that is gone.
-pub(crate) fn died(os_id: Option<u64>, how: String) -> EngineError {
-    let number = os_id.unwrap_or_default();
-    EngineError::WorkerDied {
-        workers: vec![number],
-        cause: format!("DataLoader worker (pid {number}) {how}"),
     }
 }
 

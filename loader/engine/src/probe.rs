@@ -2,13 +2,14 @@
 //! fast enough, events are counted and dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_trace::{BatchId, Event, EventKind, Level, Message, Nanos, RunId, Stage};
 
 use crate::clock::Clock;
 use crate::gate::Gate;
+use crate::sync::AtomicBool;
 
 /// How much work may go into looking inside the batches.
 #[derive(Clone, Copy, Debug, PartialEq)]

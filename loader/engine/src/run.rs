@@ -5,7 +5,7 @@ mod facts;
 mod source;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use crate::loader::DataLoader;
 use crate::pin::Pinning;
 use crate::plan::Plan;
 use crate::probe::{ContentPolicy, Probe};
+use crate::sync::AtomicBool;
 use facts::Facts;
 use source::ValueFetch;
 

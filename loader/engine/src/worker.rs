@@ -3,10 +3,9 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
 use loadscope_trace::{BatchId, EndReason, EventKind, Stage, WorkerId};
 
 use crate::batch::Batch;
@@ -16,6 +15,7 @@ use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::{ContentPolicy, Probe};
+use crate::sync::{AtomicBool, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
 
 /// PyTorch's `worker_init_fn`, called with the worker's id in its thread.
@@ -181,12 +181,18 @@ impl<F: Fetch> Worker<F> {
         let result = match fetching {
             Fetching::Ended => return None,
             Fetching::Ready(fetcher) if skip => {
-                let there = go_past(&mut **fetcher, &self.probe, batch, request);
-                there.map(|there| there.then_some(Produced::Skipped))
+                let site = CollateSite::Worker;
+                let there = go_past(&mut **fetcher, &self.probe, batch, site, request);
+                Ok(there.then_some(Produced::Skipped))
             }
             Fetching::Ready(fetcher) => {
                 let made = fetch_batch(&mut **fetcher, &self.probe, batch, Some(worker), request);
                 made.map(|made| made.map(|made| Produced::Batch(made, Lease::default())))
+            }
+            Fetching::Failed(_) | Fetching::Unbound if skip => {
+                // Its error was handed out before the state was saved.
+                *fetching = Fetching::Unbound;
+                Ok(Some(Produced::Skipped))
             }
             Fetching::Failed(_) | Fetching::Unbound => Err(self.no_fetcher(fetching, batch)),
         };
@@ -237,16 +243,18 @@ impl<F: Fetch> Worker<F> {
     }
 }
 
-/// Goes past a batch that was handed out before; false if the stream ended. What fails here failed then as well.
-fn go_past<B>(
+/// Goes past a batch that was handed out before; false if the stream ended. What fails here failed then as well, and was said
+/// then.
+pub(crate) fn go_past<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,
     probe: &Probe,
     batch: BatchId,
+    site: CollateSite,
     request: &Request,
-) -> Result<bool, EngineError> {
+) -> bool {
     let silent = probe.silent();
-    let mut scope = FetchScope::new(&silent, batch, CollateSite::Worker);
-    caught(|| fetcher.skip(request, &mut scope))
+    let mut scope = FetchScope::new(&silent, batch, site);
+    caught(|| fetcher.skip(request, &mut scope)).unwrap_or(true)
 }
 
 /// Fetches a batch; an error or a panic of the dataset becomes an error that names worker and sample.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use crate::rng::WorkerRng;
+use crate::sync::thread_local;
 
 /// PyTorch's `WorkerInfo`. Its `dataset` is missing: threads share one data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ thread_local! {
 
 /// `torch.utils.data.get_worker_info()`: about the worker that runs the caller; `None` in any other thread.
 pub fn get_worker_info() -> Option<WorkerInfo> {
-    LOCAL.with_borrow(|local| local.as_ref().map(|l| l.info))
+    LOCAL.with(|local| local.borrow().as_ref().map(|l| l.info))
 }
 
 /// The random streams of the worker that runs the caller, seeded as PyTorch seeds `torch`, `random` and `numpy.random` in
@@ -34,11 +35,11 @@ pub fn get_worker_info() -> Option<WorkerInfo> {
 ///
 /// `libtorch`'s own default generator is one for the whole process, so transforms in workers should draw from here.
 pub fn with_worker_rng<R>(work: impl FnOnce(&mut WorkerRng) -> R) -> Option<R> {
-    LOCAL.with_borrow_mut(|local| local.as_mut().map(|l| work(&mut l.rng)))
+    LOCAL.with(|local| local.borrow_mut().as_mut().map(|l| work(&mut l.rng)))
 }
 
 /// Makes the calling thread a worker.
 pub(crate) fn become_worker(info: WorkerInfo, base_seed: u64) {
     let rng = WorkerRng::new(base_seed, info.id as u32);
-    LOCAL.with_borrow_mut(|local| *local = Some(Local { info, rng }));
+    LOCAL.with(|local| *local.borrow_mut() = Some(Local { info, rng }));
 }

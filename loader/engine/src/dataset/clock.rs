@@ -1,10 +1,12 @@
 //! Where the time inside a sample goes: reading, decoding, resizing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use loadscope_trace::Nanos;
+
+use crate::sync::AtomicBool;
 
 /// Measures named stages of samples. Data sets wrap their work in [`stage`](Self::stage); whoever fetches switches the
 /// clock on and reads it. Off, it costs one branch a stage and allocates nothing.

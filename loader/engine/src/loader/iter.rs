@@ -9,7 +9,7 @@ use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, Request};
-use crate::pool::{Pool, Timeout, died};
+use crate::pool::{Pool, Timeout};
 use crate::probe::Probe;
 use crate::scheduler::{Next, Scheduler, Yielded};
 use crate::worker::{Arrival, Looking, Order, Produced};
@@ -153,14 +153,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
                     match pool.receive(timeout, self.loader.interrupt.as_deref()) {
                         Ok(arrival) => match self.arrived(arrival) {
                             Ok(yielded) => yielded,
-                            Err(error) => return Turn::Out(Err(error)),
+                            Err(error) => return self.raise(error),
                         },
                         // Nothing more will come.
                         Err(e @ (EngineError::Interrupted | EngineError::WorkersGone)) => {
                             self.end();
                             return Turn::Out(Err(e));
                         }
-                        Err(timed_out) => return Turn::Out(Err(timed_out)),
+                        Err(timed_out) => return self.raise(timed_out),
                     }
                 }
             };
@@ -168,9 +168,17 @@ impl<F: Fetch> LoaderIter<'_, F> {
             match self.process(yielded) {
                 Ok(Some(turn)) => return turn,
                 Ok(None) => {}
-                Err(error) => return Turn::Out(Err(error)),
+                Err(error) => return self.raise(error),
             }
         }
+    }
+
+    /// Raises an error that is not the end of a batch. The trainer does not wait while it looks at it.
+    fn raise(&self, error: EngineError) -> Turn<F> {
+        self.loader
+            .probe
+            .emit(|| EventKind::Consumer { waiting: false });
+        Turn::Out(Err(error))
     }
 
     /// Takes what a worker sent; returns a batch whose turn it is.
@@ -203,7 +211,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             }
             Arrival::Died { worker, os_id, how } => {
                 scheduler.mark_worker_as_unavailable(worker.into());
-                let error = died(os_id, how);
+                let error = pool.bury(os_id, &how);
                 self.loader.probe.emit(|| {
                     EventKind::Message(Box::new(Message {
                         level: Level::Error,

@@ -207,8 +207,8 @@ impl<F: Fetch> DataLoader<F> {
     /// Makes the next [`iter`](Self::iter) go on where `state` was saved.
     ///
     /// # Errors
-    /// ValueError if the state is of another kind of loader: another version, another number of generators, or, for streams,
-    /// another number of workers.
+    /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
+    /// streams, another number of workers.
     pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
         if state.version != VERSION {
             return Err(EngineError::value_error(format!(
@@ -221,6 +221,16 @@ impl<F: Fetch> DataLoader<F> {
             return Err(EngineError::value_error(format!(
                 "the state was saved by a loader with {saved} generators, this one has {here}. \
                  Give it the same samplers"
+            )));
+        }
+        for saved in &state.generators {
+            // Now, not when the next epoch begins.
+            Generator::new(0).set_state(saved)?;
+        }
+        if state.epoch == u32::MAX {
+            return Err(EngineError::value_error(format!(
+                "the state is of epoch {}, and no epoch after it could be counted; it is damaged",
+                state.epoch
             )));
         }
         let fits = match &state.progress {

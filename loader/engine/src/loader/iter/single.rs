@@ -9,10 +9,10 @@ use super::{LoaderIter, Source, Turn, tell_dispatch};
 use crate::batch::Batch as _;
 use crate::collate::CollateSite;
 use crate::error::EngineError;
-use crate::fetch::{Fetch, FetchScope, Fetcher, Request};
+use crate::fetch::{Fetch, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::Probe;
-use crate::worker::{Produced, caught, fetch_batch};
+use crate::worker::{Produced, caught, fetch_batch, go_past};
 
 impl<F: Fetch> LoaderIter<'_, F> {
     /// `_SingleProcessDataLoaderIter._next_data`
@@ -29,7 +29,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             };
             let request = match self.requests.next() {
                 Some(Ok(request)) => request,
-                Some(Err(e)) => return Turn::Out(Err(e)),
+                Some(Err(e)) => return self.raise(e),
                 None => return Turn::End,
             };
             let idx = *next;
@@ -43,9 +43,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
             let probe = watched.as_ref().unwrap_or(&loader.probe);
             let ended;
             if self.behind.skip(idx, 0) {
-                let silent = probe.silent();
-                let mut scope = FetchScope::new(&silent, id, CollateSite::Main);
-                ended = !fetcher.skip(&request, &mut scope);
+                ended = !go_past(&mut **fetcher, probe, id, CollateSite::Main, &request);
             } else {
                 tell_dispatch(probe, id, None, &request);
                 match make(&mut **fetcher, loader, probe, id, &request) {

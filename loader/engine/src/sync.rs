@@ -1,0 +1,23 @@
+//! Channels, threads, locks and atomics of the loader's threads: those of crossbeam and of the standard library.
+//!
+//! With the feature `explore` they are those of shuttle, which runs all threads in turn in one thread and tries out in which
+//! order they can come. `tests/explore.rs` does that with the loader as it is. Nothing else works then: shuttle's types may
+//! only be used under its control.
+
+#[cfg(feature = "explore")]
+mod explored;
+
+#[cfg(not(feature = "explore"))]
+mod real {
+    pub(crate) use std::sync::atomic::AtomicBool;
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread::{Builder, JoinHandle};
+    pub(crate) use std::thread_local;
+
+    pub(crate) use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+}
+
+#[cfg(feature = "explore")]
+pub(crate) use explored::*;
+#[cfg(not(feature = "explore"))]
+pub(crate) use real::*;

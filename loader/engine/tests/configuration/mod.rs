@@ -1,0 +1,297 @@
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test is a program of its own and uses a part of this"
+)]
+//! A random loader: what it loads, how, and what the algorithm says must come out. Shared by several tests.
+
+mod data;
+mod model;
+mod strategy;
+
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use loadscope_engine::rng::SharedGenerator;
+use loadscope_engine::sampler::{BatchIter, BatchSource, IndexIter, RandomSampler, RandomSource};
+use loadscope_engine::sampler::{BatchSampler, Sampler, SequentialSampler};
+use loadscope_engine::{DataLoader, EngineError, Fetch, Loaded, LoaderBuilder, Probe};
+use loadscope_trace::{Event, Nanos, PinMemory, Run, RunInfo, Sorter};
+use proptest::test_runner::Config as ProptestConfig;
+
+pub use data::{Alive, Numbers, Pick, Picked, Shards, Stream, Troubles, silence_wanted_panics};
+pub use model::{Expected, Outcome};
+pub use strategy::{maps, streams};
+
+/// In which order a map-style data set is gone through.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// `shuffle=False`
+    Sequential,
+    /// `shuffle=True`
+    Shuffle,
+    /// `RandomSampler(replacement, num_samples)`
+    Random {
+        replacement: bool,
+        num_samples: usize,
+    },
+    /// A plain list as `sampler`.
+    List(Vec<usize>),
+    /// A plain list as `batch_sampler`.
+    Batches(Vec<Vec<usize>>),
+}
+
+/// What is loaded.
+#[derive(Clone, Debug)]
+pub enum What {
+    Map { len: usize, order: Order },
+    Stream(Shards),
+}
+
+/// A loader and its data.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub what: What,
+    pub batch_size: Option<usize>,
+    pub drop_last: bool,
+    pub num_workers: usize,
+    pub prefetch_factor: usize,
+    pub persistent: bool,
+    pub in_order: bool,
+    pub pinned: bool,
+    /// `generator=` is given; otherwise everything comes from the default generator.
+    pub own_generator: bool,
+    pub troubles: Troubles,
+}
+
+impl Config {
+    pub fn is_stream(&self) -> bool {
+        matches!(self.what, What::Stream(_))
+    }
+
+    /// The same configuration with other workers. Without workers nothing can be persistent.
+    pub fn with_workers(&self, num_workers: usize) -> Self {
+        Self {
+            num_workers,
+            persistent: self.persistent && num_workers > 0,
+            in_order: self.in_order || num_workers == 0,
+            ..self.clone()
+        }
+    }
+
+    /// Tasks that are in flight at most; 0 without workers.
+    pub fn window(&self) -> usize {
+        self.num_workers * self.prefetch_factor
+    }
+
+    fn source(&self, generator: &SharedGenerator) -> RandomSource {
+        if self.own_generator {
+            RandomSource::Generator(Arc::clone(generator))
+        } else {
+            RandomSource::Default(Arc::clone(generator))
+        }
+    }
+
+    fn sampler(&self, len: usize, order: &Order, generator: &SharedGenerator) -> Arc<dyn Sampler> {
+        let random = |replacement, count: Option<usize>| -> Arc<dyn Sampler> {
+            let count = count.map(|c| c as i64);
+            let sampler = RandomSampler::new(len, replacement, count, self.source(generator));
+            Arc::new(sampler.expect("a plain sampler"))
+        };
+        match order {
+            Order::Shuffle => random(false, None),
+            Order::Random {
+                replacement,
+                num_samples,
+            } => random(*replacement, Some(*num_samples)),
+            Order::List(list) => Arc::new(List(list.clone())),
+            Order::Sequential | Order::Batches(_) => Arc::new(SequentialSampler::new(len)),
+        }
+    }
+
+    /// The indices of the tasks of one epoch, drawn from `generator`. Nothing for streams.
+    pub fn tasks(&self, generator: &SharedGenerator) -> BatchIter {
+        let What::Map { len, order } = &self.what else {
+            return Box::new(std::iter::empty());
+        };
+        if let Order::Batches(batches) = order {
+            return BatchSource::iter(batches);
+        }
+        let sampler = self.sampler(*len, order, generator);
+        match self.batch_size {
+            None => Box::new(sampler.iter().map(|i| i.map(|i| vec![i]))),
+            Some(size) => BatchSampler::new(sampler, size as i64, self.drop_last)
+                .expect("a positive size")
+                .iter(),
+        }
+    }
+}
+
+struct List(Vec<usize>);
+
+impl Sampler for List {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn iter(&self) -> IndexIter {
+        Box::new(self.0.clone().into_iter().map(Ok))
+    }
+}
+
+/// What is done with a loader of any type.
+pub trait Use {
+    type Result;
+    fn of<F: Fetch<Batch = Picked>>(self, loader: DataLoader<F>) -> Self::Result;
+}
+
+/// Makes the loader and passes it on. `alive` counts who still holds the data set.
+pub fn with_loader<U: Use>(
+    config: &Config,
+    generator: &SharedGenerator,
+    probe: Probe,
+    alive: &Alive,
+    then: U,
+) -> U::Result {
+    match &config.what {
+        What::Map { len, order } => {
+            let data = Numbers {
+                len: *len,
+                troubles: config.troubles,
+                alive: Alive::clone(alive),
+            };
+            let builder = LoaderBuilder::new(Arc::new(data)).collate_fn(Pick);
+            let builder = configure(config, generator, builder);
+            let builder = match order {
+                Order::Batches(batches) => builder.batch_sampler(Arc::new(batches.clone())),
+                order => {
+                    let builder = batching(config, builder);
+                    match order {
+                        Order::Shuffle => builder.shuffle(true),
+                        Order::Sequential => builder,
+                        order => builder.sampler(config.sampler(*len, order, generator)),
+                    }
+                }
+            };
+            then.of(builder.build().expect("sound arguments").observed(probe))
+        }
+        What::Stream(shards) => {
+            let data = Stream {
+                shards: shards.clone(),
+                troubles: config.troubles,
+                alive: Alive::clone(alive),
+            };
+            let builder = LoaderBuilder::iterable(Arc::new(data)).collate_fn(Pick);
+            let builder = batching(config, configure(config, generator, builder));
+            then.of(builder.build().expect("sound arguments").observed(probe))
+        }
+    }
+}
+
+fn batching<K, D>(
+    config: &Config,
+    builder: LoaderBuilder<K, D, Pick>,
+) -> LoaderBuilder<K, D, Pick> {
+    builder
+        .batch_size(config.batch_size)
+        .drop_last(config.drop_last)
+}
+
+fn configure<K, D>(
+    config: &Config,
+    generator: &SharedGenerator,
+    builder: LoaderBuilder<K, D, Pick>,
+) -> LoaderBuilder<K, D, Pick> {
+    let builder = builder
+        .num_workers(config.num_workers)
+        .persistent_workers(config.persistent)
+        .in_order(config.in_order)
+        .pin_memory(if config.pinned {
+            PinMemory::Mlock
+        } else {
+            PinMemory::Off
+        });
+    let builder = if config.own_generator {
+        builder.generator(Arc::clone(generator))
+    } else {
+        builder.default_generator(Arc::clone(generator))
+    };
+    if config.num_workers > 0 {
+        builder.prefetch_factor(config.prefetch_factor)
+    } else {
+        builder
+    }
+}
+
+/// What came out of a loader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Got {
+    /// Its task index.
+    pub idx: usize,
+    /// Who made it; `None`: the main thread.
+    pub worker: Option<usize>,
+    /// The samples, or what went wrong.
+    pub outcome: Outcome,
+}
+
+impl Got {
+    pub fn of(result: Result<Loaded<Picked>, EngineError>) -> Self {
+        match result {
+            Ok(batch) => Self {
+                idx: batch.id.idx as usize,
+                worker: batch.worker.map(usize::from),
+                outcome: Ok(batch.samples()),
+            },
+            Err(EngineError::Worker {
+                worker,
+                batch,
+                cause,
+                ..
+            }) => Self {
+                idx: batch.idx as usize,
+                worker: worker.map(usize::from),
+                outcome: Err(cause.to_string()),
+            },
+            Err(other) => panic!("no such error was made: {other}"),
+        }
+    }
+}
+
+/// Folds the events of a run.
+pub fn fold(events: impl IntoIterator<Item = Event>) -> Run {
+    let mut sorter = Sorter::new(Nanos::MAX);
+    events.into_iter().for_each(|e| sorter.push(e));
+    let mut run = Run::new(RunInfo::default());
+    while let Some(event) = sorter.flush() {
+        run.apply(&event);
+    }
+    run
+}
+
+/// So many cases, unless the environment asks for another number.
+pub fn many(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let asked = std::env::var_os("PROPTEST_CASES").map(|_| default.cases);
+    ProptestConfig {
+        cases: asked.unwrap_or(cases),
+        // A loader that hangs takes its whole deadline at every attempt to make it smaller.
+        max_shrink_iters: 500,
+        ..default
+    }
+}
+
+/// Fails the test instead of hanging it.
+pub fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tx, rx) = std::sync::mpsc::channel();
+    let thread = std::thread::Builder::new().name("test".to_owned());
+    let thread = thread.spawn(move || tx.send(work())).expect("a thread");
+    match rx.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(result) => result,
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("it sent something"),
+        },
+    }
+}

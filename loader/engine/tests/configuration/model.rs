@@ -1,0 +1,154 @@
+//! What must come out of a loader, worked out without threads.
+
+use loadscope_engine::rng::{SharedGenerator, lock_generator};
+
+use super::{Config, Got, What};
+
+/// The samples of a batch, or what went wrong with it.
+pub type Outcome = Result<Vec<usize>, String>;
+
+/// Everything that an epoch yields if it is not broken off.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// Map-style: by task. Streams: in the order in which they are handed out with `in_order`.
+    pub all: Vec<(Option<usize>, Outcome)>,
+    /// Streams: what each worker makes.
+    pub streams: Vec<Vec<Outcome>>,
+}
+
+/// How often the sampler of an epoch of `total` tasks is asked if the consumer stops after `taken` batches.
+pub fn pulls(config: &Config, total: usize, taken: Option<usize>) -> usize {
+    match taken.filter(|taken| *taken <= total) {
+        Some(taken) => (config.window() + taken).min(total + 1),
+        None => total + 1,
+    }
+}
+
+impl Expected {
+    /// Goes through an epoch from which the consumer takes at most `taken` batches, and draws from `generator` what the loader
+    /// draws. `fresh`: the epoch has a base seed of its own.
+    pub fn of(
+        config: &Config,
+        generator: &SharedGenerator,
+        fresh: bool,
+        taken: Option<usize>,
+    ) -> Self {
+        if fresh {
+            lock_generator(generator).random_i64();
+        }
+        if let What::Stream(shards) = &config.what {
+            let workers = config.num_workers.max(1);
+            let streams = (0..workers)
+                .map(|w| config.cut(shards.of(w, workers)))
+                .collect();
+            return Self::round_robin(streams, config.num_workers > 0);
+        }
+        // How often the sampler is asked depends on how many tasks there are, so a copy is asked first.
+        let copy = std::sync::Arc::new(std::sync::Mutex::new(lock_generator(generator).clone()));
+        let whole: Result<Vec<Vec<usize>>, _> = config.tasks(&copy).collect();
+        let tasks = whole.expect("no sampler fails");
+        let mut asked = config.tasks(generator);
+        for _ in 0..pulls(config, tasks.len(), taken) {
+            asked.next();
+        }
+        let worker = |idx| idx_worker(config, idx);
+        let all = tasks.into_iter().enumerate();
+        Self {
+            all: all
+                .map(|(idx, task)| (worker(idx), config.outcome(task)))
+                .collect(),
+            streams: Vec::new(),
+        }
+    }
+
+    /// The batches of all streams in turn; one that has ended is left out.
+    fn round_robin(streams: Vec<Vec<Outcome>>, workers: bool) -> Self {
+        let rounds = streams.iter().map(Vec::len).max().unwrap_or(0);
+        let mut all = Vec::new();
+        for round in 0..rounds {
+            for (worker, stream) in streams.iter().enumerate() {
+                if let Some(outcome) = stream.get(round) {
+                    all.push((workers.then_some(worker), outcome.clone()));
+                }
+            }
+        }
+        Self { all, streams }
+    }
+
+    /// Whether `got` is what may come when the consumer takes at most `taken` batches of this epoch.
+    pub fn check(&self, config: &Config, got: &[Got], taken: Option<usize>) -> Result<(), String> {
+        let wanted = taken.map_or(self.all.len(), |taken| taken.min(self.all.len()));
+        if got.len() != wanted {
+            return Err(format!("{} batches came instead of {wanted}", got.len()));
+        }
+        if config.in_order {
+            let seen = got.iter().map(|g| (g.worker, g.outcome.clone()));
+            return if seen.eq(self.all[..wanted].iter().cloned()) {
+                Ok(())
+            } else {
+                Err(format!("wrong order: {got:?} instead of {:?}", self.all))
+            };
+        }
+        self.check_any_order(config, got)
+    }
+
+    /// Batches may overtake each other, but those of one worker do not.
+    fn check_any_order(&self, config: &Config, got: &[Got]) -> Result<(), String> {
+        for worker in 0..config.num_workers {
+            let own: Vec<&Got> = got.iter().filter(|g| g.worker == Some(worker)).collect();
+            if !own.windows(2).all(|pair| pair[0].idx < pair[1].idx) {
+                return Err(format!("worker {worker} is out of order: {own:?}"));
+            }
+            let made = self.streams.get(worker);
+            if made.is_some_and(|made| {
+                !own.iter()
+                    .map(|g| &g.outcome)
+                    .eq(made[..own.len().min(made.len())].iter())
+            }) {
+                return Err(format!("worker {worker} made {own:?} of {made:?}"));
+            }
+        }
+        if self.streams.is_empty() {
+            let mut idxs: Vec<usize> = got.iter().map(|g| g.idx).collect();
+            idxs.sort_unstable();
+            idxs.dedup();
+            let right = |g: &Got| self.all.get(g.idx).is_some_and(|(_, o)| *o == g.outcome);
+            if idxs.len() != got.len() || !got.iter().all(right) {
+                return Err(format!("{got:?} is not of {:?}", self.all));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Who makes a task of a map-style data set, if that is known beforehand.
+fn idx_worker(config: &Config, idx: usize) -> Option<usize> {
+    idx.checked_rem(config.num_workers)
+}
+
+impl Config {
+    /// What becomes of a task.
+    fn outcome(&self, samples: Vec<usize>) -> Outcome {
+        match samples.iter().find_map(|s| self.troubles.of(*s)) {
+            Some(trouble) => Err(trouble),
+            None => Ok(samples),
+        }
+    }
+
+    /// Cuts a stream into batches. After an error nothing comes any more, as of a Python generator that raised.
+    fn cut(&self, stream: Vec<usize>) -> Vec<Outcome> {
+        let size = self.batch_size.unwrap_or(1);
+        let mut batches = Vec::new();
+        for batch in stream.chunks(size) {
+            let outcome = self.outcome(batch.to_vec());
+            let failed = outcome.is_err();
+            if failed || batch.len() == size || !self.drop_last {
+                batches.push(outcome);
+            }
+            if failed {
+                break;
+            }
+        }
+        batches
+    }
+}

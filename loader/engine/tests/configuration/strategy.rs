@@ -1,0 +1,98 @@
+//! Random configurations.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::{Config, Order, Shards, Troubles, What};
+
+fn orders(len: usize) -> BoxedStrategy<Order> {
+    // Nothing can be drawn from an empty data set.
+    if len == 0 {
+        return prop_oneof![
+            Just(Order::Sequential),
+            Just(Order::List(Vec::new())),
+            (0..4usize).prop_map(|n| Order::Batches(vec![Vec::new(); n])),
+        ]
+        .boxed();
+    }
+    prop_oneof![
+        1 => Just(Order::Sequential),
+        3 => Just(Order::Shuffle),
+        2 => (any::<bool>(), 1..=2 * len + 40).prop_map(|(replacement, num_samples)| Order::Random {
+            replacement,
+            num_samples,
+        }),
+        1 => vec(0..len, 0..30).prop_map(Order::List),
+        1 => vec(vec(0..len, 0..5), 0..15).prop_map(Order::Batches),
+    ]
+    .boxed()
+}
+
+fn map_style() -> impl Strategy<Value = What> {
+    (0..40usize).prop_flat_map(|len| orders(len).prop_map(move |order| What::Map { len, order }))
+}
+
+fn iterable_style() -> impl Strategy<Value = What> {
+    let shards = prop_oneof![
+        (0..20usize).prop_map(Shards::Whole),
+        (0..40usize).prop_map(Shards::Strided),
+        vec(0..20usize, 0..7).prop_map(Shards::Own),
+    ];
+    shards.prop_map(What::Stream)
+}
+
+fn troubles() -> impl Strategy<Value = Troubles> {
+    // Most loaders have none: what follows the first trouble of a stream is never seen.
+    let one_in = || prop_oneof![3 => Just(0u64), 2 => 5..40u64];
+    (
+        any::<u64>(),
+        one_in(),
+        one_in(),
+        prop_oneof![Just(0u64), 2..20u64],
+    )
+        .prop_map(|(seed, errors, panics, pauses)| Troubles {
+            seed,
+            errors,
+            panics,
+            pauses,
+        })
+}
+
+/// Any loader of a map-style data set.
+pub fn maps() -> impl Strategy<Value = Config> {
+    configs(map_style())
+}
+
+/// Any loader of streams.
+pub fn streams() -> impl Strategy<Value = Config> {
+    configs(iterable_style())
+}
+
+fn configs(what: impl Strategy<Value = What>) -> impl Strategy<Value = Config> {
+    let batching = (proptest::option::weighted(0.85, 1..7usize), any::<bool>());
+    let workers = (1..=6usize, 1..=4usize);
+    let flags = (
+        any::<bool>(),
+        prop::bool::weighted(0.7),
+        prop::bool::weighted(0.25),
+        any::<bool>(),
+    );
+    (what, batching, workers, flags, troubles()).prop_map(
+        |(what, (batch_size, drop_last), (num_workers, prefetch_factor), flags, troubles)| {
+            let (persistent, in_order, pinned, own_generator) = flags;
+            Config {
+                what,
+                batch_size,
+                // PyTorch refuses it without batches.
+                drop_last: drop_last && batch_size.is_some(),
+                num_workers,
+                prefetch_factor,
+                persistent,
+                in_order,
+                pinned,
+                own_generator,
+                troubles,
+            }
+        },
+    )
+}

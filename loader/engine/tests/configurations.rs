@@ -1,0 +1,232 @@
+//! Thousands of random loaders: whatever the number of workers and whatever the data set does, the batches are those that the
+//! algorithm says, in its order; so are the draws from the generators and the events; and no thread is left over.
+
+#[path = "configuration/mod.rs"]
+mod configuration;
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use configuration::{
+    Alive, Config, Expected, Got, Outcome, Picked, Use, What, fold, many, maps,
+    silence_wanted_panics, streams, with_loader, within,
+};
+use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
+use loadscope_engine::simulate::{Delivery, Simulation, Work};
+use loadscope_engine::{Clock, ContentPolicy, DataLoader, Fetch, Probe};
+use loadscope_trace::{Nanos, RunInfo, RunOptions, Stage};
+use proptest::prelude::*;
+
+/// After how many batches the consumer breaks the two epochs off; `None`: it does not.
+type Taken = [Option<usize>; 2];
+
+/// Two epochs.
+struct Epochs(Taken);
+
+impl Use for Epochs {
+    type Result = Vec<Vec<Got>>;
+
+    fn of<F: Fetch<Batch = Picked>>(self, mut loader: DataLoader<F>) -> Self::Result {
+        let mut epoch = |taken: Option<usize>| {
+            let mut iter = loader.iter().expect("threads start");
+            let batches = iter.by_ref().take(taken.unwrap_or(usize::MAX));
+            let got = batches.map(Got::of).collect();
+            if taken.is_none() {
+                assert!(iter.next().is_none(), "the end is the end");
+            }
+            got
+        };
+        self.0.map(&mut epoch).into()
+    }
+}
+
+/// Runs the loader and compares everything with the model.
+fn check(config: &Config, seed: u64, taken: Taken) -> Result<Vec<Vec<Outcome>>, TestCaseError> {
+    let (generator, model) = (shared_generator(seed), shared_generator(seed));
+    let alive = Alive::default();
+    let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
+    let got = with_loader(config, &generator, probe, &alive, Epochs(taken));
+    // Only threads could still hold the data set.
+    prop_assert_eq!(Arc::strong_count(&alive), 1, "somebody holds the data set");
+    for (epoch, (got, taken)) in got.iter().zip(taken).enumerate() {
+        let fresh = epoch == 0 || !config.persistent;
+        let expected = Expected::of(config, &model, fresh, taken);
+        let right = expected.check(config, got, taken);
+        prop_assert!(right.is_ok(), "epoch {}: {}", epoch, right.unwrap_err());
+    }
+    prop_assert!(same_place(&generator, &model), "the generators differ");
+    let run = fold(events.try_iter());
+    prop_assert_eq!(run.anomalies(), (0, 0));
+    prop_assert!(run.batches().iter().all(|b| b.stage.is_final()));
+    let ended = |stage| run.batches().iter().filter(|b| b.stage == stage).count();
+    let outcomes: Vec<Vec<Outcome>> = got
+        .into_iter()
+        .map(|epoch| epoch.into_iter().map(|g| g.outcome).collect())
+        .collect();
+    let (right, wrong): (Vec<_>, Vec<_>) = outcomes.iter().flatten().partition(|o| o.is_ok());
+    prop_assert_eq!(
+        (ended(Stage::Done), ended(Stage::Failed)),
+        (right.len(), wrong.len())
+    );
+    Ok(outcomes)
+}
+
+fn same_place(a: &SharedGenerator, b: &SharedGenerator) -> bool {
+    let (mut a, mut b) = (lock_generator(a), lock_generator(b));
+    a.draws() == b.draws() && a.next_u64() == b.next_u64()
+}
+
+/// The first epoch on a virtual clock.
+fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
+    let outcomes = || expected.all.iter().map(|(_, o)| o.clone());
+    let numbers = |s: &Vec<usize>| s.iter().map(|n| *n as u64).collect::<Vec<u64>>();
+    let troubled = outcomes().any(|o| o.is_err());
+    let work = match &config.what {
+        What::Map { .. } => {
+            let generator = shared_generator(seed);
+            lock_generator(&generator).random_i64();
+            let tasks: Result<Vec<Vec<usize>>, _> = config.tasks(&generator).collect();
+            Work::Batches(
+                tasks
+                    .expect("no sampler fails")
+                    .iter()
+                    .map(numbers)
+                    .collect(),
+            )
+        }
+        // The simulator knows no errors, so a failed batch is a sample that says where it is to be found.
+        What::Stream(_) if troubled => Work::Streams {
+            streams: (expected.streams.iter())
+                .map(|s| (0..s.len() as u64).collect())
+                .collect(),
+            batch_size: 1,
+            drop_last: false,
+        },
+        What::Stream(shards) => {
+            let workers = config.num_workers.max(1);
+            Work::Streams {
+                streams: (0..workers)
+                    .map(|w| numbers(&shards.of(w, workers)))
+                    .collect(),
+                batch_size: config.batch_size.unwrap_or(1),
+                drop_last: config.drop_last,
+            }
+        }
+    };
+    let simulation = Simulation {
+        info: RunInfo {
+            options: RunOptions {
+                num_workers: config.num_workers,
+                prefetch_factor: (config.num_workers > 0).then_some(config.prefetch_factor),
+                in_order: config.in_order,
+                ..RunOptions::default()
+            },
+            ..RunInfo::default()
+        },
+        work,
+        collate: Nanos(1000),
+        pin: config.pinned.then_some(Nanos(500)),
+        step: Nanos(2000),
+    };
+    let cost = |sample: u64| Nanos((sample.wrapping_mul(seed | 1) % 50_000).cast_signed());
+    simulation.run_and_deliver(cost).1
+}
+
+/// Compares what the simulator hands out with what the model says.
+fn check_simulated(config: &Config, seed: u64) -> Result<(), TestCaseError> {
+    let expected = Expected::of(config, &shared_generator(seed), true, None);
+    let troubled = expected.all.iter().any(|(_, o)| o.is_err());
+    let delivered = simulated(config, &expected, seed);
+    let outcome = |d: &Delivery| match (&config.what, d.worker.unwrap_or(0)) {
+        (What::Map { .. }, _) => expected.all[d.idx].1.clone(),
+        (_, w) if troubled => expected.streams[w][d.samples[0] as usize].clone(),
+        _ => Ok(d.samples.iter().map(|s| *s as usize).collect()),
+    };
+    let got: Vec<Got> = delivered
+        .iter()
+        .map(|d| Got {
+            idx: d.idx,
+            worker: d.worker,
+            outcome: outcome(d),
+        })
+        .collect();
+    let right = expected.check(config, &got, None);
+    prop_assert!(right.is_ok(), "simulated: {}", right.unwrap_err());
+    Ok(())
+}
+
+/// Threads of loaders in this process. A thread that was joined is in the list a moment longer.
+fn no_threads_left() -> Result<(), TestCaseError> {
+    #[cfg(target_os = "linux")]
+    {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let alive = || {
+            let tasks = std::fs::read_dir("/proc/self/task").expect("Linux has it");
+            let names =
+                tasks.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok());
+            names.filter(|name| name.starts_with("loader-")).count()
+        };
+        while alive() > 0 {
+            prop_assert!(Instant::now() < deadline, "threads are left");
+            std::thread::yield_now();
+        }
+    }
+    Ok(())
+}
+
+fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
+    let mut first: Option<Vec<Outcome>> = None;
+    for num_workers in [0, 1, 4, config.num_workers] {
+        let config = config.with_workers(num_workers);
+        let outcomes = check(&config, seed, taken)?;
+        check_simulated(&config, seed)?;
+        // With the same seed the first epoch of a map-style data set does not depend on the workers at all.
+        if !config.is_stream() && config.in_order {
+            let first = first.get_or_insert_with(|| outcomes[0].clone());
+            prop_assert_eq!(&*first, &outcomes[0]);
+        }
+    }
+    Ok(())
+}
+
+/// Held for reading by whoever has threads, and for writing by whoever counts them.
+static RUNNING: RwLock<()> = RwLock::new(());
+
+fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
+    silence_wanted_panics();
+    {
+        let _mine = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+        within(30, move || all_workers(&config, seed, taken))?;
+    }
+    // Seldom, because it stops the other test.
+    if seed.is_multiple_of(16) {
+        let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        no_threads_left()?;
+    }
+    Ok(())
+}
+
+fn taken() -> impl Strategy<Value = Taken> {
+    let some = || proptest::option::weighted(0.3, 0..12usize);
+    [some(), some()]
+}
+
+proptest! {
+    #![proptest_config(many(6_000))]
+    #[test]
+    fn any_map_style_loader_does_what_the_algorithm_says(
+        config in maps(), seed: u64, taken in taken(),
+    ) {
+        case(config, seed, taken)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(many(4_000))]
+    #[test]
+    fn any_loader_of_streams_does_what_the_algorithm_says(
+        config in streams(), seed: u64, taken in taken(),
+    ) {
+        case(config, seed, taken)?;
+    }
+}

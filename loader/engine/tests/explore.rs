@@ -1,0 +1,429 @@
+//! The threads of the loader as they are, in thousands of orders in which they can come: at random, and such that few but
+//! well-placed interruptions are likely. A deadlock, a thread that is left over and a panic are found by the explorer itself; it
+//! prints the order that led there, which `shuttle::replay` takes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
+use loadscope_engine::rng::shared_generator;
+use loadscope_engine::{
+    Clock, ContentPolicy, DataLoader, EngineError, Fetch, Gate, LoaderBuilder, Probe, exit_worker,
+    get_worker_info,
+};
+use loadscope_trace::{Event, Nanos, PinMemory, Run, RunInfo, Sorter};
+use shuttle::rand::Rng as _;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::sync::atomic::AtomicBool;
+use shuttle::{Config, Runner};
+
+/// Runs `scenario` in many orders.
+fn explore(scenario: impl Fn() + Send + Sync + 'static) {
+    let scenario = Arc::new(scenario);
+    let run = |scheduler: Box<dyn Scheduler + Send>| {
+        let scenario = Arc::clone(&scenario);
+        let mut config = Config::new();
+        // libtorch is called on these stacks.
+        config.stack_size = 1 << 18;
+        Runner::new(scheduler, config).run(move || scenario());
+    };
+    run(Box::new(RandomScheduler::new(8000)));
+    run(Box::new(PctScheduler::new(3, 4000)));
+    run(Box::new(PctScheduler::new(8, 4000)));
+}
+
+/// A number below `n`, chosen by the explorer.
+fn any_below(n: usize) -> usize {
+    shuttle::rand::thread_rng().gen_range(0..n)
+}
+
+fn any() -> bool {
+    any_below(2) == 1
+}
+
+/// Samples are their own index; one fails, one ends its worker.
+#[derive(Clone, Default)]
+struct Numbers {
+    len: usize,
+    bad: Option<usize>,
+    deadly: Option<usize>,
+    /// Held as long as a thread is there.
+    alive: Arc<()>,
+}
+
+impl Numbers {
+    fn new(len: usize) -> Self {
+        Self {
+            len,
+            ..Self::default()
+        }
+    }
+}
+
+impl Dataset for Numbers {
+    type Sample = usize;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+        if self.deadly == Some(index) {
+            exit_worker(7);
+        }
+        match self.bad {
+            Some(bad) if bad == index => Err(SampleError::new("ValueError", "boom")),
+            _ => Ok(index),
+        }
+    }
+}
+
+/// Streams of these lengths, one a worker: 0, 1, … and 100, 101, …
+struct Streams(&'static [usize]);
+
+impl IterableDataset for Streams {
+    type Sample = usize;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<usize>>, SampleError> {
+        let id = get_worker_info().map_or(0, |info| info.id);
+        let len = self.0.get(id).copied().unwrap_or(0);
+        Ok(Box::new((id * 100..id * 100 + len).map(Ok)))
+    }
+}
+
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+    Ok(samples)
+}
+
+type ListLoader = DataLoader<loadscope_engine::MapFetcher<Numbers, ListOf>>;
+type ListOf = fn(Vec<usize>) -> Result<Vec<usize>, EngineError>;
+
+/// How a loader of the tests differs from the plainest one with two workers.
+struct How {
+    persistent: bool,
+    in_order: bool,
+    pinned: bool,
+    prefetch: usize,
+    timeout: f64,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self {
+            persistent: false,
+            in_order: true,
+            pinned: false,
+            prefetch: 2,
+            timeout: 0.0,
+        }
+    }
+}
+
+impl How {
+    fn apply<K, D, C>(self, builder: LoaderBuilder<K, D, C>) -> LoaderBuilder<K, D, ListOf> {
+        let pin_memory = if self.pinned {
+            PinMemory::Mlock
+        } else {
+            PinMemory::Off
+        };
+        builder
+            .num_workers(2)
+            .prefetch_factor(self.prefetch)
+            .persistent_workers(self.persistent)
+            .in_order(self.in_order)
+            .pin_memory(pin_memory)
+            .timeout(self.timeout)
+            .default_generator(shared_generator(0))
+            .collate_fn(list as ListOf)
+    }
+
+    fn of(self, data: &Numbers) -> ListLoader {
+        let builder = LoaderBuilder::new(Arc::new(data.clone()));
+        self.apply(builder).build().expect("sound arguments")
+    }
+}
+
+/// What an epoch yields: samples of batches of one, and errors.
+fn epoch<F: Fetch<Batch = Vec<usize>>>(loader: &mut DataLoader<F>) -> Vec<Result<usize, String>> {
+    let iter = loader.iter().expect("threads start");
+    iter.map(|b| b.map(|b| b[0]).map_err(|e| e.to_string()))
+        .collect()
+}
+
+fn all(len: usize) -> Vec<Result<usize, String>> {
+    (0..len).map(Ok).collect()
+}
+
+/// Once the loader is dropped, no thread holds its data set.
+fn is_gone(data: &Numbers) {
+    assert_eq!(Arc::strong_count(&data.alive), 1, "a thread is left");
+}
+
+/// No event contradicts those before it, and every batch ended somewhere.
+fn check_events(events: impl IntoIterator<Item = Event>) {
+    let mut sorter = Sorter::new(Nanos::MAX);
+    events.into_iter().for_each(|e| sorter.push(e));
+    let mut run = Run::new(RunInfo::default());
+    let mut said = Vec::new();
+    while let Some(event) = sorter.flush() {
+        run.apply(&event);
+        said.push(event.kind);
+        assert_eq!(run.anomalies(), (0, 0), "{said:#?}");
+    }
+    assert!(run.batches().iter().all(|b| b.stage.is_final()));
+}
+
+#[test]
+fn batches_come_in_order_and_errors_in_their_place() {
+    explore(|| {
+        let data = Numbers {
+            bad: Some(2),
+            ..Numbers::new(5)
+        };
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            pinned: any(),
+            prefetch: 1 + any_below(2),
+            ..How::default()
+        };
+        let mut loader = how.of(&data).observed(probe);
+        let got = epoch(&mut loader);
+        drop(loader);
+        is_gone(&data);
+        let bad = got[2].as_ref().expect_err("sample 2 fails");
+        assert!(bad.contains("boom"), "{bad}");
+        assert_eq!(
+            [&got[..2], &got[3..]].concat(),
+            [Ok(0), Ok(1), Ok(3), Ok(4)]
+        );
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn without_order_every_batch_comes_once() {
+    explore(|| {
+        let data = Numbers::new(6);
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            in_order: false,
+            pinned: any(),
+            ..How::default()
+        };
+        let mut loader = how.of(&data).observed(probe);
+        let mut got = epoch(&mut loader);
+        drop(loader);
+        is_gone(&data);
+        got.sort();
+        assert_eq!(got, all(6));
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn streams_end_each_in_its_own_time() {
+    explore(|| {
+        let in_order = any();
+        let how = How {
+            in_order,
+            persistent: any(),
+            pinned: any(),
+            ..How::default()
+        };
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let builder = LoaderBuilder::iterable(Arc::new(Streams(&[1, 4])));
+        let loader = how.apply(builder).build();
+        let mut loader = loader.expect("sound arguments").observed(probe);
+        for _ in 0..2 {
+            let mut got = epoch(&mut loader);
+            if !in_order {
+                got.sort();
+            }
+            assert_eq!(got, [0, 100, 101, 102, 103].map(Ok));
+        }
+        drop(loader);
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn a_dead_worker_costs_no_batch_of_the_others() {
+    explore(|| {
+        let data = Numbers {
+            deadly: Some(1),
+            ..Numbers::new(6)
+        };
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            pinned: any(),
+            in_order: any(),
+            persistent: any(),
+            ..How::default()
+        };
+        let (persistent, in_order) = (how.persistent, how.in_order);
+        let mut loader = how.of(&data).observed(probe);
+        let got = epoch(&mut loader);
+        let deaths = got.iter().filter_map(|b| b.as_ref().err());
+        assert!(deaths.clone().all(|e| e.contains("exit code 7")));
+        assert!(deaths.count() <= 1, "{got:?}");
+        let came: Vec<usize> = got.iter().flatten().copied().collect();
+        assert!(!came.contains(&1));
+        // It had at most two tasks, and one more that was sent before anybody knew.
+        assert!(came.len() >= 3, "{got:?}");
+        assert!(!in_order || came.is_sorted(), "{got:?}");
+        if persistent {
+            let error = loader.iter().err().expect("a worker is missing");
+            assert!(error.to_string().contains("exit code 7"), "{error}");
+        }
+        drop(loader);
+        is_gone(&data);
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn an_iterator_can_be_dropped_at_any_time_and_the_next_epoch_is_whole() {
+    explore(|| {
+        let data = Numbers::new(4);
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            persistent: any(),
+            pinned: any(),
+            ..How::default()
+        };
+        let mut loader = how.of(&data).observed(probe);
+        let taken = any_below(5);
+        let mut iter = loader.iter().expect("threads start");
+        let got: Vec<usize> = iter.by_ref().take(taken).flatten().map(|b| b[0]).collect();
+        assert!(got.into_iter().eq(0..taken));
+        drop(iter);
+        if any() {
+            assert_eq!(epoch(&mut loader), all(4));
+        }
+        drop(loader);
+        is_gone(&data);
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn a_loader_that_goes_on_yields_what_is_missing() {
+    explore(|| {
+        let data = Numbers::new(5);
+        let in_order = any();
+        let persistent = any();
+        let new = || {
+            let how = How {
+                in_order,
+                persistent,
+                ..How::default()
+            };
+            how.of(&data)
+        };
+        let mut stopped = new();
+        let mut iter = stopped.iter().expect("threads start");
+        let taken = iter.by_ref().take(any_below(6)).flatten();
+        let mut got: Vec<_> = taken.map(|b| Ok(b[0])).collect();
+        let state = iter.state_dict();
+        drop(iter);
+        let mut resumed = new();
+        resumed.load_state_dict(state).expect("it fits");
+        got.extend(epoch(&mut resumed));
+        if !in_order {
+            got.sort();
+        }
+        assert_eq!(got, all(5));
+    });
+}
+
+#[test]
+fn after_a_timeout_nothing_is_lost() {
+    explore(|| {
+        let data = Numbers::new(4);
+        let how = How {
+            timeout: 1e-9,
+            pinned: any(),
+            ..How::default()
+        };
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+        let mut loader = how.of(&data).observed(probe);
+        let mut got = epoch(&mut loader);
+        got.retain(|b| !b.as_ref().is_err_and(|e| e.contains("timed out after")));
+        assert_eq!(got, all(4));
+        drop(loader);
+        is_gone(&data);
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn an_interruption_ends_the_epoch() {
+    explore(|| {
+        let data = Numbers::new(4);
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let how = How {
+            pinned: any(),
+            ..How::default()
+        };
+        let mut loader = how.of(&data).interruptible(Arc::clone(&interrupt));
+        let user = shuttle::thread::spawn(move || interrupt.store(true, Ordering::Release));
+        let mut got = epoch(&mut loader);
+        if got
+            .last()
+            .is_some_and(|b| b.as_ref().is_err_and(|e| e == "interrupted"))
+        {
+            got.pop();
+        }
+        assert_eq!(got, all(got.len()));
+        user.join().expect("it only sets a flag");
+        drop(loader);
+        is_gone(&data);
+    });
+}
+
+#[test]
+fn a_gate_can_be_closed_stepped_and_opened_at_any_time() {
+    explore(|| {
+        let data = Numbers::new(3);
+        let gate = Gate::default();
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            pinned: any(),
+            prefetch: 1,
+            ..How::default()
+        };
+        let mut loader = how.of(&data).observed(probe.with_gate(gate.clone()));
+        let user = shuttle::thread::spawn(move || {
+            gate.pause();
+            (0..any_below(4)).for_each(|_| gate.step());
+            gate.resume();
+        });
+        assert_eq!(epoch(&mut loader), all(3));
+        user.join().expect("it only steps");
+        drop(loader);
+        is_gone(&data);
+        check_events(events.try_iter());
+    });
+}
+
+#[test]
+fn a_loader_that_is_dropped_while_paused_does_not_hang() {
+    explore(|| {
+        let data = Numbers::new(4);
+        let gate = Gate::default();
+        let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 10);
+        let how = How {
+            pinned: any(),
+            ..How::default()
+        };
+        let mut loader = how.of(&data).observed(probe.with_gate(gate.clone()));
+        let mut iter = loader.iter().expect("threads start");
+        let taken = iter.by_ref().take(any_below(3)).filter(Result::is_ok);
+        assert!(taken.count() < 3);
+        gate.pause();
+        drop(iter);
+        drop(loader);
+        is_gone(&data);
+        check_events(events.try_iter());
+    });
+}

@@ -1,0 +1,278 @@
+//! Faults that random loaders brought to light, each as one small loader.
+
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
+use loadscope_engine::rng::shared_generator;
+use loadscope_engine::sampler::{BatchIter, BatchSource};
+use loadscope_engine::{
+    Clock, ContentPolicy, DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe,
+    exit_worker,
+};
+use loadscope_trace::{Event, Nanos, Run, RunInfo, Sorter};
+
+/// Fails the test instead of hanging it.
+fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tx, rx) = std::sync::mpsc::channel();
+    let thread = std::thread::Builder::new().name("test".to_owned());
+    let thread = thread.spawn(move || tx.send(work())).expect("a thread");
+    match rx.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(result) => result,
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("it sent something"),
+        },
+    }
+}
+
+fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
+    Ok(samples)
+}
+
+/// An epoch: batches, and what is said of those that failed.
+fn epoch<F: Fetch<Batch = Vec<usize>>>(
+    loader: &mut DataLoader<F>,
+) -> Vec<Result<Vec<usize>, String>> {
+    let iter = loader.iter().expect("threads start");
+    iter.map(|b| b.map(|b| b.into_batch()).map_err(|e| e.to_string()))
+        .collect()
+}
+
+/// Samples 0, 1, …, 5, of which one panics.
+struct Panicking(usize);
+
+impl IterableDataset for Panicking {
+    type Sample = usize;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<usize>>, SampleError> {
+        let panics = self.0;
+        Ok(Box::new((0..6).map(move |sample| {
+            assert_ne!(sample, panics, "it is too much");
+            Ok(sample)
+        })))
+    }
+}
+
+/// A Python generator that raised is finished, and a panic is what raising is here.
+#[test]
+fn a_stream_that_panicked_has_ended() {
+    within(30, || {
+        for num_workers in [0, 1] {
+            let loader = LoaderBuilder::iterable(Arc::new(Panicking(3)))
+                .batch_size(2)
+                .num_workers(num_workers)
+                .default_generator(shared_generator(0))
+                .collate_fn(list)
+                .build();
+            let got = epoch(&mut loader.expect("sound arguments"));
+            assert_eq!(got.len(), 2, "{got:?}");
+            assert_eq!(got[0], Ok(vec![0, 1]));
+            assert!(got[1].as_ref().is_err_and(|e| e.contains("too much")));
+        }
+    });
+}
+
+/// Goes past what was handed out, then through the rest of the epoch.
+fn rest<F: Fetch<Batch = Vec<usize>>>(
+    new: impl Fn() -> DataLoader<F>,
+    taken: usize,
+) -> Vec<Result<Vec<usize>, String>> {
+    let mut stopped = new();
+    let mut iter = stopped.iter().expect("threads start");
+    assert_eq!(iter.by_ref().take(taken).count(), taken);
+    let state = iter.state_dict();
+    drop(iter);
+    let mut resumed = new();
+    resumed.load_state_dict(state).expect("it fits");
+    epoch(&mut resumed)
+}
+
+/// What was said once is not said again by the loader that goes on.
+#[test]
+fn a_panic_that_was_handed_out_is_gone_past() {
+    within(30, || {
+        for num_workers in [0, 1] {
+            let new = || {
+                LoaderBuilder::iterable(Arc::new(Panicking(3)))
+                    .batch_size(2)
+                    .num_workers(num_workers)
+                    .default_generator(shared_generator(0))
+                    .collate_fn(list)
+                    .build()
+                    .expect("sound arguments")
+            };
+            assert_eq!(rest(new, 1).len(), 1, "the panic is still to come");
+            assert_eq!(rest(new, 2), []);
+        }
+    });
+}
+
+/// Samples are their own index; sample `deadly` ends its worker.
+struct Numbers {
+    len: usize,
+    deadly: Option<usize>,
+}
+
+impl Dataset for Numbers {
+    type Sample = usize;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn get(&self, index: usize, _: &mut SampleClock) -> Result<usize, SampleError> {
+        if self.deadly == Some(index) {
+            exit_worker(3);
+        }
+        Ok(index)
+    }
+}
+
+/// PyTorch's worker gives the reason once, then stumbles over the fetcher that it never made; so does the loader that goes on.
+#[test]
+fn the_error_of_worker_init_fn_is_said_once() {
+    within(30, || {
+        let new = || {
+            let data = Numbers {
+                len: 6,
+                deadly: None,
+            };
+            LoaderBuilder::new(Arc::new(data))
+                .num_workers(1)
+                .worker_init_fn(|_| Err(SampleError::new("OSError", "no such disk")))
+                .default_generator(shared_generator(0))
+                .collate_fn(list)
+                .build()
+                .expect("sound arguments")
+        };
+        let errors = |rest: Vec<Result<Vec<usize>, String>>| -> Vec<String> {
+            rest.into_iter().map(Result::unwrap_err).collect()
+        };
+        let all = errors(epoch(&mut new()));
+        assert!(all[0].contains("no such disk"));
+        assert!(all[1..].iter().all(|e| e.contains("UnboundLocalError")));
+        for taken in 0..=6 {
+            assert_eq!(errors(rest(new, taken)), all[taken..]);
+        }
+    });
+}
+
+/// The thread is gone for good: every epoch says so, as in PyTorch, and none waits for it.
+#[test]
+fn a_persistent_loader_whose_worker_died_says_so_in_every_epoch() {
+    within(30, || {
+        let data = Numbers {
+            len: 8,
+            deadly: Some(1),
+        };
+        let mut loader = LoaderBuilder::new(Arc::new(data))
+            .num_workers(2)
+            .persistent_workers(true)
+            .default_generator(shared_generator(0))
+            .collate_fn(list)
+            .build()
+            .expect("sound arguments");
+        let got = epoch(&mut loader);
+        let died = |e: &String| e.contains("exit code 3") && e.contains("exited unexpectedly");
+        assert!(got.iter().any(|b| b.as_ref().is_err_and(died)), "{got:?}");
+        for _ in 0..2 {
+            let error = loader
+                .iter()
+                .err()
+                .expect("a worker is missing")
+                .to_string();
+            assert!(died(&error), "{error}");
+        }
+    });
+}
+
+/// The third batch cannot be named.
+struct Faulty;
+
+impl BatchSource for Faulty {
+    fn len(&self) -> usize {
+        4
+    }
+
+    fn iter(&self) -> BatchIter {
+        let error = EngineError::runtime("no third batch");
+        Box::new([Ok(vec![0]), Ok(vec![2]), Err(error)].into_iter())
+    }
+}
+
+fn fold(events: impl IntoIterator<Item = Event>) -> Run {
+    let mut sorter = Sorter::new(Nanos::MAX);
+    events.into_iter().for_each(|e| sorter.push(e));
+    let mut run = Run::new(RunInfo::default());
+    while let Some(event) = sorter.flush() {
+        run.apply(&event);
+    }
+    run
+}
+
+/// The trainer that is told of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
+#[test]
+fn an_error_that_is_no_batchs_ends_the_waiting() {
+    within(30, || {
+        for (num_workers, sampler, timeout) in [(2, false, 0.0), (0, true, 0.0), (1, false, 1e-6)] {
+            let data = Numbers {
+                len: 6,
+                deadly: (num_workers == 2).then_some(1),
+            };
+            let builder = LoaderBuilder::new(Arc::new(data))
+                .num_workers(num_workers)
+                .timeout(timeout)
+                .default_generator(shared_generator(0))
+                .collate_fn(list);
+            let builder = if sampler {
+                builder.batch_sampler(Arc::new(Faulty))
+            } else {
+                builder
+            };
+            let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 12);
+            let loader = builder.build().expect("sound arguments");
+            let got = epoch(&mut loader.observed(probe));
+            assert!(timeout > 0.0 || got.iter().any(Result::is_err));
+            assert_eq!(fold(events.try_iter()).anomalies(), (0, 0));
+        }
+    });
+}
+
+#[test]
+fn states_that_do_not_fit_are_refused_with_a_sentence() {
+    let new = |num_workers| {
+        let stream = Arc::new(Panicking(9));
+        let builder = LoaderBuilder::iterable(stream).num_workers(num_workers);
+        let builder = builder.default_generator(shared_generator(0));
+        builder.collate_fn(list).build().expect("sound arguments")
+    };
+    let saved = {
+        let mut loader = new(2);
+        let mut iter = loader.iter().expect("threads start");
+        assert!(iter.next().is_some());
+        serde_json::to_value(iter.state_dict()).expect("plain data")
+    };
+    let refused = |num_workers, change: &dyn Fn(&mut serde_json::Value)| -> String {
+        let mut saved = saved.clone();
+        change(&mut saved);
+        let state: Result<LoaderState, _> = serde_json::from_value(saved);
+        match state {
+            Err(error) => error.to_string(),
+            Ok(state) => match new(num_workers).load_state_dict(state) {
+                Err(error) => error.to_string(),
+                Ok(()) => "it was taken".to_owned(),
+            },
+        }
+    };
+    assert_eq!(refused(2, &|_| ()), "it was taken");
+    assert!(refused(3, &|_| ()).contains("as many workers as it had"));
+    let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
+    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of data set"));
+    assert!(refused(2, &|s| s["version"] = 2.into()).contains("version 2"));
+    assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));
+    assert!(refused(2, &|s| s["more"] = 1.into()).contains("unknown field"));
+    assert!(refused(2, &|s| s["epoch"] = u32::MAX.into()).contains("epoch"));
+}
