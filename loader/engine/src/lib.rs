@@ -5,14 +5,42 @@
 //!
 //! | PyTorch | here |
 //! |---|---|
-//! | `torch.Generator` | [`rng::Generator`] |
-//! | `Dataset` | [`dataset::Dataset`] |
-//! | `SequentialSampler`, `RandomSampler`, `BatchSampler` | [`sampler`] |
-//! | `default_collate`, `default_convert` | [`collate`] |
-//! | `_MapDatasetFetcher` | [`MapFetcher`] |
-//! | `DataLoader` | [`DataLoader`] |
+//! | `torch.Generator`, `torch.manual_seed` | [`rng::Generator`], [`rng::manual_seed`] |
+//! | `Dataset`, `IterableDataset` | [`dataset::Dataset`], [`dataset::IterableDataset`] |
+//! | `TensorDataset`, `StackDataset`, `ConcatDataset`, `ChainDataset`, `Subset` | the same names in [`dataset`] |
+//! | `random_split`, `BufferedShuffleDataset` | [`dataset::random_split`], [`dataset::BufferedShuffleDataset`] |
+//! | `SequentialSampler`, `RandomSampler`, `SubsetRandomSampler`, `WeightedRandomSampler`, `DistributedSampler` | the same names in [`sampler`] |
+//! | `BatchSampler`, `batch_sampler=` | [`sampler::BatchSampler`], [`sampler::BatchSource`] |
+//! | `default_collate`, `default_convert`, `collate_fn=` | [`collate`], [`Collate`] |
+//! | `_MapDatasetFetcher`, `_IterableDatasetFetcher` | [`MapFetcher`], [`StreamFetcher`] |
+//! | `DataLoader(dataset, …)` | [`LoaderBuilder`] |
+//! | `iter(loader)`, `len(loader)` | [`DataLoader::iter`], [`DataLoader::len`] |
 //! | `_MultiProcessingDataLoaderIter` | [`LoaderIter`] around a [`scheduler::Scheduler`] |
-//! | `pin_memory` | [`pin`] |
+//! | `get_worker_info()`, `worker_init_fn=` | [`get_worker_info`], [`LoaderBuilder::worker_init_fn`] |
+//! | `random.seed`, `numpy.random.seed` in workers | [`with_worker_rng`] |
+//! | `os._exit` in a worker | [`exit_worker`] |
+//! | `pin_memory=` | [`pin`], [`Batch::pin`] |
+//! | `StatefulDataLoader.state_dict()` | [`LoaderIter::state_dict`], [`DataLoader::load_state_dict`] |
+//!
+//! Samples of any type, put together by a function of one's own:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use loadscope_engine::{EngineError, LoaderBuilder, dataset::ListDataset};
+//!
+//! # fn main() -> Result<(), EngineError> {
+//! let words = ["one", "two", "three"].map(str::to_owned);
+//! let join = |samples: Vec<String>| -> Result<Vec<String>, EngineError> { Ok(vec![samples.join(" ")]) };
+//! let mut loader = LoaderBuilder::new(Arc::new(ListDataset::from(words.to_vec())))
+//!     .batch_size(2)
+//!     .num_workers(1)
+//!     .collate_fn(join)
+//!     .build()?;
+//! let batches: Result<Vec<_>, _> = loader.iter()?.map(|b| b.map(|b| b.into_batch())).collect();
+//! assert_eq!(batches?, [["one two"], ["three"]]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod batch;
 mod clock;
