@@ -8,17 +8,18 @@ use std::io::Write as _;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use loadscope_engine::collate::StackCollate;
 use loadscope_engine::fetch::Fetch;
 use loadscope_engine::{Clock, ContentPolicy, DataLoader, DefaultCollate, Probe};
 use loadscope_trace::{BatchId, Stage};
 
-use work::data::{self, Pictures, Repeated, Scalars, Tokens, WINDOW};
-use work::engine::{Setup, epoch, first_batch, loader};
+use work::data::{self, Pairs, Pictures, Repeated, WINDOW};
+use work::engine::{Setup, epoch, first_batch, gathering, loader};
 use work::recording::{Observer, Recording};
 
 const WORKERS: [usize; 3] = [0, 1, 2];
 
-fn setup(batch_size: i64, shuffle: bool, num_workers: usize) -> Setup {
+fn setup(batch_size: usize, shuffle: bool, num_workers: usize) -> Setup {
     Setup {
         batch_size,
         shuffle,
@@ -71,7 +72,22 @@ fn scalars(criterion: &mut Criterion) {
         100_000,
         |workers, probe| {
             let setup = setup(256, false, workers);
-            loader(Scalars::new(100_000), data::columns, setup, probe).expect("a loader")
+            gathering(
+                data::tensors(100_000).expect("tensors"),
+                100_000,
+                setup,
+                probe,
+            )
+            .expect("a loader")
+        },
+    );
+    epochs(
+        criterion,
+        "w2 pairs of numbers, one by one",
+        100_000,
+        |workers, probe| {
+            let setup = setup(256, false, workers);
+            loader(Pairs::new(100_000), StackCollate, setup, probe).expect("a loader")
         },
     );
 }
@@ -91,8 +107,8 @@ fn token_windows(criterion: &mut Criterion) {
         .collect();
     file.write_all(&tokens).expect("a written file");
     epochs(criterion, "w6 windows of tokens", 8192, |workers, probe| {
-        let dataset = Tokens::open(file.path(), usize::MAX).expect("the tokens");
-        loader(dataset, data::windows, setup(32, true, workers), probe).expect("a loader")
+        let dataset = data::tokens(file.path()).expect("the tokens");
+        gathering(dataset, 8192, setup(32, true, workers), probe).expect("a loader")
     });
 }
 
@@ -103,7 +119,7 @@ fn latency(criterion: &mut Criterion) {
             ..setup(1, false, 2)
         };
         let mut loader =
-            loader(Scalars::new(64), data::columns, setup, Probe::off()).expect("a loader");
+            loader(Pairs::new(64), StackCollate, setup, Probe::off()).expect("a loader");
         let threads = if persistent_workers { "kept" } else { "new" };
         criterion.bench_function(
             &format!("w5 iter to first batch and end, threads {threads}"),
@@ -111,8 +127,7 @@ fn latency(criterion: &mut Criterion) {
         );
     }
     let setup = setup(1, false, 2);
-    let mut loader =
-        loader(Scalars::new(1000), data::columns, setup, Probe::off()).expect("a loader");
+    let mut loader = loader(Pairs::new(1000), StackCollate, setup, Probe::off()).expect("a loader");
     criterion.bench_function("w5 1000 round trips through the queues", |bencher| {
         bencher.iter(|| epoch(&mut loader, |_| {}).expect("an epoch"));
     });

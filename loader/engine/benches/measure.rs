@@ -11,15 +11,19 @@ mod work;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
-use loadscope_engine::fetch::{Collate, Fetch};
+use loadscope_engine::collate::StackCollate;
+use loadscope_engine::fetch::Fetch;
+use loadscope_engine::value::Value;
 use loadscope_engine::{DataLoader, DefaultCollate, EngineError, Probe};
 use loadscope_trace::{BatchId, Stage};
 use serde_json::{Value as Json, json};
+use tch::Tensor;
 
-use work::data::{self, Pictures, Repeated, Scalars, Tokens};
-use work::engine::{Setup, epoch, first_batch, loader};
+use work::data::{self, Pairs, Pictures, Repeated};
+use work::engine::{Setup, epoch, first_batch, gathering, loader};
 use work::recording::{Observer, Recording};
 use work::samplers;
 
@@ -70,7 +74,7 @@ impl Job {
         ((whole as f64 * self.share) as usize).max(1)
     }
 
-    fn setup(&self, batch_size: i64, shuffle: bool) -> Setup {
+    fn setup(&self, batch_size: usize, shuffle: bool) -> Setup {
         Setup {
             batch_size,
             shuffle,
@@ -94,6 +98,10 @@ impl Check {
         self.sum = self.sum.wrapping_add(value);
         self.order = self.order.wrapping_add(value.wrapping_mul(self.count));
     }
+
+    fn all(&mut self, values: Vec<u64>) {
+        values.into_iter().for_each(|value| self.add(value));
+    }
 }
 
 fn main() -> Result<(), Failure> {
@@ -109,40 +117,40 @@ fn measure(job: &Job) -> Result<Json, Failure> {
         "w1" => {
             let dataset = Pictures::new(job.part(4096));
             let setup = job.setup(64, true);
-            throughput(job, dataset, DefaultCollate, setup, |batch, check| {
-                let labels = data::labels_of(batch);
-                labels.into_iter().for_each(|label| check.add(label));
-            })
+            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
+            throughput(
+                job,
+                |probe| loader(dataset, DefaultCollate, setup, probe),
+                see,
+            )
         }
         "w2" => {
-            let dataset = Scalars::new(job.part(1_000_000));
-            let setup = job.setup(256, false);
-            throughput(job, dataset, data::columns, setup, |batch, check| {
-                batch
-                    .labels
-                    .iter()
-                    .for_each(|label| check.add(*label as u64));
-            })
+            let items = job.part(1_000_000);
+            let (dataset, setup) = (data::tensors(items)?, job.setup(256, false));
+            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
+            throughput(job, |probe| gathering(dataset, items, setup, probe), see)
         }
+        "w2-samples" => pairs(job, job.part(1_000_000), job.setup(256, false)),
         "w3" => {
             let dataset = Repeated::open(&job.data.join("pictures"), job.part(2))?;
             let setup = job.setup(32, false);
-            throughput(job, dataset, DefaultCollate, setup, |batch, check| {
-                let labels = data::labels_of(batch);
-                labels.into_iter().for_each(|label| check.add(label));
-            })
+            let see = |batch: &Value, check: &mut Check| check.all(data::labels_of(batch));
+            throughput(
+                job,
+                |probe| loader(dataset, DefaultCollate, setup, probe),
+                see,
+            )
         }
         "w6" => {
-            let dataset = Tokens::open(&job.data.join("tokens.u16"), job.part(262_144))?;
-            let setup = job.setup(32, true);
-            throughput(job, dataset, data::windows, setup, |batch, check| {
-                data::first_tokens(batch).for_each(|token| check.add(token));
-            })
+            let dataset = data::tokens(&job.data.join("tokens.u16"))?;
+            let (items, setup) = (job.part(262_144), job.setup(32, true));
+            let see = |batch: &Value, check: &mut Check| check.all(data::first_tokens(batch));
+            throughput(job, |probe| gathering(dataset, items, setup, probe), see)
         }
         "w4-random" => indices(job, job.part(10_000_000), samplers::random),
         "w4-distributed" => indices(job, job.part(10_000_000), |n| samplers::distributed(n, 8)),
-        "w4-weighted" => indices(job, job.part(1_000_000), |n| samplers::weighted(n, false)),
-        "w4-replacement" => indices(job, job.part(1_000_000), |n| samplers::weighted(n, true)),
+        "w4-weighted" => weighted(job, false),
+        "w4-replacement" => weighted(job, true),
         "w4-memory" => memory(job.part(10_000_000)),
         "w5-fresh" => first(job, false),
         "w5-persistent" => first(job, true),
@@ -153,19 +161,13 @@ fn measure(job: &Job) -> Result<Json, Failure> {
 }
 
 /// Items a second over whole epochs, after one that fills caches and is checked.
-fn throughput<D, C>(
+fn throughput<F: Fetch>(
     job: &Job,
-    dataset: D,
-    collate: C,
-    setup: Setup,
-    see: impl Fn(&C::Batch, &mut Check),
-) -> Result<Json, Failure>
-where
-    D: loadscope_engine::dataset::Dataset,
-    C: Collate<D::Sample>,
-{
+    make: impl FnOnce(Probe) -> Result<DataLoader<F>, EngineError>,
+    see: impl Fn(&F::Batch, &mut Check),
+) -> Result<Json, Failure> {
     let observer = Observer::start(job.recording);
-    let mut loader = loader(dataset, collate, setup, observer.probe.clone())?;
+    let mut loader = make(observer.probe.clone())?;
     let mut check = Check::default();
     epoch(&mut loader, |batch| see(batch, &mut check))?;
     let (epochs, seconds) = repeat(&mut loader, job.seconds)?;
@@ -217,6 +219,24 @@ where
     Ok(json!({"value": rate, "unit": "items/s", "sum": check.sum, "order": check.order}))
 }
 
+/// w2, sample by sample.
+fn pairs(job: &Job, count: usize, setup: Setup) -> Result<Json, Failure> {
+    let dataset = Pairs::new(count);
+    let see = |batch: &(Tensor, Tensor), check: &mut Check| check.all(data::numbers(&batch.1));
+    throughput(
+        job,
+        |probe| loader(dataset, StackCollate, setup, probe),
+        see,
+    )
+}
+
+fn weighted(job: &Job, replacement: bool) -> Result<Json, Failure> {
+    let weights = samplers::weights(job.part(1_000_000));
+    indices(job, weights.len(), |_| {
+        samplers::weighted(Arc::clone(&weights), replacement)
+    })
+}
+
 /// How much the memory of this process grows at most while an epoch of a RandomSampler is drawn.
 fn memory(n: usize) -> Result<Json, Failure> {
     let before = peak_bytes()?;
@@ -247,7 +267,7 @@ fn first(job: &Job, persistent: bool) -> Result<Json, Failure> {
         persistent_workers: persistent,
     };
     let mut times = Vec::new();
-    let mut loader = loader(Scalars::new(64), data::columns, setup, Probe::off())?;
+    let mut loader = loader(Pairs::new(64), StackCollate, setup, Probe::off())?;
     epoch(&mut loader, |_| {})?;
     for _ in 0..job.part(1000).max(20) {
         let start = Instant::now();
@@ -272,13 +292,7 @@ fn round_trips(job: &Job) -> Result<Json, Failure> {
         num_workers: 2,
         persistent_workers: true,
     };
-    let dataset = Scalars::new(job.part(20_000));
-    throughput(job, dataset, data::columns, setup, |batch, check| {
-        batch
-            .labels
-            .iter()
-            .for_each(|label| check.add(*label as u64));
-    })
+    pairs(job, job.part(20_000), setup)
 }
 
 /// What telling one event costs the thread that tells it. The channel is emptied between the bursts.

@@ -2,6 +2,7 @@
 
 mod collate;
 mod scope;
+mod stopwatch;
 
 use std::sync::Arc;
 
@@ -158,11 +159,8 @@ where
         if let Some(samples) = self.dataset.get_batch(indices, &mut scope.stages) {
             return samples.map_err(|e| FetchError::at(None, e));
         }
-        let mut samples = Vec::with_capacity(indices.len());
-        for &index in indices {
-            samples.push(self.sample(index, scope)?);
-        }
-        Ok(samples)
+        let samples = scope.each(indices, |index, clock| self.dataset.get(index, clock));
+        samples.map_err(|(index, error)| FetchError::at(Some(index), error))
     }
 }
 

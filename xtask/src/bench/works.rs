@@ -5,15 +5,15 @@ use super::programs::{Program, Task};
 /// A piece of work.
 #[derive(Debug)]
 pub struct Work {
-    /// Its name for Loadscope and dataloader-rs.
+    /// Its name, also for Loadscope.
     pub id: &'static str,
     /// What is done.
     pub says: &'static str,
     pub unit: Unit,
     /// Its names for PyTorch, where there are several ways; the fastest counts.
     pytorch: &'static [&'static str],
-    /// Whether dataloader-rs can do it.
-    dataloader_rs: bool,
+    /// Its name for dataloader-rs, if that can do it.
+    dataloader_rs: Option<&'static str>,
     /// Whether it depends on the number of workers, and can be recorded.
     pub workers: Workers,
     pub goals: &'static [Goal],
@@ -64,16 +64,30 @@ pub const WORKS: &[Work] = &[
         says: "4,096 pictures uint8 3×224×224 in memory, shuffled, batch 64",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w1"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w1"),
         workers: Workers::Tried,
         goals: &[TimesPytorch(1.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
     Work {
         id: "w2",
-        says: "1,000,000 pairs of float and int, in order, batch 256",
+        says: "1,000,000 pairs of float and int, in order, batch 256; two tensors in a TensorDataset, from which Loadscope \
+               gathers batches at once",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w2-tensors", "w2-numbers"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w2"),
+        workers: Workers::Tried,
+        goals: &[
+            TimesPytorch(10.0),
+            TimesDataloaderRs(1.0),
+            RecordingWithTwo(0.1),
+        ],
+    },
+    Work {
+        id: "w2-samples",
+        says: "the same pairs from a data set of one's own: fetched one by one, then collated",
+        unit: Unit::ItemsPerSecond,
+        pytorch: &["w2-tensors", "w2-numbers"],
+        dataloader_rs: Some("w2"),
         workers: Workers::Tried,
         goals: &[
             TimesPytorch(10.0),
@@ -86,7 +100,7 @@ pub const WORKS: &[Work] = &[
         says: "800 JPEGs of about 500×375: read, decode, resize to 224×224, batch 32",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w3"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w3"),
         workers: Workers::Tried,
         goals: &[TimesPytorch(2.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
@@ -95,7 +109,7 @@ pub const WORKS: &[Work] = &[
         says: "RandomSampler over 10,000,000",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-random"],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
     },
@@ -104,7 +118,7 @@ pub const WORKS: &[Work] = &[
         says: "DistributedSampler over 10,000,000, rank 0 of 8",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-distributed"],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
     },
@@ -113,7 +127,7 @@ pub const WORKS: &[Work] = &[
         says: "WeightedRandomSampler, 1,000,000 of 1,000,000 without replacement",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-weighted"],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
     },
@@ -122,7 +136,7 @@ pub const WORKS: &[Work] = &[
         says: "WeightedRandomSampler, 1,000,000 of 1,000,000 with replacement",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-replacement"],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
     },
@@ -131,7 +145,7 @@ pub const WORKS: &[Work] = &[
         says: "growth of the process while RandomSampler goes over 10,000,000",
         unit: Unit::Megabytes,
         pytorch: &["w4-memory"],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(45.0)],
     },
@@ -140,7 +154,7 @@ pub const WORKS: &[Work] = &[
         says: "from iter() to the first batch, 2 new workers",
         unit: Unit::Milliseconds,
         pytorch: &["w5-fresh"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w5-fresh"),
         workers: Workers::Two,
         goals: &[AtMost(0.3)],
     },
@@ -149,7 +163,7 @@ pub const WORKS: &[Work] = &[
         says: "from iter() to the first batch, 2 persistent workers",
         unit: Unit::Milliseconds,
         pytorch: &["w5-persistent"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w5-persistent"),
         workers: Workers::Two,
         goals: &[AtMost(0.05)],
     },
@@ -158,7 +172,7 @@ pub const WORKS: &[Work] = &[
         says: "20,000 batches of one sample through the queues of 2 workers",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w5-round-trip"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w5-round-trip"),
         workers: Workers::Two,
         goals: &[],
     },
@@ -167,7 +181,7 @@ pub const WORKS: &[Work] = &[
         says: "262,144 windows of 1,024 tokens of a memory-mapped file, shuffled, batch 32",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w6"],
-        dataloader_rs: true,
+        dataloader_rs: Some("w6"),
         workers: Workers::Tried,
         goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
@@ -176,7 +190,7 @@ pub const WORKS: &[Work] = &[
         says: "telling one event, where it happens",
         unit: Unit::Nanoseconds,
         pytorch: &[],
-        dataloader_rs: false,
+        dataloader_rs: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(60.0)],
     },
@@ -213,9 +227,9 @@ impl Work {
                     .map(|&w| task(Program::Pytorch, work, w, "off")),
             );
         }
-        if self.dataloader_rs {
+        if let Some(work) = self.dataloader_rs {
             let tasks = for_others.iter();
-            peers.extend(tasks.map(|&w| task(Program::DataloaderRs, self.id, w, "off")));
+            peers.extend(tasks.map(|&w| task(Program::DataloaderRs, work, w, "off")));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
             let tasks = recordings.iter();

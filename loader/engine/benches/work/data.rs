@@ -1,13 +1,12 @@
 //! The data sets of the benchmarks. The values are the same in every program that is compared.
 
-use std::fs::File;
 use std::path::Path;
 
 use loadscope_engine::EngineError;
-use loadscope_engine::batch::Batch;
-use loadscope_engine::dataset::{Dataset, ImageFolder, SampleClock, SampleError};
+use loadscope_engine::dataset::{
+    Dataset, ImageFolder, SampleClock, SampleError, TensorDataset, TokenDtype, TokenWindows,
+};
 use loadscope_engine::value::Value;
-use memmap2::Mmap;
 use tch::{Device, Kind, Tensor};
 
 /// Bytes of a picture of w1 and w3, `[3, 224, 224]`.
@@ -53,26 +52,39 @@ impl Dataset for Pictures {
 }
 
 /// The label of a sample in w1 and w2.
-pub fn label(index: usize) -> i64 {
+fn label(index: usize) -> i64 {
     (index % 1000) as i64
 }
 
-/// w2: a sample is `(float, int)`.
-pub struct Scalars {
+/// The columns of w2: `float32 [count]` and `int64 [count]`.
+fn columns(count: usize) -> (Vec<f32>, Vec<i64>) {
+    let features = (0..count).map(|index| index as f32 * 0.5);
+    (features.collect(), (0..count).map(label).collect())
+}
+
+/// w2 as PyTorch's users have it: two tensors. Batches are gathered from them at once.
+pub fn tensors(count: usize) -> Result<TensorDataset, EngineError> {
+    let (features, labels) = columns(count);
+    TensorDataset::new(vec![
+        Tensor::from_slice(&features),
+        Tensor::from_slice(&labels),
+    ])
+}
+
+/// w2 as a data set of one's own, sample by sample: `(f32, i64)`.
+pub struct Pairs {
     features: Vec<f32>,
     labels: Vec<i64>,
 }
 
-impl Scalars {
+impl Pairs {
     pub fn new(count: usize) -> Self {
-        Self {
-            features: (0..count).map(|index| index as f32 * 0.5).collect(),
-            labels: (0..count).map(label).collect(),
-        }
+        let (features, labels) = columns(count);
+        Self { features, labels }
     }
 }
 
-impl Dataset for Scalars {
+impl Dataset for Pairs {
     type Sample = (f32, i64);
 
     fn len(&self) -> usize {
@@ -85,21 +97,6 @@ impl Dataset for Scalars {
             _ => Err(SampleError::out_of_range(index, self.len())),
         }
     }
-}
-
-/// A batch of w2: one column for each part of a sample.
-#[derive(Debug)]
-pub struct Columns {
-    pub features: Vec<f32>,
-    pub labels: Vec<i64>,
-}
-
-impl Batch for Columns {}
-
-/// The `collate_fn` of w2.
-pub fn columns(samples: Vec<(f32, i64)>) -> Result<Columns, EngineError> {
-    let (features, labels) = samples.into_iter().unzip();
-    Ok(Columns { features, labels })
 }
 
 /// w3: every picture of a folder as often as told, decoded and squeezed to 224×224.
@@ -127,56 +124,29 @@ impl Dataset for Repeated {
     }
 }
 
-/// w6: windows of tokens in a memory-mapped file of little-endian u16.
-pub struct Tokens {
-    map: &'static [u8],
-    windows: usize,
-}
-
-impl Tokens {
-    /// The first `most` windows of the file.
-    pub fn open(path: &Path, most: usize) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        // SAFETY: the file belongs to the benchmark; nobody writes to it while it runs.
-        let map: &'static Mmap = Box::leak(Box::new(unsafe { Mmap::map(&file) }?));
-        Ok(Self {
-            map,
-            windows: most.min(map.len() / (WINDOW * 2)),
-        })
-    }
-}
-
-impl Dataset for Tokens {
-    type Sample = &'static [u8];
-
-    fn len(&self) -> usize {
-        self.windows
-    }
-
-    fn get(&self, index: usize, _clock: &mut SampleClock) -> Result<&'static [u8], SampleError> {
-        let begin = index * WINDOW * 2;
-        let window = self.map.get(begin..begin + WINDOW * 2);
-        window.ok_or_else(|| SampleError::out_of_range(index, self.windows))
-    }
-}
-
-/// The `collate_fn` of w6: all windows, one after the other.
-pub fn windows(samples: Vec<&'static [u8]>) -> Result<Vec<u8>, EngineError> {
-    Ok(samples.concat())
+/// w6: windows of tokens in a memory-mapped file, as the file has them: no program converts them.
+pub fn tokens(path: &Path) -> Result<TokenWindows, EngineError> {
+    TokenWindows::open(path, WINDOW, None, TokenDtype::UInt16)
 }
 
 /// The first token of every window of a batch of w6.
-pub fn first_tokens(batch: &[u8]) -> impl Iterator<Item = u64> {
-    batch
-        .chunks_exact(WINDOW * 2)
-        .map(|window| u64::from(u16::from_le_bytes([window[0], window[1]])))
+pub fn first_tokens(batch: &Value) -> Vec<u64> {
+    let Some(tokens) = batch.tensors().first().map(|tokens| tokens.select(1, 0)) else {
+        return Vec::new();
+    };
+    numbers(&tokens.to_kind(Kind::Int64))
 }
 
-/// The labels of a batch of w1 or w3, which is `[pictures, labels]`.
+/// The labels of a batch, which is `[data, labels]`.
 pub fn labels_of(batch: &Value) -> Vec<u64> {
-    let labels = match batch.tensors().get(1) {
-        Some(labels) => Vec::<i64>::try_from(*labels).unwrap_or_default(),
-        None => Vec::new(),
-    };
-    labels.into_iter().map(|label| label as u64).collect()
+    let tensors = batch.tensors();
+    tensors
+        .get(1)
+        .map_or_else(Vec::new, |labels| numbers(labels))
+}
+
+/// The numbers of an int64 tensor.
+pub fn numbers(tensor: &Tensor) -> Vec<u64> {
+    let numbers = Vec::<i64>::try_from(tensor).unwrap_or_default();
+    numbers.into_iter().map(|number| number as u64).collect()
 }

@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use loadscope_engine::dataset::Dataset;
+use loadscope_engine::dataset::{Dataset, Gather, GatherFetcher};
 use loadscope_engine::fetch::{Collate, Fetch};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::sampler::{
-    BatchSampler, DataLen, RandomSampler, RandomSource, Sampler, SequentialSampler,
+    BatchSampler, RandomSampler, RandomSource, Sampler, SequentialSampler,
 };
-use loadscope_engine::{DataLoader, EngineError, LoaderOptions, MapFetcher, Probe};
+use loadscope_engine::{DataLoader, EngineError, LoaderBuilder, LoaderOptions, MapFetcher, Probe};
 
 /// The arguments of a loader that the benchmarks vary.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    pub batch_size: i64,
+    pub batch_size: usize,
     pub shuffle: bool,
     pub num_workers: usize,
     pub persistent_workers: bool,
 }
-
-pub type Loader<D, C> = DataLoader<MapFetcher<D, C>>;
 
 /// `DataLoader(dataset, …, collate_fn=collate, generator=Generator().manual_seed(0))`
 pub fn loader<D, C>(
@@ -27,27 +25,44 @@ pub fn loader<D, C>(
     collate: C,
     setup: Setup,
     probe: Probe,
-) -> Result<Loader<D, C>, EngineError>
+) -> Result<DataLoader<MapFetcher<D, C>>, EngineError>
 where
     D: Dataset,
     C: Collate<D::Sample>,
 {
-    let dataset = Arc::new(dataset);
+    let loader = LoaderBuilder::new(Arc::new(dataset))
+        .batch_size(setup.batch_size)
+        .shuffle(setup.shuffle)
+        .num_workers(setup.num_workers)
+        .persistent_workers(setup.persistent_workers)
+        .generator(shared_generator(0))
+        .collate_fn(collate)
+        .build()?;
+    Ok(loader.observed(probe))
+}
+
+/// The same over the first `items` of a data set that makes whole batches.
+pub fn gathering<D: Gather>(
+    dataset: D,
+    items: usize,
+    setup: Setup,
+    probe: Probe,
+) -> Result<DataLoader<GatherFetcher<D>>, EngineError> {
     let generator = shared_generator(0);
-    let len = DataLen::of(&dataset);
+    let len = items.min(dataset.len());
     let sampler: Arc<dyn Sampler> = if setup.shuffle {
         let source = RandomSource::Generator(generator.clone());
         Arc::new(RandomSampler::new(len, false, None, source)?)
     } else {
         Arc::new(SequentialSampler::new(len))
     };
-    let batches = BatchSampler::new(sampler, setup.batch_size, false)?;
+    let batches = BatchSampler::new(sampler, setup.batch_size as i64, false)?;
     let options = LoaderOptions {
         num_workers: setup.num_workers,
         persistent_workers: setup.persistent_workers,
         ..LoaderOptions::default()
     };
-    let fetch = MapFetcher::new(dataset, collate);
+    let fetch = GatherFetcher::new(Arc::new(dataset));
     Ok(DataLoader::new(fetch, Arc::new(batches), options, generator)?.observed(probe))
 }
 

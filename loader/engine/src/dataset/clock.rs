@@ -69,6 +69,11 @@ impl SampleClock {
         }
     }
 
+    /// Whether any stage was measured since the last [`take_stages`](Self::take_stages).
+    pub(crate) fn has_stages(&self) -> bool {
+        !self.stages.is_empty()
+    }
+
     /// Runs `work` and counts its wall time towards the stage `name` of the current sample. A stage that runs several
     /// times in a sample adds up.
     pub fn stage<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {

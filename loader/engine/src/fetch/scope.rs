@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use loadscope_trace::{BatchId, EventKind, Fetched, Nanos, SampleTiming, Stage, StageTiming};
+use loadscope_trace::{BatchId, EventKind, Fetched, Stage, StageTiming};
 
-use crate::clock::Clock;
+use super::stopwatch::Stopwatch;
 use crate::collate::CollateSite;
-use crate::cpu::thread_cpu_time;
 use crate::dataset::SampleClock;
 use crate::probe::Probe;
 
@@ -16,33 +15,29 @@ pub struct FetchScope<'a> {
     probe: &'a Probe,
     batch: BatchId,
     site: CollateSite,
-    clock: Option<Clock>,
     /// Named stages inside the samples.
     pub stages: SampleClock,
-    timings: Vec<SampleTiming>,
+    /// Only if somebody wants to know.
+    stopwatch: Option<Stopwatch>,
     /// The dataset index of the sample under way.
     current: Option<usize>,
-    /// When it began, and the thread's CPU time then.
-    began: Option<(Nanos, Option<Nanos>)>,
     told: bool,
 }
 
 impl<'a> FetchScope<'a> {
     pub(crate) fn new(probe: &'a Probe, batch: BatchId, site: CollateSite) -> Self {
-        let clock = probe.clock();
+        let stopwatch = probe.clock().map(Stopwatch::new);
         Self {
             probe,
             batch,
             site,
-            stages: match &clock {
+            stages: match &stopwatch {
                 Some(_) => SampleClock::on(),
                 None => SampleClock::off(),
             }
             .until(Arc::clone(probe.done())),
-            clock,
-            timings: Vec::new(),
+            stopwatch,
             current: None,
-            began: None,
             told: false,
         }
     }
@@ -53,31 +48,54 @@ impl<'a> FetchScope<'a> {
     }
 
     /// The sample with dataset index `index` is about to be fetched; `None`: the next one of a stream.
+    ///
+    /// The samples of a batch are to follow each other closely: all time since the end of the one before counts as part of
+    /// this one. Nothing but the index is noted while nobody listens.
+    #[inline]
     pub fn begin_sample(&mut self, index: Option<usize>) {
-        self.stages.begin_sample();
         self.current = index;
-        if let Some(clock) = &self.clock {
-            let cpu = self.measures_cpu().then(thread_cpu_time).flatten();
-            self.began = Some((clock.now(), cpu));
+        if let Some(stopwatch) = &mut self.stopwatch {
+            self.stages.begin_sample();
+            stopwatch.begin();
         }
     }
 
     /// The sample has been fetched.
+    ///
+    /// Samples much shorter than a microsecond are measured several at a time, and each is told to have taken the mean. Those
+    /// of streams, which may have to wait, and those whose time is also told by stages are always measured one by one.
+    #[inline]
     pub fn end_sample(&mut self) {
-        self.current = None;
-        if let (Some(clock), Some((start, cpu))) = (&self.clock, self.began.take()) {
-            self.timings.push(SampleTiming {
-                start,
-                wall: clock.now() - start,
-                cpu: cpu.and_then(|begin| Some(thread_cpu_time()? - begin)),
-            });
+        let streamed = self.current.take().is_none();
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.end(streamed || self.stages.has_stages());
         }
     }
 
-    /// Asking for the CPU time is a system call of a quarter of a microsecond. It is left out after a sample so short that the
-    /// asking would be what is measured.
-    fn measures_cpu(&self) -> bool {
-        self.timings.last().is_none_or(|t| t.wall >= Nanos(20_000))
+    /// The samples at `indices`, one after the other, each made by `get`; the first error ends it.
+    #[inline]
+    pub(super) fn each<T, E>(
+        &mut self,
+        indices: &[usize],
+        mut get: impl FnMut(usize, &mut SampleClock) -> Result<T, E>,
+    ) -> Result<Vec<T>, (usize, E)> {
+        let mut samples = Vec::with_capacity(indices.len());
+        let Some(stopwatch) = &mut self.stopwatch else {
+            // Only the index is noted, for the message in case `get` panics.
+            for &index in indices {
+                self.current = Some(index);
+                samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
+            }
+            self.current = None;
+            return Ok(samples);
+        };
+        stopwatch.expect(indices.len());
+        for &index in indices {
+            self.begin_sample(Some(index));
+            samples.push(get(index, &mut self.stages).map_err(|error| (index, error))?);
+            self.end_sample();
+        }
+        Ok(samples)
     }
 
     /// The dataset index of the sample under way.
@@ -93,10 +111,14 @@ impl<'a> FetchScope<'a> {
 
     /// Reports what was measured, once.
     pub(crate) fn tell_timings(&mut self) {
-        if self.clock.is_none() || std::mem::replace(&mut self.told, true) {
+        let Some(stopwatch) = &mut self.stopwatch else {
+            return;
+        };
+        if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let samples = std::mem::take(&mut self.timings);
+        // A sample that failed is still under way.
+        let samples = stopwatch.take(self.current.is_some());
         let stages = self.stages.take_stages();
         self.probe.emit(|| {
             let named = stages.into_iter().map(|(name, walls)| StageTiming {
