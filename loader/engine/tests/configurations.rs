@@ -4,6 +4,7 @@
 #[path = "configuration/mod.rs"]
 mod configuration;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -176,7 +177,7 @@ fn no_threads_left() -> Result<(), TestCaseError> {
 
 fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {
     let mut first: Option<Vec<Outcome>> = None;
-    for num_workers in [0, 1, 4, config.num_workers] {
+    for num_workers in BTreeSet::from([0, 1, 4, config.num_workers]) {
         let config = config.with_workers(num_workers);
         let outcomes = check(&config, seed, taken)?;
         check_simulated(&config, seed)?;
