@@ -153,12 +153,16 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
             ui.add(drag.suffix("\u{2009}s")).labelled_by(label);
         },
     );
-    row(
+    let name = RichText::new("multiprocessing_context").font(mono(size::BODY));
+    let label = ui.label(name);
+    ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+        context(ui, label.id, &mut o.multiprocessing_context);
+    });
+    hint(
         ui,
-        "multiprocessing_context",
         "How Python starts its processes; workers are threads here, so it only shows in the line of Python",
-        |ui, label| context(ui, label, &mut o.multiprocessing_context),
     );
+    ui.add_space(space::GAP);
     row(
         ui,
         "in_order",
@@ -205,14 +209,6 @@ fn memory(ui: &mut Ui, o: &mut RunOptions) {
                 }
             });
             response.response.labelled_by(label);
-        },
-    );
-    row(
-        ui,
-        "drop_last",
-        "Leaves out a last batch that is not full; default False",
-        |ui, label| {
-            flag(ui, label, &mut o.drop_last);
         },
     );
 }

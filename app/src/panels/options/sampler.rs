@@ -78,6 +78,14 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
             }
         },
     );
+    row(
+        ui,
+        "drop_last",
+        "Leaves out a last batch that is not full; default False",
+        |ui, label| {
+            flag(ui, label, &mut o.drop_last);
+        },
+    );
 }
 
 /// The order.

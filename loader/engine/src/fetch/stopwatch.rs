@@ -16,7 +16,7 @@ const SHORT: Nanos = Nanos(1_000);
 /// In a block longer than this some sample was not short at all.
 const LONG: Nanos = Nanos(4_000);
 /// Samples of a block at most: so many it may be before a slow one is noticed.
-const MOST: usize = 32;
+const MOST: usize = 16;
 /// Asking for the CPU time is a system call of a quarter of a microsecond. For samples shorter than this, the asking would be
 /// what is measured.
 const WORTH_CPU: Nanos = Nanos(20_000);
