@@ -7,24 +7,25 @@ use super::{hint, row};
 use crate::command::{Action, Command};
 use crate::theme::{mono, size, space};
 
+/// How the text of a data set begins, its name, and what is run first with it.
+const KINDS: [(&str, &str, &str); 5] = [
+    ("digits", "Handwritten digits", "digits"),
+    ("folder:", "Folder of pictures", "folder:"),
+    (
+        "synthetic",
+        "Synthetic",
+        "synthetic:len=24,cost_ms=50,slow=4:1000",
+    ),
+    (
+        "stream",
+        "Synthetic stream",
+        "stream:len=24,cost_ms=50,shard=true",
+    ),
+    ("tokens:", "File of tokens", "tokens:"),
+];
+
 /// Which data set, and what it needs.
 pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
-    const KINDS: [(&str, &str, &str); 5] = [
-        ("digits", "Handwritten digits", "digits"),
-        ("folder:", "Folder of pictures", "folder:"),
-        (
-            "synthetic",
-            "Synthetic",
-            "synthetic:len=24,cost_ms=50,slow=4:1000",
-        ),
-        (
-            "stream",
-            "Synthetic stream",
-            "stream:len=24,cost_ms=50,shard=true",
-        ),
-        ("tokens:", "File of tokens", "tokens:"),
-    ];
-    let mut command = None;
     let current = KINDS
         .iter()
         .position(|(prefix, ..)| options.dataset.starts_with(prefix));
@@ -42,6 +43,12 @@ pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> 
         });
         response.response.labelled_by(label);
     });
+    details(ui, options)
+}
+
+/// What follows the colon.
+fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
+    let mut command = None;
     if matches!(options.dataset.as_str(), "synthetic" | "stream") {
         options.dataset.push(':');
     }

@@ -18,6 +18,7 @@ type Made<F> = Result<Produced<<F as Fetch>::Batch>, EngineError>;
 type Handed<F> = Result<Loaded<<F as Fetch>::Batch>, EngineError>;
 
 /// Where batches come from.
+#[allow(clippy::large_enum_variant, reason = "there is one of them an epoch")]
 pub(super) enum Source<F: Fetch> {
     Single {
         fetcher: Box<dyn Fetcher<Batch = F::Batch>>,
