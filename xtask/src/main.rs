@@ -70,9 +70,9 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Run the engine's tests under AddressSanitizer; arguments go to `cargo test`
+    /// Run the engine's tests under AddressSanitizer
     Sanitize {
-        /// Arguments for `cargo test`
+        /// Names of tests, and arguments for them after `--`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },

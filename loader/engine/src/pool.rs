@@ -30,7 +30,7 @@ pub(crate) struct Pool<F: Fetch> {
     orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
     /// Why the first worker that died did.
-    death: Option<EngineError>,
+    death: Option<Box<EngineError>>,
     done: Arc<AtomicBool>,
     probe: Probe,
     threads: Vec<JoinHandle<()>>,
@@ -158,7 +158,7 @@ impl<F: Fetch> Pool<F> {
             workers: vec![number],
             cause: format!("DataLoader worker (pid {number}) {how}"),
         };
-        self.death.get_or_insert_with(|| error.clone());
+        self.death.get_or_insert_with(|| Box::new(error.clone()));
         error
     }
 
@@ -166,7 +166,7 @@ impl<F: Fetch> Pool<F> {
     pub fn resume(&mut self, interrupt: Option<&AtomicBool>) -> Result<(), EngineError> {
         // A worker that died in an earlier epoch would never answer.
         if let Some(death) = &self.death {
-            return Err(death.clone());
+            return Err((**death).clone());
         }
         for orders in self.orders.iter().flatten() {
             let _ = orders.send(Order::Resume);
