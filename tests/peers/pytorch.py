@@ -17,6 +17,9 @@ import torch
 import torch.utils.data as data
 from PIL import Image
 
+# Every batch from a worker is a file descriptor; PyTorch runs out of the usual 1,024 when batches are small.
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+
 PICTURE = (3, 224, 224)
 WINDOW = 1024
 WINDOWS = 262_144

@@ -61,18 +61,22 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
     };
     let programs = Programs::prepare(ready, workspace)?;
     let mut measured = Vec::new();
+    let whole = !options.quick && options.only.is_empty();
+    let path = workspace.join("tests/peers/RESULTS.md");
     for work in works {
         measured.push(in_turn(work, &programs, &effort)?);
+        if whole {
+            // After every piece: measuring takes long, and what is there should outlive an interruption.
+            let text = table::written(&measured, effort.rounds);
+            fs::write(&path, text)
+                .with_context(|| format!("{} could not be written", path.display()))?;
+        }
     }
-    let text = table::written(&measured, effort.rounds);
-    println!("{text}");
-    if options.quick || !options.only.is_empty() {
-        eprintln!("Not written down, since not all was measured.");
-    } else {
-        let path = workspace.join("tests/peers/RESULTS.md");
-        fs::write(&path, text)
-            .with_context(|| format!("{} could not be written", path.display()))?;
+    println!("{}", table::written(&measured, effort.rounds));
+    if whole {
         eprintln!("Written to {}.", path.display());
+    } else {
+        eprintln!("Not written down, since not all was measured.");
     }
     Ok(u8::from(measured.iter().any(|m| !m.differences.is_empty())))
 }
@@ -95,12 +99,22 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
 /// Every program does the work once a round.
 fn in_turn(work: &'static Work, programs: &Programs, effort: &Effort) -> Result<Measured> {
     let mut measured = Measured::new(work);
+    let mut failures = Vec::new();
     for round in 1..=effort.rounds {
         for (task, turns) in &mut measured.turns {
             eprintln!("{} {round}/{}: {task}", work.id, effort.rounds);
-            turns.push(programs.run(task, effort.share, effort.seconds)?);
+            // A peer that cannot do a piece of work must not take the figures of the others with it.
+            match programs.run(task, effort.share, effort.seconds) {
+                Ok(turn) => turns.push(turn),
+                Err(error) => {
+                    eprintln!("{error:#}");
+                    failures.push(format!("{task} failed."));
+                }
+            }
         }
     }
+    failures.dedup();
+    measured.differences.append(&mut failures);
     measured.compare_work();
     Ok(measured)
 }
