@@ -7,6 +7,7 @@ mod iter;
 mod state;
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use loadscope_trace::{EventKind, Level, PinMemory};
@@ -93,6 +94,8 @@ pub struct DataLoader<F: Fetch> {
     pinner: Option<Pinner>,
     /// PyTorch's warnings that nobody has taken yet.
     warnings: Vec<String>,
+    /// Those that were told to the observer.
+    shown: HashSet<String>,
     /// What is said whenever an iterator is made.
     warned_at_iter: Vec<String>,
     /// `_IterableDataset_len_called`: what the data set said when the loader's length was asked for.
@@ -144,6 +147,7 @@ impl<F: Fetch> DataLoader<F> {
             default_generator,
             pinner: pinning.pinner,
             warnings: Vec::new(),
+            shown: HashSet::new(),
             warned_at_iter: pinning.warning.into_iter().collect(),
             len_called: Cell::new(None),
             probe: Probe::off(),
@@ -219,7 +223,10 @@ impl<F: Fetch> DataLoader<F> {
     }
 
     fn warn(&mut self, text: String) {
-        self.probe.say(Level::Warning, || text.clone());
+        // As Python does: the same warning is shown once.
+        if self.shown.insert(text.clone()) {
+            self.probe.say(Level::Warning, || text.clone());
+        }
         self.warnings.push(text);
     }
 

@@ -227,16 +227,25 @@ pub(crate) fn loader_options(options: &RunOptions) -> LoaderOptions {
 /// What PyTorch's constructor raises, or a sentence about a sampler that does not exist.
 pub(crate) fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
     let spec: SamplerSpec = options.sampler.parse()?;
-    let sampler = match spec {
-        SamplerSpec::ByShuffle | SamplerSpec::Equi(_) => PyArg::None,
-        _ => PyArg::Other("Sampler".to_owned()),
+    check_sampler(options, &spec)?;
+    let given = |name: &str| PyArg::Other(name.to_owned());
+    let (sampler, batch_sampler) = match spec {
+        SamplerSpec::ByShuffle => (PyArg::None, PyArg::None),
+        SamplerSpec::Equi(_) => (PyArg::None, given("DistributedEquiBatchSampler")),
+        _ => (given("Sampler"), PyArg::None),
+    };
+    // The size of its batches is an argument of the batch sampler then.
+    let batch_size = match &batch_sampler {
+        PyArg::None => options.batch_size.into(),
+        _ => PyArg::Int(1),
     };
     let context = &options.multiprocessing_context;
     Arguments {
         iterable,
-        batch_size: options.batch_size.into(),
+        batch_size,
         shuffle: options.shuffle.into(),
         sampler,
+        batch_sampler,
         drop_last: options.drop_last.into(),
         multiprocessing_context: match context.as_str() {
             "" => PyArg::None,
@@ -245,6 +254,27 @@ pub(crate) fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineEr
         ..Arguments::of(&loader_options(options))
     }
     .check()
+}
+
+/// Arguments that the sampler does not have are refused: what has no effect must not look as if it had one.
+fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineError> {
+    let draws = matches!(spec, SamplerSpec::Random | SamplerSpec::Weighted(_));
+    if !draws && (options.replacement || options.num_samples.is_some()) {
+        return Err(EngineError::value_error(
+            "replacement and num_samples are arguments of the samplers random and weighted; choose one of them",
+        ));
+    }
+    let shares = matches!(
+        spec,
+        SamplerSpec::Distributed | SamplerSpec::Weighted(_) | SamplerSpec::Equi(_)
+    );
+    if !shares && (options.world_size > 1 || options.rank > 0) {
+        return Err(EngineError::value_error(
+            "the number of ranks and the rank are arguments of the samplers distributed, weighted and equi; \
+             choose one of them",
+        ));
+    }
+    Ok(())
 }
 
 fn signed(value: u64) -> i64 {

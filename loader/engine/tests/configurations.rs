@@ -3,20 +3,22 @@
 
 #[path = "configuration/mod.rs"]
 mod configuration;
+mod support;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use configuration::{
-    Alive, Config, Expected, Got, Outcome, Picked, Use, What, fold, many, maps,
-    silence_wanted_panics, streams, with_loader, within,
+    Alive, Config, Expected, Got, Outcome, Picked, Use, What, many, maps, silence_wanted_panics,
+    streams, with_loader,
 };
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::simulate::{Delivery, Simulation, Work};
 use loadscope_engine::{Clock, ContentPolicy, DataLoader, Fetch, Probe};
 use loadscope_trace::{Nanos, RunInfo, RunOptions, Stage};
 use proptest::prelude::*;
+use support::{fold, within};
 
 /// After how many batches the consumer breaks the two epochs off; `None`: it does not.
 type Taken = [Option<usize>; 2];

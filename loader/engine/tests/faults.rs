@@ -1,8 +1,8 @@
 //! Faults that random loaders brought to light, each as one small loader.
 
+mod support;
+
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use loadscope_engine::rng::shared_generator;
@@ -11,22 +11,7 @@ use loadscope_engine::{
     Clock, ContentPolicy, DataLoader, EngineError, Fetch, LoaderBuilder, LoaderState, Probe,
     exit_worker,
 };
-use loadscope_trace::{Event, Nanos, Run, RunInfo, Sorter};
-
-/// Fails the test instead of hanging it.
-fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tx, rx) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().name("test".to_owned());
-    let thread = thread.spawn(move || tx.send(work())).expect("a thread");
-    match rx.recv_timeout(Duration::from_secs(seconds)) {
-        Ok(result) => result,
-        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
-        Err(RecvTimeoutError::Disconnected) => match thread.join() {
-            Err(panic) => std::panic::resume_unwind(panic),
-            Ok(_) => unreachable!("it sent something"),
-        },
-    }
-}
+use support::{fold, within};
 
 fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
     Ok(samples)
@@ -201,16 +186,6 @@ impl BatchSource for Faulty {
         let error = EngineError::runtime("no third batch");
         Box::new([Ok(vec![0]), Ok(vec![2]), Err(error)].into_iter())
     }
-}
-
-fn fold(events: impl IntoIterator<Item = Event>) -> Run {
-    let mut sorter = Sorter::new(Nanos::MAX);
-    events.into_iter().for_each(|e| sorter.push(e));
-    let mut run = Run::new(RunInfo::default());
-    while let Some(event) = sorter.flush() {
-        run.apply(&event);
-    }
-    run
 }
 
 /// The trainer that is told of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.

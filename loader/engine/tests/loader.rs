@@ -1,5 +1,7 @@
 //! The loader with real threads: order, errors, pausing, stepping, early ends.
 
+mod support;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,8 +13,9 @@ use loadscope_engine::sampler::{
 use loadscope_engine::{
     Clock, ContentPolicy, DataLoader, EngineError, Gate, LoaderOptions, MapFetcher, Probe,
 };
-use loadscope_trace::{Event, EventKind, Nanos, PinMemory, Run, RunInfo, Sorter, Stage, Track};
+use loadscope_trace::{Event, EventKind, Nanos, Stage, Track};
 use proptest::prelude::*;
+use support::{fold, within};
 
 /// Samples are their own index; sample `slow` takes a while, `bad` fails, `panics` panics.
 struct Numbers {
@@ -91,15 +94,6 @@ fn epoch(loader: &mut DataLoader<ListFetcher>) -> Vec<Result<Vec<usize>, String>
     let iter = loader.iter().expect("threads start");
     iter.map(|b| b.map(|b| b.into_batch()).map_err(|e| e.to_string()))
         .collect()
-}
-
-/// Fails the test instead of hanging it.
-fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tx, rx) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().name("test".to_owned());
-    thread.spawn(move || tx.send(work())).expect("a thread");
-    rx.recv_timeout(Duration::from_secs(seconds))
-        .expect("it hangs or panicked")
 }
 
 #[test]
@@ -189,16 +183,6 @@ fn dropping_a_paused_loader_does_not_hang() {
         gate.pause();
         drop(iter);
     });
-}
-
-fn fold(events: impl IntoIterator<Item = Event>) -> Run {
-    let mut sorter = Sorter::new(Nanos::MAX);
-    events.into_iter().for_each(|e| sorter.push(e));
-    let mut run = Run::new(RunInfo::default());
-    while let Some(event) = sorter.flush() {
-        run.apply(&event);
-    }
-    run
 }
 
 #[test]
@@ -369,76 +353,6 @@ fn an_interrupted_loader_ends_although_a_sample_takes_for_ever() {
             assert_eq!(run.join(), Ok(()));
             let run = fold(run.events.try_iter());
             assert!(run.has_ended() && run.batches().iter().all(|b| b.stage.is_final()));
-        }
-    });
-}
-
-#[test]
-fn a_panic_while_pinning_is_the_error_of_its_batch() {
-    use loadscope_engine::Batch;
-    use loadscope_engine::pin::{Lease, Pinner};
-    struct Slippery(usize);
-    impl Batch for Slippery {
-        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
-            assert_ne!(self.0, 1, "it slips");
-            Ok((self, Lease::default()))
-        }
-    }
-    fn first(samples: Vec<usize>) -> Result<Slippery, EngineError> {
-        Ok(Slippery(samples[0]))
-    }
-    within(60, || {
-        for num_workers in [0, 2] {
-            let sampler = Arc::new(SequentialSampler::new(4));
-            let batches = BatchSampler::new(sampler, 1, false).expect("a positive size");
-            let fetcher = MapFetcher::new(Arc::new(Numbers::new(4)), first);
-            let options = LoaderOptions {
-                pin_memory: PinMemory::Mlock,
-                ..workers(num_workers)
-            };
-            let loader = DataLoader::new(fetcher, Arc::new(batches), options, shared_generator(0));
-            let mut loader = loader.expect("memory can be locked");
-            let got: Vec<bool> = loader
-                .iter()
-                .expect("threads start")
-                .map(|b| b.is_ok())
-                .collect();
-            assert_eq!(got, [true, false, true, true]);
-        }
-    });
-}
-
-#[test]
-fn page_locked_batches_are_the_same_batches() {
-    use loadscope_engine::value::Value;
-    use loadscope_engine::{DefaultCollate, dataset::Digits};
-    within(60, || {
-        let mut seen: Vec<Vec<Value>> = Vec::new();
-        for (num_workers, pin_memory) in [
-            (0, PinMemory::Off),
-            (0, PinMemory::Mlock),
-            (2, PinMemory::Mlock),
-        ] {
-            let digits = Arc::new(Digits::new().expect("they are built in"));
-            let sampler = Arc::new(SequentialSampler::new(200));
-            let batches = BatchSampler::new(sampler, 32, false).expect("a positive size");
-            let fetcher = MapFetcher::new(digits, DefaultCollate);
-            let options = LoaderOptions {
-                pin_memory,
-                ..workers(num_workers)
-            };
-            let loader = DataLoader::new(fetcher, Arc::new(batches), options, shared_generator(0));
-            let mut loader = loader.expect("memory can be locked");
-            let all: Result<Vec<Value>, _> = loader
-                .iter()
-                .expect("threads start")
-                .map(|b| b.map(|b| b.into_batch()))
-                .collect();
-            seen.push(all.expect("no sample fails"));
-        }
-        for other in &seen[1..] {
-            assert_eq!(other.len(), 7);
-            assert!(seen[0].iter().zip(other).all(|(a, b)| a.same(b)));
         }
     });
 }

@@ -2,16 +2,17 @@
 
 #[path = "configuration/mod.rs"]
 mod configuration;
+mod support;
 
 use std::sync::Arc;
 
 use configuration::{
     Alive, Config, Got, Picked, Use, many, maps, silence_wanted_panics, streams, with_loader,
-    within,
 };
 use loadscope_engine::rng::{SharedGenerator, lock_generator, shared_generator};
 use loadscope_engine::{DataLoader, Fetch, LoaderState, Probe};
 use proptest::prelude::*;
+use support::within;
 
 /// Number of epochs that are compared.
 const EPOCHS: usize = 3;

@@ -122,11 +122,15 @@ impl RunOptions {
                 args.push(text.to_owned());
             }
         };
-        let generator = self
-            .seed
-            .map(|seed| format!("generator=torch.Generator().manual_seed({seed})"));
+        // Random samplers and the loader draw from one generator, which is made where it is named first.
+        let sampler = self.python_sampler();
+        let named = sampler.as_ref().is_some_and(|s| s.contains("(g := "));
+        let generator = self.seed.map(|seed| match named {
+            true => "generator=g".to_owned(),
+            false => format!("generator=torch.Generator().manual_seed({seed})"),
+        });
         flag(self.shuffle, "shuffle=True");
-        if let Some(sampler) = self.python_sampler() {
+        if let Some(sampler) = sampler {
             flag(true, &sampler);
         }
         flag(
@@ -149,14 +153,17 @@ impl RunOptions {
         if let Some(generator) = generator {
             flag(true, &generator);
         }
-        format!("DataLoader({})", args.join(", "))
+        let first = self
+            .global_seed
+            .map_or(String::new(), |seed| format!("torch.manual_seed({seed}); "));
+        format!("{first}DataLoader({})", args.join(", "))
     }
 
     /// `sampler=…`, unless the loader makes its own.
     fn python_sampler(&self) -> Option<String> {
         let (kind, _) = self.sampler.split_once(':').unwrap_or((&self.sampler, ""));
         let generator = (self.seed).map_or(String::new(), |seed| {
-            format!(", generator=torch.Generator().manual_seed({seed})")
+            format!(", generator=(g := torch.Generator().manual_seed({seed}))")
         });
         let count = self
             .num_samples
@@ -348,6 +355,18 @@ mod tests {
             options.python_line(),
             "DataLoader(dataset, batch_size=None, sampler=WeightedRandomSampler(weights, 100), \
              num_workers=1, timeout=2.5)"
+        );
+        let options = RunOptions {
+            sampler: "random".to_owned(),
+            replacement: true,
+            seed: Some(3),
+            global_seed: Some(4),
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            options.python_line(),
+            "torch.manual_seed(4); DataLoader(dataset, batch_size=32, sampler=RandomSampler(dataset, replacement=True, \
+             generator=(g := torch.Generator().manual_seed(3))), generator=g)"
         );
     }
 

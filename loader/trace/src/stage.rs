@@ -103,7 +103,9 @@ impl Stage {
             Self::Training => "The trainer works on it",
             Self::Done => "The trainer is through with it",
             Self::Failed => "Its error was raised in the trainer",
-            Self::Discarded => "Never reached the trainer, because the epoch was broken off",
+            Self::Discarded => {
+                "Never reached the trainer: the epoch was broken off, or its worker had nothing more"
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
     // A stream decides by itself.
     if o.dataset.starts_with("stream") {
         o.shuffle = false;
-        o.sampler.clear();
+        choose(o, &KINDS[0]);
         return;
     }
     let (prefix, path) = match o.sampler.split_once(':') {
@@ -149,9 +149,12 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
     }
     o.replacement = kind.prefix == "weighted";
     o.num_samples = None;
-    if kind.prefix == "distributed" && o.world_size <= 1 {
-        o.world_size = 2;
-    }
+    // Only these share the samples among ranks; one of two is the least there is to see.
+    (o.world_size, o.rank) = match kind.prefix {
+        "distributed" => (o.world_size.max(2), o.rank),
+        "weighted" | "equi" => (o.world_size, o.rank),
+        _ => (1, 0),
+    };
 }
 
 /// The file of indices, weights or labels.

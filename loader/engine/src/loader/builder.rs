@@ -275,7 +275,8 @@ impl Rest {
             ));
         }
         if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
-            loader.warn(text.clone());
+            // The constructor says it, too, but nobody observes it yet.
+            loader.warnings.push(text.clone());
             loader.warned_at_iter.push(text);
         }
         Ok(loader)

@@ -10,14 +10,12 @@ mod model;
 mod strategy;
 
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
 
 use loadscope_engine::rng::SharedGenerator;
 use loadscope_engine::sampler::{BatchIter, BatchSource, IndexIter, RandomSampler, RandomSource};
 use loadscope_engine::sampler::{BatchSampler, Sampler, SequentialSampler};
 use loadscope_engine::{DataLoader, EngineError, Fetch, Loaded, LoaderBuilder, Probe};
-use loadscope_trace::{Event, Nanos, PinMemory, Run, RunInfo, Sorter};
+use loadscope_trace::PinMemory;
 use proptest::test_runner::Config as ProptestConfig;
 
 pub use data::{Alive, Numbers, Pick, Picked, Shards, Stream, Troubles, silence_wanted_panics};
@@ -258,17 +256,6 @@ impl Got {
     }
 }
 
-/// Folds the events of a run.
-pub fn fold(events: impl IntoIterator<Item = Event>) -> Run {
-    let mut sorter = Sorter::new(Nanos::MAX);
-    events.into_iter().for_each(|e| sorter.push(e));
-    let mut run = Run::new(RunInfo::default());
-    while let Some(event) = sorter.flush() {
-        run.apply(&event);
-    }
-    run
-}
-
 /// So many cases, unless the environment asks for another number.
 pub fn many(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
@@ -278,20 +265,5 @@ pub fn many(cases: u32) -> ProptestConfig {
         // A loader that hangs takes its whole deadline at every attempt to make it smaller.
         max_shrink_iters: 500,
         ..default
-    }
-}
-
-/// Fails the test instead of hanging it.
-pub fn within<T: Send + 'static>(seconds: u64, work: impl FnOnce() -> T + Send + 'static) -> T {
-    let (tx, rx) = std::sync::mpsc::channel();
-    let thread = std::thread::Builder::new().name("test".to_owned());
-    let thread = thread.spawn(move || tx.send(work())).expect("a thread");
-    match rx.recv_timeout(Duration::from_secs(seconds)) {
-        Ok(result) => result,
-        Err(RecvTimeoutError::Timeout) => panic!("it hangs"),
-        Err(RecvTimeoutError::Disconnected) => match thread.join() {
-            Err(panic) => std::panic::resume_unwind(panic),
-            Ok(_) => unreachable!("it sent something"),
-        },
     }
 }

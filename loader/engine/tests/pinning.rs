@@ -1,0 +1,70 @@
+//! Page-locked memory in a loader.
+
+mod support;
+
+use std::sync::Arc;
+
+use loadscope_engine::dataset::{Digits, ListDataset};
+use loadscope_engine::pin::{Lease, Pinner};
+use loadscope_engine::value::Value;
+use loadscope_engine::{Batch, EngineError, LoaderBuilder};
+use loadscope_trace::PinMemory;
+use support::within;
+
+#[test]
+fn a_panic_while_pinning_is_the_error_of_its_batch() {
+    struct Slippery(usize);
+    impl Batch for Slippery {
+        fn pin(self, _: &Pinner) -> Result<(Self, Lease), EngineError> {
+            assert_ne!(self.0, 1, "it slips");
+            Ok((self, Lease::default()))
+        }
+    }
+    fn first(samples: Vec<usize>) -> Result<Slippery, EngineError> {
+        Ok(Slippery(samples[0]))
+    }
+    within(60, || {
+        for num_workers in [0, 2] {
+            let numbers: ListDataset<usize> = (0..4).collect();
+            let mut loader = LoaderBuilder::new(Arc::new(numbers))
+                .num_workers(num_workers)
+                .pin_memory(PinMemory::Mlock)
+                .collate_fn(first)
+                .build()
+                .expect("memory can be locked");
+            let batches = loader.iter().expect("threads start");
+            let got: Vec<bool> = batches.map(|b| b.is_ok()).collect();
+            assert_eq!(got, [true, false, true, true]);
+        }
+    });
+}
+
+#[test]
+fn page_locked_batches_are_the_same_batches() {
+    within(60, || {
+        let mut seen: Vec<Vec<Value>> = Vec::new();
+        for (num_workers, pin_memory) in [
+            (0, PinMemory::Off),
+            (0, PinMemory::Mlock),
+            (2, PinMemory::Mlock),
+        ] {
+            let digits = Arc::new(Digits::new().expect("they are built in"));
+            let mut loader = LoaderBuilder::new(digits)
+                .batch_size(300)
+                .num_workers(num_workers)
+                .pin_memory(pin_memory)
+                .build()
+                .expect("memory can be locked");
+            let all: Result<Vec<Value>, _> = loader
+                .iter()
+                .expect("threads start")
+                .map(|b| b.map(|b| b.into_batch()))
+                .collect();
+            seen.push(all.expect("no sample fails"));
+        }
+        for other in &seen[1..] {
+            assert_eq!(other.len(), 6);
+            assert!(seen[0].iter().zip(other).all(|(a, b)| a.same(b)));
+        }
+    });
+}
