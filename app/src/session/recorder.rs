@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{RecvTimeoutError, Sender};
+use crossbeam_channel::Sender;
 use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
 use loadscope_trace::{
     Compression, Event, EventKind, LogError, LogWriter, Nanos, RunId, RunOptions, Sorter,
@@ -82,6 +82,10 @@ const STRAGGLERS: Nanos = Nanos(5_000_000);
 /// How often what was written becomes readable to others.
 const FLUSH_EVERY: Duration = Duration::from_millis(100);
 
+/// How often the events are fetched. Nobody waits at their channel: a thread that tells one and finds somebody asleep there
+/// would have to wake him, which takes longer than to tell a hundred.
+const LOOK_EVERY: Duration = Duration::from_millis(4);
+
 /// Takes the engine's events, sorts them, writes the log and passes them on.
 struct Pump {
     run: RunHandle,
@@ -99,14 +103,14 @@ struct Pump {
 impl Pump {
     fn run(mut self) {
         loop {
-            match self.run.events.recv_timeout(Duration::from_millis(8)) {
-                Ok(event) => self.sorter.push(event),
-                Err(RecvTimeoutError::Timeout) if self.run.is_finished() => break,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Ok(event) = self.run.events.try_recv() {
-                self.sorter.push(event);
+            let disconnected = loop {
+                match self.run.events.try_recv() {
+                    Ok(event) => self.sorter.push(event),
+                    Err(error) => break error.is_disconnected(),
+                }
+            };
+            if disconnected || self.run.is_finished() {
+                break;
             }
             let now = self.run.control.now();
             let mut ready = Vec::new();
@@ -124,6 +128,7 @@ impl Pump {
             }
             self.pass_on(ready);
             self.flush_when_due();
+            std::thread::sleep(LOOK_EVERY);
         }
         self.finish();
     }

@@ -27,6 +27,11 @@ use work::engine::{Setup, epoch, first_batch, gathering, loader};
 use work::recording::{Observer, Recording};
 use work::samplers;
 
+/// As in the program: see there for why.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Failure = Box<dyn std::error::Error>;
 
 /// What is asked for.

@@ -11,7 +11,9 @@ use crate::error::EngineError;
 use crate::fetch::Fetch;
 use crate::pin::Pinner;
 use crate::probe::Probe;
-use crate::sync::{AtomicBool, Builder, JoinHandle, Receiver, RecvTimeoutError, Sender, unbounded};
+use crate::sync::{
+    AtomicBool, Builder, JoinHandle, Patience, Receiver, RecvTimeoutError, Sender, unbounded,
+};
 use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
 use crate::worker_info::WorkerInfo;
 
@@ -29,6 +31,7 @@ pub(crate) struct Pool<F: Fetch> {
     /// The index queues; `None` for a worker that has nothing to do any more.
     orders: Vec<Option<Sender<Order>>>,
     arrivals: Option<Receiver<Arrival<F::Batch>>>,
+    patience: Patience,
     /// Why the first worker that died did.
     death: Option<Box<EngineError>>,
     done: Arc<AtomicBool>,
@@ -51,6 +54,7 @@ impl<F: Fetch> Pool<F> {
         let mut pool = Self {
             orders: Vec::with_capacity(num_workers),
             arrivals: None,
+            patience: Patience::default(),
             death: None,
             done: Arc::clone(&done),
             probe: probe.clone(),
@@ -118,13 +122,16 @@ impl<F: Fetch> Pool<F> {
 
     /// Waits for the next result, for at most `timeout`, or until `interrupt` is set.
     pub fn receive(
-        &self,
+        &mut self,
         timeout: Option<Timeout>,
         interrupt: Option<&AtomicBool>,
     ) -> Result<Arrival<F::Batch>, EngineError> {
         /// How soon an interruption is noticed.
         const LOOK: Duration = Duration::from_millis(20);
         let arrivals = self.arrivals.as_ref().ok_or(EngineError::WorkersGone)?;
+        if let Some(arrival) = self.patience.awake(arrivals) {
+            return Ok(arrival);
+        }
         if timeout.is_none() && interrupt.is_none() {
             return arrivals.recv().map_err(|_| EngineError::WorkersGone);
         }
@@ -224,7 +231,9 @@ fn pin_loop<B: Batch>(
     probe: &Probe,
 ) {
     tch::set_num_threads(1);
-    while let Ok(arrival) = inbox.recv() {
+    let mut patience = Patience::default();
+    let mut next = || patience.awake(inbox).or_else(|| inbox.recv().ok());
+    while let Some(arrival) = next() {
         let forward = match arrival {
             Arrival::Batch {
                 batch,

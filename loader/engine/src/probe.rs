@@ -2,7 +2,8 @@
 //! fast enough, events are counted and dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_trace::{BatchId, Event, EventKind, Level, Message, Nanos, RunId, Stage};
@@ -35,7 +36,12 @@ struct Shared {
     run: RunId,
     dropped: AtomicU64,
     content: ContentPolicy,
+    /// Nanoseconds for which contents may be looked at whatever the policy's share.
+    grace: AtomicI64,
 }
+
+/// Short runs are looked at completely: so long, nanoseconds, all threads of a run may look before their share counts.
+const GRACE: i64 = 300_000_000;
 
 impl Probe {
     /// Tells nothing.
@@ -52,6 +58,7 @@ impl Probe {
             run: RunId(0),
             dropped: AtomicU64::new(0),
             content,
+            grace: AtomicI64::new(GRACE),
         };
         let probe = Self {
             shared: Some(Arc::new(shared)),
@@ -110,6 +117,24 @@ impl Probe {
         self.shared
             .as_ref()
             .map_or(ContentPolicy::Off, |s| s.content)
+    }
+
+    /// True while contents may be looked at whatever the policy's share.
+    pub(crate) fn has_grace(&self) -> bool {
+        let left = |s: &Arc<Shared>| s.grace.load(Ordering::Relaxed) > 0;
+        self.shared.as_ref().is_some_and(left)
+    }
+
+    /// Takes what a look took from the time of grace of the run; false if that was used up before.
+    pub(crate) fn spend_grace(&self, took: Duration) -> bool {
+        let took = i64::try_from(took.as_nanos()).unwrap_or(i64::MAX);
+        let spend = |s: &Arc<Shared>| {
+            let left = (s.grace).fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                (left > 0).then(|| left.saturating_sub(took))
+            });
+            left.is_ok()
+        };
+        self.shared.as_ref().is_some_and(spend)
     }
 
     /// The run's clock, if anyone is told anything.

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "explore")]
 mod explored;
+#[cfg(not(feature = "explore"))]
+mod patience;
 
 #[cfg(not(feature = "explore"))]
 mod real {
@@ -14,6 +16,7 @@ mod real {
     pub(crate) use std::thread::{Builder, JoinHandle};
     pub(crate) use std::thread_local;
 
+    pub(crate) use super::patience::Patience;
     pub(crate) use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 }
 

@@ -15,7 +15,7 @@ use crate::error::{EngineError, ExceptionKind};
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 use crate::pin::Lease;
 use crate::probe::{ContentPolicy, Probe};
-use crate::sync::{AtomicBool, Receiver, Sender};
+use crate::sync::{AtomicBool, Patience, Receiver, Sender};
 use crate::worker_info::{WorkerInfo, become_worker};
 
 /// PyTorch's `worker_init_fn`, called with the worker's id in its thread.
@@ -131,7 +131,9 @@ impl<F: Fetch> Worker<F> {
             Err(error) => Fetching::Failed(error),
         };
         let mut looking = Looking::new(self.probe.content());
-        while let Ok(order) = self.orders.recv() {
+        let mut patience = Patience::default();
+        let mut next = || (patience.awake(&self.orders)).or_else(|| self.orders.recv().ok());
+        while let Some(order) = next() {
             let sent = match order {
                 Order::Resume => {
                     let sent = self.results.send(Arrival::Resumed).is_ok();
@@ -209,7 +211,7 @@ impl<F: Fetch> Worker<F> {
         };
         // Before it is sent on: afterwards it belongs to the consumer, who may write to it.
         if let Ok(Produced::Batch(made, _)) = &result
-            && looking.may_look()
+            && looking.may_look(&self.probe)
         {
             looking.look(&self.probe, batch, made);
         }
@@ -329,7 +331,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or("it gave no message").to_owned()
 }
 
-/// Looks inside batches without taking more than its share of a worker's time.
+/// Looks inside batches without taking more than its share of a worker's time, once the run's time of grace is over.
 pub(crate) struct Looking {
     policy: ContentPolicy,
     since: Instant,
@@ -337,9 +339,6 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// Short runs are looked at completely.
-    const GRACE: Duration = Duration::from_millis(150);
-
     pub fn new(policy: ContentPolicy) -> Self {
         Self {
             policy,
@@ -348,11 +347,12 @@ impl Looking {
         }
     }
 
-    pub fn may_look(&self) -> bool {
+    pub fn may_look(&self, probe: &Probe) -> bool {
         match self.policy {
             ContentPolicy::Off => false,
             ContentPolicy::Share(share) => {
-                self.spent < Self::GRACE + self.since.elapsed().mul_f64(share.clamp(0.0, 1.0))
+                let share = share.clamp(0.0, 1.0);
+                probe.has_grace() || self.spent < self.since.elapsed().mul_f64(share)
             }
         }
     }
@@ -364,7 +364,10 @@ impl Looking {
         if let Ok(Some(content)) = content {
             probe.emit(|| EventKind::Content(Box::new(content)));
         }
-        self.spent += start.elapsed();
+        let took = start.elapsed();
+        if !probe.spend_grace(took) {
+            self.spent += took;
+        }
     }
 }
 

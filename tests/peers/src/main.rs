@@ -15,6 +15,10 @@ use serde_json::{Value as Json, json};
 
 use work::{Columns, FirstColumns, Pictures, Planes, Repeated, Scalars, Tokens, WINDOW, Windows};
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// What is asked for.

@@ -18,6 +18,8 @@ pub enum Program {
     Loadscope,
     Pytorch,
     DataloaderRs,
+    /// With the allocator that Loadscope has.
+    DataloaderRsMimalloc,
 }
 
 /// One way of doing a piece of work.
@@ -31,12 +33,20 @@ pub struct Task {
     pub recording: &'static str,
 }
 
+impl Program {
+    /// dataloader-rs shuffles with random numbers of its own.
+    pub fn has_its_own_order(self) -> bool {
+        matches!(self, Self::DataloaderRs | Self::DataloaderRsMimalloc)
+    }
+}
+
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Loadscope => "Loadscope",
             Self::Pytorch => "PyTorch",
             Self::DataloaderRs => "dataloader-rs",
+            Self::DataloaderRsMimalloc => "dataloader-rs + mimalloc",
         })
     }
 }
@@ -62,6 +72,7 @@ pub struct Programs {
     python: PathBuf,
     script: PathBuf,
     dataloader_rs: PathBuf,
+    dataloader_rs_mimalloc: PathBuf,
     data: PathBuf,
 }
 
@@ -87,13 +98,12 @@ impl Programs {
             libraries: ready.libtorch.join("lib"),
             python,
             script: peers.join("pytorch.py"),
-            dataloader_rs: built(
-                steps::cargo(ready, &["build", "--release", "--locked"])
-                    .arg("--manifest-path")
-                    .arg(peers.join("Cargo.toml"))
-                    .arg("--target-dir")
-                    .arg(ready.target.join("peers")),
-                "loadscope-peers",
+            dataloader_rs: dataloader_rs(ready, &peers, "peers", &[])?,
+            dataloader_rs_mimalloc: dataloader_rs(
+                ready,
+                &peers,
+                "peers-mimalloc",
+                &["--features", "mimalloc"],
             )?,
             data,
         })
@@ -115,6 +125,7 @@ impl Programs {
                 command
             }
             Program::DataloaderRs => Command::new(&self.dataloader_rs),
+            Program::DataloaderRsMimalloc => Command::new(&self.dataloader_rs_mimalloc),
         };
         command
             .arg(format!("work={}", task.work))
@@ -149,6 +160,18 @@ fn turn(said: &Json) -> Result<Turn> {
         same: number("sum").zip(number("order")),
         lost: number("lost").unwrap_or(0),
     })
+}
+
+/// Builds the program around dataloader-rs in a target folder of its own.
+fn dataloader_rs(ready: &Ready, peers: &Path, folder: &str, features: &[&str]) -> Result<PathBuf> {
+    let mut cargo = steps::cargo(ready, &["build", "--release", "--locked"]);
+    cargo
+        .args(features)
+        .arg("--manifest-path")
+        .arg(peers.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(ready.target.join(folder));
+    built(&mut cargo, "loadscope-peers")
 }
 
 /// Runs cargo and gives the executable of a target, wherever cargo put it.

@@ -229,7 +229,10 @@ impl Work {
         }
         if let Some(work) = self.dataloader_rs {
             let tasks = for_others.iter();
-            peers.extend(tasks.map(|&w| task(Program::DataloaderRs, work, w, "off")));
+            peers.extend(tasks.flat_map(|&w| {
+                let programs = [Program::DataloaderRs, Program::DataloaderRsMimalloc];
+                programs.map(|program| task(program, work, w, "off"))
+            }));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
             let tasks = recordings.iter();

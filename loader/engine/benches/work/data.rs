@@ -91,6 +91,7 @@ impl Dataset for Pairs {
         self.labels.len()
     }
 
+    #[inline]
     fn get(&self, index: usize, _clock: &mut SampleClock) -> Result<(f32, i64), SampleError> {
         match (self.features.get(index), self.labels.get(index)) {
             (Some(feature), Some(label)) => Ok((*feature, *label)),

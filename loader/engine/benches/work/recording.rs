@@ -1,8 +1,9 @@
 //! Observing a loader: not at all, with events that nobody keeps, or as the program does it.
 
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;
 
+use crossbeam_channel::Receiver;
 use loadscope_engine::{Clock, ContentPolicy, Probe};
 use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos, Sorter};
 
@@ -10,6 +11,9 @@ use loadscope_trace::{Compression, Event, EventKind, LogWriter, Nanos, Sorter};
 const CHANNEL: usize = 1 << 16;
 /// How long events of other threads may be on their way, as in the program.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
+
+/// How often the events are fetched, as in the program.
+const LOOK_EVERY: Duration = Duration::from_millis(4);
 
 /// What happens to the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +68,9 @@ impl Observer {
             Recording::Log => log(&clock, &events),
             _ => {
                 let mut heard = Heard::default();
-                events.iter().for_each(|event| heard.hear(&event));
+                while fetch(&events, |event| heard.hear(&event)) {
+                    sleep(LOOK_EVERY);
+                }
                 heard
             }
         };
@@ -86,7 +92,17 @@ impl Observer {
     }
 }
 
-fn log(clock: &Clock, events: &crossbeam_channel::Receiver<Event>) -> Heard {
+/// All events that are there; false if no more will come.
+fn fetch(events: &Receiver<Event>, mut hear: impl FnMut(Event)) -> bool {
+    loop {
+        match events.try_recv() {
+            Ok(event) => hear(event),
+            Err(error) => return !error.is_disconnected(),
+        }
+    }
+}
+
+fn log(clock: &Clock, events: &Receiver<Event>) -> Heard {
     let Ok(mut log) = LogWriter::new(Vec::new(), Compression::Zstd) else {
         return Heard::default();
     };
@@ -96,17 +112,12 @@ fn log(clock: &Clock, events: &crossbeam_channel::Receiver<Event>) -> Heard {
         heard.hear(&event);
         let _ = log.write(&event);
     };
-    loop {
-        match events.recv_timeout(Duration::from_millis(8)) {
-            Ok(event) => sorter.push(event),
-            Err(error) if error.is_disconnected() => break,
-            Err(_) => {}
-        }
-        events.try_iter().for_each(|event| sorter.push(event));
+    while fetch(events, |event| sorter.push(event)) {
         let now = clock.now();
         while let Some(event) = sorter.pop(Some(now)) {
             write(event);
         }
+        sleep(LOOK_EVERY);
     }
     while let Some(event) = sorter.flush() {
         write(event);

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use loadscope_trace::Nanos;
 
+use crate::clock::Clock;
 use crate::sync::AtomicBool;
 
 /// Measures named stages of samples. Data sets wrap their work in [`stage`](Self::stage); whoever fetches switches the
 /// clock on and reads it. Off, it costs one branch a stage and allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SampleClock {
-    on: bool,
+    on: Option<Clock>,
+    /// When the first stage of the current sample began.
+    staged: Option<Nanos>,
     done: Option<Arc<AtomicBool>>,
     samples: usize,
     /// A handful of stages, so a list beats a map.
@@ -27,8 +29,13 @@ impl SampleClock {
 
     /// A running clock.
     pub fn on() -> Self {
+        Self::of(Clock::start())
+    }
+
+    /// The clock of a run, which stands still with it.
+    pub(crate) fn of(clock: Clock) -> Self {
         Self {
-            on: true,
+            on: Some(clock),
             ..Self::default()
         }
     }
@@ -59,30 +66,35 @@ impl SampleClock {
 
     /// Whether stages are measured.
     pub fn is_on(&self) -> bool {
-        self.on
+        self.on.is_some()
     }
 
     /// The stages that follow belong to a new sample.
+    #[inline]
     pub fn begin_sample(&mut self) {
-        if self.on {
+        if self.on.is_some() {
             self.samples += 1;
+            self.staged = None;
         }
     }
 
-    /// Whether any stage was measured since the last [`take_stages`](Self::take_stages).
-    pub(crate) fn has_stages(&self) -> bool {
-        !self.stages.is_empty()
+    /// When the first stage of the current sample began, if it had any.
+    #[inline]
+    pub(crate) fn staged(&self) -> Option<Nanos> {
+        self.staged
     }
 
     /// Runs `work` and counts its wall time towards the stage `name` of the current sample. A stage that runs several
     /// times in a sample adds up.
     pub fn stage<R>(&mut self, name: &'static str, work: impl FnOnce() -> R) -> R {
-        if !self.on {
+        let Some(clock) = &self.on else {
             return work();
-        }
-        let start = Instant::now();
+        };
+        let start = clock.now();
         let result = work();
-        self.add(name, start.elapsed().into());
+        let took = clock.now() - start;
+        self.staged.get_or_insert(start);
+        self.add(name, took);
         result
     }
 

@@ -26,16 +26,14 @@ pub struct FetchScope<'a> {
 
 impl<'a> FetchScope<'a> {
     pub(crate) fn new(probe: &'a Probe, batch: BatchId, site: CollateSite) -> Self {
-        let stopwatch = probe.clock().map(Stopwatch::new);
+        let clock = probe.clock();
+        let stopwatch = clock.clone().map(Stopwatch::new);
+        let stages = clock.map_or_else(SampleClock::off, SampleClock::of);
         Self {
             probe,
             batch,
             site,
-            stages: match &stopwatch {
-                Some(_) => SampleClock::on(),
-                None => SampleClock::off(),
-            }
-            .until(Arc::clone(probe.done())),
+            stages: stages.until(Arc::clone(probe.done())),
             stopwatch,
             current: None,
             told: false,
@@ -68,7 +66,10 @@ impl<'a> FetchScope<'a> {
     pub fn end_sample(&mut self) {
         let streamed = self.current.take().is_none();
         if let Some(stopwatch) = &mut self.stopwatch {
-            stopwatch.end(streamed || self.stages.has_stages());
+            match self.stages.staged() {
+                Some(at) => stopwatch.end_staged(at),
+                None => stopwatch.end(streamed),
+            }
         }
     }
 

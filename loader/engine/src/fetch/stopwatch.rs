@@ -2,9 +2,11 @@
 //!
 //! Where one sample ends the next one begins, so the clock is read once a sample. Reading it takes some 30 ns, several
 //! times as long as copying a number does. So samples are measured in blocks as long as they are that short: a block
-//! that took less than [`SHORT`] makes the next one twice as large. The time of a block is divided evenly: the sum is
+//! that took less than [`SHORT`] makes the next one four times as large. The time of a block is divided evenly: the sum is
 //! exact, a single sample has the mean of its block, which is off by no more than the block was long. A block that takes
-//! [`LONG`] brings back blocks of one sample, and every batch begins with these.
+//! [`LONG`] brings back blocks of one sample, and every batch begins with these. A sample that measures stages of its own
+//! tells with the first of them where the others ended, so it stands alone wherever it comes: what a cache misses is not
+//! shared with what it hits.
 
 use loadscope_trace::{Nanos, SampleTiming};
 
@@ -76,10 +78,23 @@ impl Stopwatch {
             let wall = self.close();
             self.block = match wall {
                 _ if alone || wall >= LONG => 1,
-                _ if wall < SHORT => (self.block * 2).min(MOST),
+                _ if wall < SHORT => (self.block * 4).min(MOST),
                 _ => self.block,
             };
         }
+    }
+
+    /// A sample has ended that measured stages, the first of which began at `at`: the samples before it ended there.
+    pub fn end_staged(&mut self, at: Nanos) {
+        if self.waiting > 0
+            && let Some(begin) = self.boundary
+        {
+            let at = at.max(begin.at);
+            let before = std::mem::take(&mut self.waiting);
+            self.divide(begin.at, at - begin.at, before, None);
+            self.boundary = Some(Boundary { at, cpu: None });
+        }
+        self.end(true);
     }
 
     /// What was measured, one entry a sample. Starts anew.
@@ -221,6 +236,24 @@ mod tests {
             Some(&before),
             "the last one is alone"
         );
+    }
+
+    #[test]
+    fn a_sample_with_stages_stands_alone() {
+        let mut watch = Stopwatch::new(Clock::start());
+        watch.block = MOST;
+        quick(&mut watch, MOST - 1);
+        assert_eq!(watch.waiting, MOST - 1, "it comes in the middle of a block");
+        watch.begin();
+        let at = watch.clock.now();
+        std::thread::sleep(Duration::from_millis(3));
+        watch.end_staged(at);
+        quick(&mut watch, 10);
+        let timings = watch.take(false);
+        assert_eq!(timings.len(), MOST + 10);
+        assert_eq!(timings[MOST - 1].start, at);
+        assert_eq!(timings[MOST - 2].start + timings[MOST - 2].wall, at);
+        assert!(timings[MOST - 1].wall >= Nanos(2_900_000));
     }
 
     #[test]

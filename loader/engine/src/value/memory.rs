@@ -38,12 +38,9 @@ pub(crate) fn new_tensor(
     fill: impl FnOnce(&mut [u8]),
 ) -> Result<Tensor, TchError> {
     let dtype = dtype.into();
-    let empty = |kind| Tensor::f_empty(size, (kind, Device::Cpu));
     let tensor = match dtype {
-        DType::Kind(kind) => empty(kind)?,
-        DType::UInt16 => view_dtype(&empty(Kind::Int16)?, dtype)?,
-        DType::UInt32 => view_dtype(&empty(Kind::Int)?, dtype)?,
-        DType::UInt64 => view_dtype(&empty(Kind::Int64)?, dtype)?,
+        DType::Kind(kind) => Tensor::f_empty(size, (kind, Device::Cpu))?,
+        wide => empty(size, wide)?,
     };
     let len = tensor.numel() * dtype.width();
     let data = tensor.data_ptr().cast::<u8>();
@@ -55,6 +52,20 @@ pub(crate) fn new_tensor(
     // whose inside the compiler does not see, and every bit pattern is a valid u8.
     fill(unsafe { std::slice::from_raw_parts_mut(data, len) });
     Ok(tensor)
+}
+
+/// `torch.empty(size, dtype=…)` for a dtype that tch has no name for.
+fn empty(size: &[i64], dtype: DType) -> Result<Tensor, TchError> {
+    /// libtorch's number for main memory, as tch passes it on.
+    const CPU: i32 = -1;
+    let mut made = std::ptr::null_mut();
+    let len = i32::try_from(size.len()).unwrap_or(i32::MAX);
+    // SAFETY: `size` holds `len` numbers and is only read; libtorch writes one owned tensor to `made`, or leaves it alone
+    // and keeps an error.
+    unsafe {
+        torch_sys::c_generated::atg_empty(&mut made, size.as_ptr(), len, dtype.code(), CPU);
+    }
+    owned(made, dtype)
 }
 
 /// `tensor.view(dtype)`: the same bytes as elements of another dtype.
@@ -72,6 +83,11 @@ pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchErr
     unsafe {
         torch_sys::c_generated::atg_view_dtype(&mut made, tensor.as_ptr().cast_mut(), code);
     }
+    owned(made, dtype)
+}
+
+/// What libtorch made, or why it did not. `made` is null, or a tensor that nobody owns yet.
+fn owned(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchError> {
     if !made.is_null() {
         // SAFETY: the pointer is a tensor of its own that nobody else owns.
         return Ok(unsafe { Tensor::from_ptr(made) });
@@ -79,7 +95,7 @@ pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchErr
     // SAFETY: takes nothing; what comes back is null or a C string that is ours to free.
     let error = unsafe { torch_sys::get_and_reset_last_err() };
     if error.is_null() {
-        return Err(TchError::UnknownKind(code));
+        return Err(TchError::UnknownKind(dtype.code()));
     }
     // SAFETY: not null, so it is a C string, allocated by malloc and used nowhere else.
     let text = unsafe {

@@ -49,7 +49,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
                 match make(&mut **fetcher, loader, probe, id, &request) {
                     Ok(Some(made)) => {
                         if let Produced::Batch(batch, _) = &made
-                            && looking.may_look()
+                            && looking.may_look(probe)
                         {
                             looking.look(&loader.probe, id, batch);
                         }
