@@ -6,6 +6,7 @@ use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
 use crate::state::Notice;
+use crate::timeline::group::Group as LaneGroup;
 use crate::view::{Cursor, Item, TimeView};
 
 /// What a panel or a key asks for. `update` carries it out.
@@ -19,6 +20,8 @@ pub enum Command {
     Cursor(Cursor),
     /// Select this, or nothing.
     Select(Option<Item>),
+    /// Fold this group of lanes, or unfold it.
+    Fold(LaneGroup),
     /// The pointer is over this.
     Hover(Option<Item>),
     /// The form was edited.

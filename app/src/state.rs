@@ -1,10 +1,12 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use eframe::egui::ThemePreference;
 use loadscope_trace::{Machine, Nanos, Run, RunOptions, Transition};
 
+use crate::timeline::group::Group;
 use crate::view::{Cursor, Item, TimeView};
 
 /// Where the events come from, and how far along that is.
@@ -79,6 +81,8 @@ pub struct State {
     pub view: Option<TimeView>,
     /// The instant that is looked at.
     pub cursor: Cursor,
+    /// Groups of lanes that are folded.
+    pub folded: BTreeSet<Group>,
     /// What is selected.
     pub selection: Option<Item>,
     /// What the pointer was over in the last frame.

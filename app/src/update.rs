@@ -54,6 +54,11 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
             state.cursor = cursor;
         }
         Command::Select(item) => state.selection = item,
+        Command::Fold(group) => {
+            if !state.folded.remove(&group) {
+                state.folded.insert(group);
+            }
+        }
         Command::Hover(item) => state.hovering = item.or(state.hovering),
         Command::Edit(options) => state.options = *options,
         Command::Open(path) => return Some(Effect::Open(path)),

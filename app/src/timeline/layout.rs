@@ -79,6 +79,21 @@ impl Grid {
         self.so_far(span.end)
     }
 
+    /// What is on the screen, up to the last event.
+    pub fn range(&self) -> (Nanos, Nanos) {
+        (self.start, self.end)
+    }
+
+    /// The edges of all buckets on the screen, from its left edge to its right one.
+    pub fn edges(&self) -> Vec<Nanos> {
+        let mut edges = Vec::with_capacity(self.buckets() + 3);
+        edges.push(self.start);
+        while let Some(last) = edges.last().copied().filter(|last| *last < self.end) {
+            edges.push(self.around(last).1.min(self.end));
+        }
+        edges
+    }
+
     /// `t`, but not later than the last event.
     pub fn so_far(&self, t: Nanos) -> Nanos {
         t.min(self.until)
@@ -138,10 +153,7 @@ pub fn lay_out_depth<'a>(
     if grid.end <= grid.start {
         return;
     }
-    let mut edges = vec![grid.start];
-    while let Some(last) = edges.last().copied().filter(|last| *last < grid.end) {
-        edges.push(grid.around(last).1.min(grid.end));
-    }
+    let edges = grid.edges();
     let mut sums = vec![Shares::default(); edges.len() - 1];
     for spans in rows {
         let mut at = spans.index_after(grid.start);

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::Batch;
-use crate::event::{Dispatch, EndReason, Event, EventKind, Gauge, WorkerInfo};
+use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
 use crate::machine::Keyframe;
 use crate::rows::Rows;
+use crate::series::{Series, Ticks};
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
@@ -76,9 +77,13 @@ pub struct Run {
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Vec<Wait>,
     /// When batches were handed to the trainer.
-    pub(crate) yields: Vec<Nanos>,
+    pub(crate) yields: Ticks,
+    /// When batches were dispatched.
+    pub(crate) dispatched: Ticks,
+    /// When they were received by the main thread, or given up.
+    pub(crate) arrived: Ticks,
     pub(crate) messages: Vec<(Nanos, Message)>,
-    pub(crate) gauges: Vec<(Nanos, Gauge)>,
+    pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Vec<crate::SampleTiming>,
@@ -144,7 +149,10 @@ impl Run {
             },
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
-            EventKind::Gauge(gauge) => self.gauges.push((at, (**gauge).clone())),
+            EventKind::Gauge(gauge) => {
+                let series = self.gauges.entry((gauge.lane, gauge.what)).or_default();
+                series.push(at, gauge.value);
+            }
             EventKind::Message(message) => self.message(at, message),
             EventKind::Dropped { count } => self.dropped = self.dropped.saturating_add(*count),
         }
@@ -245,6 +253,7 @@ impl Run {
             stages: (0, 0),
             stage_names: None,
         });
+        self.dispatched.push(at);
         self.note_transition(at, row, Stage::Queued);
         self.in_flight.insert((dispatch.batch.epoch, row));
         self.move_to(at, row, Stage::Queued);
@@ -270,6 +279,9 @@ impl Run {
         let batch = &mut self.batches[row];
         batch.was_held |= stage == Stage::Held;
         batch.was_yielded |= stage == Stage::Training;
+        if stage.has_arrived() && !batch.stage.has_arrived() {
+            self.arrived.push(at);
+        }
         batch.stage = stage;
         let epoch = batch.id.epoch;
         let row = row as u32;

@@ -1,5 +1,7 @@
 //! No time is lost or invented on the way to the screen.
 
+use std::collections::BTreeSet;
+
 use eframe::egui::Rangef;
 use loadscope_trace::{BatchId, Event, EventKind, Lane, Run, RunId, RunInfo, Stage, Track};
 use proptest::prelude::*;
@@ -90,7 +92,7 @@ proptest! {
         // 300 points hold 100 buckets; a wide span may split one, so there are at most two pieces a bucket.
         prop_assert!(drawn.len() <= 304, "{}", drawn.len());
 
-        let lanes = Lanes::of(&run);
+        let lanes = Lanes::of(&run, &BTreeSet::new());
         let lane = lanes.find(Lane::Worker(0)).expect("it has worked");
         for item in &drawn {
             let (a, b) = match item { Drawn::Span(s) => (s.start, s.end), Drawn::Shares { start, end, .. } => (*start, *end) };

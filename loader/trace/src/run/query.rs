@@ -6,8 +6,8 @@ use super::{Epoch, Run, Transition, Wait, Worker};
 use crate::machine::Machine;
 use crate::span::{Span, Spans};
 use crate::{
-    Batch, BatchContent, BatchId, Gauge, Lane, Message, Nanos, PathStep, Sample, SampleStages,
-    Stage, Track,
+    Batch, BatchContent, BatchId, CountLevel, GaugeKind, Lane, Message, Nanos, PathStep, Sample,
+    SampleStages, Series, Stage, Ticks, Track,
 };
 
 impl Run {
@@ -46,9 +46,28 @@ impl Run {
         &self.messages
     }
 
-    /// Measured quantities, with their times.
-    pub fn gauges(&self) -> &[(Nanos, Gauge)] {
-        &self.gauges
+    /// What was measured, of which lane (`None`: of the whole program).
+    pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
+        let gauges = self.gauges.iter();
+        gauges.map(|((lane, what), series)| (*lane, *what, series))
+    }
+
+    /// What was measured of `lane`, or of the whole program.
+    pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
+        self.gauges.get(&(lane, what))
+    }
+
+    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.
+    pub fn tasks_outstanding(&self) -> CountLevel<'_> {
+        CountLevel {
+            up: &self.dispatched,
+            down: &self.arrived,
+        }
+    }
+
+    /// When batches were handed to the trainer.
+    pub fn yields(&self) -> &Ticks {
+        &self.yields
     }
 
     /// Time of the last event.
