@@ -85,7 +85,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
                 let wall = stages.wall(name_at, sample.position);
                 let here = (start..start + wall).contains(&t);
                 start = start + wall;
-                let mark = if here { "▸ " } else { "" };
+                let mark = if here { "→ " } else { "" };
                 format!("{mark}{name} {wall}")
             })
             .collect();
