@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
 use loadscope::command::Command;
+use loadscope::markers::Mark;
 use loadscope::state::Source;
 use loadscope::timeline::group::Group;
 use loadscope::view::{Cursor, Item, TimeView};
@@ -227,6 +228,28 @@ fn a_colour_of_the_legend_selects_its_activity() {
 }
 
 #[test]
+fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
+    let mut window = Window::new(&CONTROL);
+    window
+        .state
+        .markers
+        .apply(Mark::Add(Nanos::from_millis(300)));
+    let mut harness = small(window);
+    let flag = harness.get_by_label("Marker 1").rect();
+    click(&mut harness, flag.center());
+    let cursor = harness.state().state.cursor;
+    assert_eq!(cursor, Cursor::At(Nanos::from_millis(300)));
+    let to = flag.center() + vec2(200.0, 0.0);
+    drag(&mut harness, flag.center(), to, PointerButton::Primary);
+    let moved = harness.state().state.markers.get(1).expect("it lives").at;
+    assert!(moved > Nanos::from_millis(450), "{moved}");
+    assert_eq!(harness.state().state.selection, None, "that was no range");
+    harness.get_by_label("Marker 1").click_secondary();
+    harness.run();
+    assert!(harness.state().state.markers.all().is_empty());
+}
+
+#[test]
 fn nothing_moves_while_nothing_happens() {
     for window in [
         Window::new(&CONTROL),
@@ -346,6 +369,11 @@ fn scenes() -> Vec<Scene> {
         Nanos::from_millis(300),
         Nanos::from_millis(550),
     ));
+    for ms in [310, 900] {
+        range.state.markers.apply(Mark::Add(Nanos::from_millis(ms)));
+    }
+    let name = "slow sample".to_owned();
+    range.state.markers.apply(Mark::Rename(2, name));
     let mut deep = Window::new(&LARGE);
     deep.state.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);
@@ -372,7 +400,7 @@ fn scenes() -> Vec<Scene> {
         ("run", Window::new(&SMALL), None),
         ("selected", selected, None),
         ("inside", inside, Some(("worker 1", 240))),
-        ("range", range, None),
+        ("range", range, Some(("trainer", 425))),
         ("large", Window::new(&LARGE), Some(("worker 3", 20_000))),
         ("deep", deep, None),
         ("live", live, None),

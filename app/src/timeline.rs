@@ -15,6 +15,7 @@ pub mod input;
 pub mod lanes;
 pub mod layout;
 mod legend;
+mod marks;
 pub mod minimap;
 mod motion;
 mod names;
@@ -135,6 +136,8 @@ impl Timeline {
         // Half a handle of room on both sides.
         let room = Rect::from_x_y_ranges(scene.axis.range.expand(6.0), height);
         let painter = ui.painter_at(room);
+        let lanes = Rangef::new(areas.ruler.bottom(), areas.lanes.bottom());
+        marks::paint_lines(&painter, lanes, scene);
         ruler::paint_cursor(&painter, areas.ruler, height, scene);
         if let Some(t) = self.pointer {
             let strip = Rect::from_x_y_ranges(scene.axis.range, areas.ruler.y_range());

@@ -189,7 +189,7 @@ impl Lanes {
         let mut lanes = Self::default();
         let rows = Used::of(run).rows(Lane::Trainer).unwrap_or(1);
         lanes.push(Lane::Trainer, rows, space::GAP);
-        lanes.height += space::GAP;
+        lanes.height += space::GAP / 2.0;
         lanes
     }
 
@@ -204,7 +204,7 @@ impl Lanes {
             if folded.contains(&Group::Reorder) {
                 lanes.push_head(Group::Reorder, true, members);
             } else {
-                lanes.push(Lane::Reorder, rows, 0.0);
+                lanes.push(Lane::Reorder, rows, space::GAP / 2.0);
             }
         }
         for lane in [Lane::Pin, Lane::Main] {
@@ -286,7 +286,7 @@ impl Lanes {
 
     fn push_head(&mut self, group: Group, folded: bool, members: Vec<(Lane, usize)>) {
         let gap = match group {
-            Group::Reorder => 0.0,
+            Group::Reorder => space::GAP / 2.0,
             _ => 2.0 * space::GAP,
         };
         // Folded gauges have no time to sum up.

@@ -7,11 +7,15 @@ use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo}
 use crate::machine::Keyframe;
 use crate::rows::Rows;
 use crate::series::{Series, Ticks};
+use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
 mod place;
 mod query;
+mod range;
+
+pub use range::RangeSummary;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
 const MAX_GAPS: usize = 1 << 20;
@@ -86,7 +90,7 @@ pub struct Run {
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     pub(crate) indices: Vec<u64>,
-    pub(crate) timings: Vec<crate::SampleTiming>,
+    pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
     pub(crate) stage_names: Vec<Vec<String>>,
     /// Batches that are in no final stage: epoch and position.
@@ -330,6 +334,22 @@ impl Run {
             self.batches[row].has_error = true;
         }
         self.messages.push((at, message.clone()));
+    }
+
+    /// Gives back memory that was kept for events to come: after the last one of a recording.
+    pub fn shrink_to_fit(&mut self) {
+        self.batches.shrink_to_fit();
+        self.transitions.shrink_to_fit();
+        self.keyframes.shrink_to_fit();
+        self.waits.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.timings.shrink_to_fit();
+        self.stage_walls.shrink_to_fit();
+        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
+            ticks.shrink_to_fit();
+        }
+        self.lanes.values_mut().for_each(Rows::shrink_to_fit);
+        self.epochs.iter_mut().for_each(|e| e.rows.shrink_to_fit());
     }
 
     /// Position in [`Run::batches`] of a batch.

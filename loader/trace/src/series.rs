@@ -38,6 +38,11 @@ impl Ticks {
         self.at.push(at);
     }
 
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.at.shrink_to_fit();
+        self.sums.shrink_to_fit();
+    }
+
     /// The time from each of the first `count` instants to `t`, added up; wraps.
     fn area(&self, count: usize, t: Nanos) -> i64 {
         let block = (count / Self::EVERY).min(self.sums.len().saturating_sub(1));

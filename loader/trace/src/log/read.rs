@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::header::Header;
+use super::quick;
 use super::wire::Line;
 use super::{MAX_HEADER, MAX_LINE};
 use crate::{Event, LogError, Nanos, Sorter};
@@ -152,6 +153,9 @@ impl LogReader {
             let text = self.line.trim_ascii();
             if text.is_empty() {
                 continue;
+            }
+            if let Some(event) = quick::parse(text) {
+                return Ok(Some(event));
             }
             let event = serde_json::from_slice::<Line<'_>>(text)
                 .map_err(|e| e.to_string())

@@ -20,7 +20,7 @@ impl Run {
             return;
         };
         self.batches[row].timings = (self.timings.len() as u64, count);
-        self.timings.extend_from_slice(&fetched.samples);
+        self.timings.extend(&fetched.samples);
         self.stages_of(row, fetched);
     }
 

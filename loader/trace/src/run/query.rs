@@ -4,7 +4,8 @@ use std::ops::Add;
 
 use super::{Epoch, Run, Transition, Wait, Worker};
 use crate::machine::Machine;
-use crate::span::{Span, Spans};
+use crate::span::Span;
+use crate::spans::Spans;
 use crate::{
     Batch, BatchContent, BatchId, CountLevel, GaugeKind, Lane, Message, Nanos, PathStep, Sample,
     SampleStages, Series, Stage, Ticks, Track,
@@ -169,8 +170,8 @@ impl Run {
     pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
         let (first, count) = self.batches.get(row).map_or((0, 0), |b| b.timings);
         let indices = self.indices(row);
-        let timings = &self.timings[first as usize..first as usize + count as usize];
-        timings.iter().enumerate().map(move |(position, t)| Sample {
+        let timings = self.timings.range(first as usize, count as usize);
+        timings.enumerate().map(move |(position, t)| Sample {
             position,
             index: indices.get(position).copied(),
             start: t.start,
