@@ -111,9 +111,12 @@ fn errors_are_found_and_listed() {
     window.get_by_label("1 error").click();
     window.run();
     assert!(window.state().state.messages_open);
-    window
-        .get_by_label_contains("UnidentifiedImageError")
-        .click();
+    let said = |n: &egui_kittest::Node<'_>| {
+        let label = n.accesskit_node().label();
+        label.is_some_and(|l| l.contains("UnidentifiedImageError"))
+    };
+    let line = window.query_all_by_role(Role::Button).find(said);
+    line.expect("it is listed").click();
     window.run();
     let state = &window.state().state;
     assert_eq!(
@@ -434,6 +437,8 @@ fn what_the_user_prefers_is_remembered() {
 #[test]
 fn every_button_of_the_toolbar_has_a_name_and_can_be_reached_with_tab() {
     let mut window = control();
+    window.state_mut().state.cursor = Cursor::At(Nanos::from_millis(300));
+    window.run();
     let mut names = Vec::new();
     for _ in 0..24 {
         window.key_press(Key::Tab);

@@ -267,9 +267,12 @@ impl App {
     }
 
     fn complain(&mut self, text: String) {
+        // Sentences that on the command line follow the name of the program.
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
         self.state.notices.push(Notice {
             is_error: true,
-            text,
+            text: first.chain(letters).collect(),
         });
     }
 

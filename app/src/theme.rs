@@ -288,6 +288,8 @@ fn visuals(palette: &Palette) -> Visuals {
         palette.fetch
     };
     v.weak_text_color = Some(palette.weak);
+    // Nothing blinks, and a window at rest is not drawn.
+    v.text_cursor.blink = false;
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
     // Grey, since every hue means a stage.

@@ -16,7 +16,7 @@ mod look;
 mod possible;
 mod travel;
 
-pub use look::drive;
+pub use look::{drive, drive_to};
 use look::{look, set_view};
 pub use possible::{is_possible, obstacle};
 pub use travel::{SPEEDS, advance, seek};

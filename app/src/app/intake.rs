@@ -86,11 +86,12 @@ impl App {
 
     /// A simulated run has happened at once; one looks at its beginning.
     fn simulated(&mut self, run: Run) {
+        let note = run.messages().first().map(|(_, m)| m.text.as_str());
+        let note = note.unwrap_or("Simulated");
+        self.state.hint = Some(format!("Space plays it, → steps. {note}"));
         self.state.run = run;
         self.state.source = Source::Finished;
         self.state.cursor = Cursor::Step(0);
-        self.state.hint =
-            Some("Simulated: play it with Space, or go step by step with →".to_owned());
     }
 
     fn loaded(&mut self, run: Run, cut: bool) {

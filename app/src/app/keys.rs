@@ -4,7 +4,7 @@ use eframe::egui::{self, Context, Event, Id, Key, Modifiers, PointerButton};
 
 use super::App;
 use crate::command::{Action, Command};
-use crate::update::drive;
+use crate::update::{drive, drive_to};
 
 /// What may be pressed while text is typed: nothing that a text field has a use for.
 const WHILE_TYPING: [Action; 7] = [
@@ -160,7 +160,7 @@ impl App {
         }
         let view = drive(&self.state, self.timeline.zoom_pivot(), zoom, pan);
         self.timeline.expect(view);
-        self.run(ctx, Command::View(Some(view)));
+        drive_to(&mut self.state, view);
     }
 }
 

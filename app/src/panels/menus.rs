@@ -1,6 +1,6 @@
 //! The menus. Every action is in one of them; a test sees to it.
 
-use eframe::egui::{Button, Ui};
+use eframe::egui::{Button, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
 use crate::state::State;
@@ -82,6 +82,8 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
     };
     let why_not = obstacle(state, action);
     let response = ui.add_enabled(why_not.is_none(), button.selected(on));
+    // The name without the key, which is told apart.
+    response.widget_info(|| WidgetInfo::selected(Role::Button, why_not.is_none(), on, info.name));
     let response = response.on_hover_text(info.tooltip);
     if let Some(why) = why_not {
         response.on_disabled_hover_text(why);

@@ -113,7 +113,7 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
     };
     ui.add_space(space::GAP);
     ui.horizontal(|ui| {
-        let when = format!("{:>11.3} ms", at.as_millis_f64());
+        let when = format!("{:.3} ms", at.as_millis_f64());
         ui.label(
             RichText::new(when)
                 .font(mono(size::SMALL))

@@ -18,7 +18,7 @@ use crate::theme::{Palette, mono, size, space, words};
 const WIDTH: f32 = 520.0;
 /// Height of a line, points.
 const LINE: f32 = 22.0;
-/// So many hits are listed, around the one that was jumped to.
+/// So many hits are listed.
 const LISTED: usize = 8;
 
 /// Shows the search if it is open.
@@ -158,11 +158,14 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.label(RichText::new(text).color(palette.weak));
         return;
     }
-    let first = search.current.unwrap_or(0).saturating_sub(LISTED / 2);
-    let first = first.min(all.len().saturating_sub(LISTED));
+    // Once one of them is looked at, the others would only lie over it.
+    let (first, count) = match search.current {
+        Some(at) => (at, 1),
+        None => (0, LISTED),
+    };
     ui.add_space(space::GAP);
     ui.spacing_mut().item_spacing.y = 0.0;
-    for (at, hit) in all.iter().enumerate().skip(first).take(LISTED) {
+    for (at, hit) in all.iter().enumerate().skip(first).take(count) {
         let (what, more) = hit.describe(&state.run);
         let size = vec2(ui.available_width(), LINE);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -170,9 +173,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let here = search.current == Some(at);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, here, &name));
         let painter = ui.painter_at(rect);
-        if here {
-            painter.rect_filled(rect, 4.0, palette.selected());
-        } else if response.hovered() {
+        if response.hovered() {
             painter.rect_filled(rect, 4.0, palette.hovered());
         }
         let left = pos2(rect.left() + space::GAP * 2.0, rect.center().y);

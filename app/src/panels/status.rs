@@ -1,7 +1,7 @@
 //! The status line: where the events come from, the clock, what has just been done, what was lost, and what watching costs.
 
 use eframe::egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
-use loadscope_trace::Stage;
+use loadscope_trace::{Level, Stage};
 
 use crate::command::{Action, Command};
 use crate::format;
@@ -128,9 +128,11 @@ fn last_warning(state: &State) -> Option<&str> {
     if !state.has_run() {
         return None;
     }
-    let last = *state.landmarks.said().last()?;
-    let (_, message) = state.run.messages().get(last as usize)?;
-    Some(&message.text)
+    // Errors are shown elsewhere. Behind very many of them a warning may go unshown; it is counted and listed.
+    let last = state.landmarks.said().iter().rev().take(100);
+    let messages = last.filter_map(|k| state.run.messages().get(*k as usize));
+    let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);
+    warnings.next().map(|(_, m)| m.text.as_str())
 }
 
 fn origin(state: &State) -> String {

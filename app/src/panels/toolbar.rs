@@ -15,6 +15,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     MenuBar::new().ui(ui, |ui| {
         menus::show(ui, state, &mut commands);
+        // From here on it is a toolbar: its buttons look like buttons.
+        *ui.style_mut() = (*ui.global_style()).clone();
         ui.separator();
         workspaces(ui, state, &mut commands);
         ui.separator();
@@ -33,8 +35,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             }
             let info = Action::Palette.info();
             let keys = info.keys(ui.ctx());
-            let text = RichText::new(keys).font(mono(size::SMALL));
-            let response = ui.add(Button::new(text));
+            let keys = RichText::new(keys).font(mono(size::SMALL));
+            let response = ui.add(Button::new(("Actions", keys.weak())));
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
             if response
                 .on_hover_text(format!("{}\n{}", info.name, info.tooltip))

@@ -145,7 +145,10 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             let entry = Button::new(goal.label())
                 .selected(goal == state.goal)
                 .shortcut_text(keys);
-            if ui.add(entry).clicked() {
+            let entry = ui.add(entry);
+            let here = goal == state.goal;
+            entry.widget_info(|| WidgetInfo::selected(Role::Button, true, here, goal.label()));
+            if entry.clicked() {
                 commands.push(Command::Goal(goal));
                 ui.close();
             }

@@ -101,6 +101,12 @@ pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeVi
     kept_in_sight(moved, state.whole())
 }
 
+/// Shows `view` while keys are held: all of the way is one step back, with the tap that it began with.
+pub fn drive_to(state: &mut State, view: TimeView) {
+    state.views_after.clear();
+    state.view = Some(view);
+}
+
 /// From when to when the selected thing lasts.
 pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
     let run = &state.run;
