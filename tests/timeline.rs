@@ -1,14 +1,17 @@
 //! The timeline as a user meets it: by label, by pointer, and in pictures.
 
 mod fixture;
+mod range;
 mod window;
 
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use fixture::{CONTROL, LARGE, SMALL};
+use fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
 use loadscope::command::Command;
+use loadscope::markers::Mark;
 use loadscope::state::Source;
+use loadscope::timeline::group::Group;
 use loadscope::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Lane, Nanos};
 use window::{Window, click, drag, open, place, row, small, wheel};
@@ -153,6 +156,7 @@ fn the_wheel_scrolls_lanes_that_do_not_fit() {
     let mut harness = open(Window::new(&LARGE), vec2(600.0, 250.0), Theme::Light);
     let top = |harness: &Harness<'_, Window>| harness.get_by_label("worker 0 lane").rect().top();
     let before = top(&harness);
+    let trainer = harness.get_by_label("trainer lane").rect();
     wheel(
         &mut harness,
         pos2(400.0, 150.0),
@@ -161,6 +165,109 @@ fn the_wheel_scrolls_lanes_that_do_not_fit() {
     );
     assert!(top(&harness) < before - 20.0);
     assert_eq!(harness.state().state.view, None);
+    let after = harness.get_by_label("trainer lane").rect();
+    assert_eq!(after, trainer, "the trainer stays where it is");
+}
+
+#[test]
+fn groups_fold_and_their_summary_says_what_they_did() {
+    let mut harness = small(Window::new(&CONTROL));
+    harness.get_by_label("Fold workers").click();
+    harness.run();
+    assert!(harness.query_by_label("worker 0 lane").is_none());
+    let summary = harness.get_by_label("Workers summary").rect();
+    harness.hover_at(summary.center());
+    harness.run();
+    harness.get_by_label_contains("· workers");
+    // By key, too.
+    harness.get_by_label("Unfold workers").focus();
+    harness.run();
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    harness.get_by_label("worker 0 lane");
+    harness.get_by_label("Fold reorder buffer").click();
+    harness.run();
+    harness.get_by_label("reorder buffer summary");
+}
+
+#[test]
+fn a_lane_is_selected_by_key() {
+    let mut harness = small(Window::new(&CONTROL));
+    harness.get_by_label("worker 2 lane").focus();
+    harness.run();
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    let selected = harness.state().state.selection;
+    assert_eq!(selected, Some(Item::Lane(Lane::Worker(2))));
+}
+
+#[test]
+fn gauges_tell_their_values() {
+    let mut harness = open(Window::new(&PINNED), vec2(1100.0, 700.0), Theme::Dark);
+    let chart = harness.get_by_label("tasks_outstanding chart").rect();
+    harness.hover_at(chart.center());
+    harness.run();
+    harness.get_by_label("Batches dispatched and not yet received");
+    let memory = harness.get_by_label("memory, RSS chart").rect();
+    harness.hover_at(memory.center());
+    harness.run();
+    harness.get_by_label("Resident memory");
+    harness.get_by_label("CPU, cores of worker 0 chart");
+    harness.get_by_label("pin thread lane");
+}
+
+#[test]
+fn a_colour_of_the_legend_selects_its_activity() {
+    let mut harness = small(Window::new(&CONTROL));
+    harness.get_by_label("Held colour").click();
+    harness.run();
+    let held = Some(Item::Activity(loadscope_trace::Activity::Held));
+    assert_eq!(harness.state().state.selection, held);
+    harness.get_by_label("Held colour").click();
+    harness.run();
+    assert_eq!(harness.state().state.selection, None);
+}
+
+#[test]
+fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
+    let mut window = Window::new(&CONTROL);
+    window
+        .state
+        .markers
+        .apply(Mark::Add(Nanos::from_millis(300)));
+    let mut harness = small(window);
+    let flag = harness.get_by_label("Marker 1").rect();
+    click(&mut harness, flag.center());
+    let cursor = harness.state().state.cursor;
+    assert_eq!(cursor, Cursor::At(Nanos::from_millis(300)));
+    let to = flag.center() + vec2(200.0, 0.0);
+    drag(&mut harness, flag.center(), to, PointerButton::Primary);
+    let moved = harness.state().state.markers.get(1).expect("it lives").at;
+    assert!(moved > Nanos::from_millis(450), "{moved}");
+    assert_eq!(harness.state().state.selection, None, "that was no range");
+    harness.get_by_label("Marker 1").click_secondary();
+    harness.run();
+    assert!(harness.state().state.markers.all().is_empty());
+}
+
+#[test]
+fn nothing_moves_while_nothing_happens() {
+    for window in [
+        Window::new(&CONTROL),
+        Window::new(&PINNED),
+        Window::default(),
+    ] {
+        let mut harness = small(window);
+        harness.hover_at(pos2(600.0, 120.0));
+        harness.run();
+        harness.step();
+        let delay = harness.output().viewport_output[&egui::ViewportId::ROOT].repaint_delay;
+        assert_eq!(
+            delay,
+            std::time::Duration::MAX,
+            "an idle timeline is not drawn again"
+        );
+    }
 }
 
 #[test]
@@ -231,13 +338,34 @@ fn pictures_of_the_timeline() {
     let mut results = SnapshotResults::new();
     for (k, (scene, window, hover)) in scenes().into_iter().enumerate() {
         let theme = [Theme::Dark, Theme::Light][k % 2];
-        let mut harness = open(window, vec2(1100.0, 500.0), theme);
+        let height = if scene == "gauges" { 600.0 } else { 500.0 };
+        let mut harness = open(window, vec2(1100.0, height), theme);
         if let Some((lane, ms)) = hover {
             let at = place(&harness, lane, ms);
             harness.hover_at(at);
             harness.run();
         }
         harness.snapshot(format!("timeline_{scene}"));
+        results.extend_harness(&mut harness);
+    }
+}
+
+/// In the middle of a small window with both side panels there is little room, on a large screen much.
+#[test]
+fn pictures_of_narrow_and_wide_timelines() {
+    let mut results = SnapshotResults::new();
+    for (size, theme, name) in [
+        (vec2(532.0, 300.0), Theme::Dark, "timeline_narrow"),
+        (vec2(1920.0, 700.0), Theme::Light, "timeline_wide"),
+    ] {
+        let mut window = Window::new(&PINNED);
+        window.state.selection = Some(Item::Batch(7));
+        window
+            .state
+            .markers
+            .apply(Mark::Add(Nanos::from_millis(480)));
+        let mut harness = open(window, size, theme);
+        harness.snapshot(name);
         results.extend_harness(&mut harness);
     }
 }
@@ -262,6 +390,11 @@ fn scenes() -> Vec<Scene> {
         Nanos::from_millis(300),
         Nanos::from_millis(550),
     ));
+    for ms in [310, 900] {
+        range.state.markers.apply(Mark::Add(Nanos::from_millis(ms)));
+    }
+    let name = "slow sample".to_owned();
+    range.state.markers.apply(Mark::Rename(2, name));
     let mut deep = Window::new(&LARGE);
     deep.state.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);
@@ -270,13 +403,25 @@ fn scenes() -> Vec<Scene> {
     let mut lane = Window::new(&SMALL);
     lane.state.selection = Some(Item::Lane(Lane::Worker(1)));
     lane.state.cursor = Cursor::At(Nanos::from_millis(500));
+    let mut samples = Window::new(&SMALL);
+    samples.state.view = Some(TimeView::new(Nanos(230_000_000), Nanos(242_500_000)));
+    let mut folded = Window::new(&LARGE);
+    folded.state.folded = Group::ALL.into_iter().collect();
+    let mut measured = Window::new(&PINNED);
+    measured.state.view = view(200, 700);
+    let mut many = Window::new(&MANY);
+    many.state.selection = Some(Item::Batch(300));
     vec![
+        ("samples", samples, Some(("worker 1", 240))),
+        ("folded", folded, None),
+        ("gauges", measured, None),
+        ("many", many, None),
         ("lane", lane, Some(("worker 3", 700))),
         ("control", Window::new(&CONTROL), Some(("trainer", 500))),
         ("run", Window::new(&SMALL), None),
         ("selected", selected, None),
         ("inside", inside, Some(("worker 1", 240))),
-        ("range", range, None),
+        ("range", range, Some(("trainer", 425))),
         ("large", Window::new(&LARGE), Some(("worker 3", 20_000))),
         ("deep", deep, None),
         ("live", live, None),

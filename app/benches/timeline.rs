@@ -1,5 +1,7 @@
 //! A million spans on 16 lanes: laying them out and building the mesh, for a screen 1920 pixels wide.
 
+use std::collections::BTreeSet;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::Rangef;
 use loadscope::theme::Palette;
@@ -61,7 +63,7 @@ fn run() -> Run {
 
 fn bench(c: &mut Criterion) {
     let run = run();
-    let lanes = Lanes::of(&run);
+    let lanes = Lanes::of(&run, &BTreeSet::new());
     let mut frame = |name: &str, view: TimeView| {
         let axis = TimeAxis::new(view, Rangef::new(0.0, 1920.0), 1.0);
         let canvas = Canvas {

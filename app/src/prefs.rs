@@ -6,6 +6,21 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::RunOptions;
 use serde::{Deserialize, Serialize};
 
+use crate::state::Splits;
+use crate::view::Workspace;
+
+/// What the user wants of animations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Motion {
+    /// As the system asks.
+    #[default]
+    System,
+    /// None.
+    Reduced,
+    /// All.
+    Full,
+}
+
 /// What is remembered from one start to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -14,12 +29,18 @@ pub struct Prefs {
     pub theme: ThemePreference,
     /// The form.
     pub options: RunOptions,
+    /// What the middle of the window was for.
+    pub workspace: Workspace,
     /// The options are shown.
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
-    /// No animation.
-    pub reduce_motion: bool,
+    /// What the user wants of animations.
+    pub motion: Motion,
+    /// How wide the panels are.
+    pub splits: Splits,
+    /// Ask before a run that was not saved is replaced.
+    pub asks: bool,
     /// Recently opened or saved, latest first.
     pub recent: Vec<PathBuf>,
 }
@@ -29,9 +50,12 @@ impl Default for Prefs {
         Self {
             theme: ThemePreference::System,
             options: demo(),
+            workspace: Workspace::default(),
             options_open: true,
             inspector_open: true,
-            reduce_motion: false,
+            motion: Motion::System,
+            splits: Splits::default(),
+            asks: true,
             recent: Vec::new(),
         }
     }

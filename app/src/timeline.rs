@@ -5,14 +5,21 @@
 
 pub mod axis;
 mod body;
+pub mod chart;
 mod detail;
 pub mod flow;
+pub mod found;
+pub mod group;
+mod head;
 pub mod hit;
 pub mod input;
 pub mod lanes;
 pub mod layout;
+mod legend;
+mod marks;
 pub mod minimap;
 mod motion;
+mod names;
 mod overlay;
 pub mod paint;
 mod ruler;
@@ -30,13 +37,15 @@ use axis::TimeAxis;
 use input::{Asks, Drag};
 use lanes::Lanes;
 use layout::Grid;
-use scene::{Areas, Scene};
+use legend::Legend;
+use scene::{Areas, Part, Scene};
 
 /// The timeline. What it keeps from frame to frame can be thrown away at any time.
 #[derive(Default)]
 pub struct Timeline {
     motion: motion::Motion,
     drag: Option<Drag>,
+    pinned: body::Cache,
     body: body::Cache,
     minimap: minimap::Cache,
     pointer: Option<Nanos>,
@@ -61,15 +70,19 @@ impl Timeline {
         if self.motion.is_moving() {
             ui.request_repaint();
         }
-        let areas = Areas::of(rect);
+        let run = &state.run;
+        let pinned = Lanes::pinned(run);
+        let legend = Legend::new(ui, run, palette, rect.width());
+        let areas = Areas::of(rect, pinned.height, legend.height);
         let axis = TimeAxis::new(shown, areas.time, ui.pixels_per_point());
-        let grid = Grid::new(&axis, state.run.end());
+        let grid = Grid::new(&axis, run.end());
         let scene = Scene {
             state,
             palette,
             axis,
             grid,
-            lanes: &Lanes::of(&state.run).crowded(&state.run, &grid),
+            pinned: &pinned,
+            lanes: &Lanes::of(run, &state.folded).crowded(run, &grid),
             whole: state.whole(),
         };
         let mut asks = Asks::new(shown);
@@ -93,9 +106,30 @@ impl Timeline {
             &mut self.drag,
             &mut asks,
         );
-        body::show(ui, areas.lanes, &scene, &mut self.body, &mut asks);
+        let top = body::show(ui, areas.lanes, &scene, &mut self.body, &mut asks);
+        let stage = overlay::Stage {
+            pinned: Part {
+                area: areas.pinned,
+                top: areas.pinned.top(),
+                lanes: scene.pinned,
+            },
+            lanes: Part {
+                area: areas.lanes,
+                top,
+                lanes: scene.lanes,
+            },
+        };
+        body::contents(ui, &stage.pinned, &scene, &mut self.pinned, &mut asks);
+        overlay::paint(ui, &stage, &scene);
+        found::paint_outlines(ui, &stage, &scene, &found_here(&scene, &axis));
         self.paint_lines(ui, &areas, &scene);
+        legend.show(ui, areas.legend, &scene, &mut asks);
         asks.finish(&scene, &mut self.motion)
+    }
+
+    /// The next change to `view` comes from a hand, so that nothing glides behind it.
+    pub fn expect(&mut self, view: crate::view::TimeView) {
+        self.motion.expect(view);
     }
 
     /// The time under the pointer: what zooming in and out by key should hold still.
@@ -109,12 +143,20 @@ impl Timeline {
         // Half a handle of room on both sides.
         let room = Rect::from_x_y_ranges(scene.axis.range.expand(6.0), height);
         let painter = ui.painter_at(room);
+        let lanes = Rangef::new(areas.ruler.bottom(), areas.lanes.bottom());
+        marks::paint_lines(&painter, lanes, scene);
         ruler::paint_cursor(&painter, areas.ruler, height, scene);
         if let Some(t) = self.pointer {
             let strip = Rect::from_x_y_ranges(scene.axis.range, areas.ruler.y_range());
             ruler::paint_hover(&painter, strip, height, scene, t);
         }
     }
+}
+
+/// What the search found, as far as it is on `axis`.
+fn found_here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<found::Found> {
+    let search = &scene.state.search;
+    found::on_screen(&scene.state.run, search.hits(), search.current, axis)
 }
 
 fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {

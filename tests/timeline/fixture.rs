@@ -1,8 +1,8 @@
 //! A small loader on paper: makes the events of a plausible run, always the same ones.
 
 use loadscope_trace::{
-    BatchId, Event, EventKind, Fetched, Nanos, Run, RunId, RunInfo, RunOptions, SampleTiming,
-    Stage, StageTiming,
+    BatchId, Event, EventKind, Fetched, Gauge, GaugeKind, Lane, Nanos, Run, RunId, RunInfo,
+    RunOptions, SampleTiming, Stage, StageTiming,
 };
 
 /// What is run.
@@ -15,6 +15,8 @@ pub struct Loader {
     pub step_us: i64,
     /// Time of each sample by its index, µs.
     pub sample_us: fn(u32) -> i64,
+    /// Batches are pinned, and memory and processors are measured.
+    pub pins_and_measures: bool,
 }
 
 /// 12 samples of 0.1 s, of which number 3 takes 0.6 s; the run that PyTorch's documentation of the order can be checked against.
@@ -25,6 +27,7 @@ pub const CONTROL: Loader = Loader {
     batch_size: 1,
     step_us: 20_000,
     sample_us: |k| if k == 3 { 600_000 } else { 100_000 },
+    pins_and_measures: false,
 };
 
 /// 4 workers, 16 samples a batch, some of them slow.
@@ -38,6 +41,7 @@ pub const SMALL: Loader = Loader {
         n if n % 97 == 0 => 90_000,
         n => 2_500 + (n % 4_000) as i64,
     },
+    pins_and_measures: false,
 };
 
 /// About 100,000 spans.
@@ -58,6 +62,26 @@ pub const LARGE: Loader = Loader {
         };
         ((1_500.0 + (noise(k) % 1_500) as f64) * slow * patch) as i64
     },
+    pins_and_measures: false,
+};
+
+/// 64 workers, more than fit on a screen.
+pub const MANY: Loader = Loader {
+    workers: 64,
+    prefetch: 2,
+    batches: 1_200,
+    batch_size: 8,
+    step_us: 3_000,
+    sample_us: |k| 9_000 + (noise(k) % 30_000) as i64,
+    pins_and_measures: false,
+};
+
+/// 2 workers, batches that are pinned, memory and processors measured.
+pub const PINNED: Loader = Loader {
+    workers: 2,
+    batches: 40,
+    pins_and_measures: true,
+    ..SMALL
 };
 
 /// A number that looks random.
@@ -128,6 +152,9 @@ impl Loader {
                 sent,
             ));
             sent += 1;
+        }
+        if self.pins_and_measures {
+            self.measure(&mut tape);
         }
         let mut now = 3_000;
         let mut arrived = vec![false; self.batches as usize];
@@ -203,6 +230,30 @@ impl Loader {
         at += 200 + i64::from(self.batch_size) * 150;
         tape.enter(at, idx, Stage::Returning);
         free[usize::from(worker)] = at + 100;
+        if self.pins_and_measures {
+            tape.enter(at + 300, idx, Stage::Pinning);
+            tape.enter(at + 2_300, idx, Stage::Returning);
+            at += 2_400;
+        }
         at
+    }
+
+    /// Memory grows, the processors follow the work, one of the values could not be had.
+    fn measure(&self, tape: &mut Tape) {
+        for k in 0..60u32 {
+            let jitter = f64::from(noise(k) % 100) / 100.0;
+            let mut tell = |lane, what, value| {
+                let gauge = Gauge { lane, what, value };
+                tape.tell(i64::from(k) * 15_000, EventKind::Gauge(Box::new(gauge)));
+            };
+            let missing = (20..24).contains(&k);
+            let grown = if missing {
+                f64::NAN
+            } else {
+                4e8 + f64::from(k) * 6e6
+            };
+            tell(None, GaugeKind::Rss, grown + jitter * 2e7);
+            tell(Some(Lane::Worker(0)), GaugeKind::Cpu, 0.4 + 0.6 * jitter);
+        }
     }
 }

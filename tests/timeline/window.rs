@@ -36,6 +36,12 @@ impl Window {
                 Command::View(view) => self.state.view = *view,
                 Command::Cursor(cursor) => self.state.cursor = *cursor,
                 Command::Select(item) => self.state.selection = *item,
+                Command::Mark(mark) => self.state.markers.apply(mark.clone()),
+                Command::Fold(group) => {
+                    if !self.state.folded.remove(group) {
+                        self.state.folded.insert(*group);
+                    }
+                }
                 Command::Hover(item) => self.state.hovering = *item,
                 other => panic!("not a timeline's business: {other:?}"),
             }

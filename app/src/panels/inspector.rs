@@ -7,6 +7,7 @@ mod batch;
 mod content;
 mod lane;
 mod pictures;
+mod range;
 mod rows;
 mod story;
 
@@ -22,6 +23,7 @@ use rows::remark;
 #[derive(Debug, Default)]
 pub struct Inspector {
     pictures: PictureCache,
+    range: range::RangePage,
     /// What was shown in the last frame: something else begins at the top.
     shown: Option<Item>,
 }
@@ -50,7 +52,9 @@ impl Inspector {
                 batch::show(ui, &mut self.pictures, state, row, commands);
             }
             Some(Item::Lane(which)) => lane::show(ui, state, which, commands),
-            Some(Item::Range(start, end)) => lane::range(ui, state, start, end),
+            Some(Item::Range(start, end)) => {
+                self.range.show(ui, state, start, end, commands);
+            }
             Some(Item::Activity(activity)) => lane::activity(ui, state, activity),
             Some(Item::Batch(_)) | None => nothing(ui, state),
         }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::Sender;
 use loadscope_trace::{
-    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos, Run,
-    RunId, read_log,
+    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos,
+    ReadOutcome, Run, RunId, read_log,
 };
 
 /// What to tell a user whose file could not be read.
@@ -18,7 +19,11 @@ pub fn refusal(path: &Path, error: &LogError) -> String {
     }
 }
 
-/// Reads a recording; `progress` hears how far it is and says whether to go on.
+/// Events that go from the thread that reads to the one that takes in, at a time.
+const CHUNK: usize = 4096;
+
+/// Reads a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
+/// each has a thread.
 ///
 /// # Errors
 /// If the file is no recording or is damaged.
@@ -29,18 +34,55 @@ pub fn read_run(
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
     let mut run = Run::default();
     let mut told = Instant::now();
-    let outcome = read_log(path, |event, bytes| {
-        run.apply(&event);
-        if run.events() % 1024 != 0 || told.elapsed() < Duration::from_millis(50) {
-            return true;
+    let outcome = std::thread::scope(|threads| {
+        let (sender, chunks) = crossbeam_channel::bounded(8);
+        let reader = std::thread::Builder::new()
+            .name("recording".to_owned())
+            .spawn_scoped(threads, move || read_chunks(path, &sender))
+            .map_err(|cause| LogError::Io {
+                doing: "read",
+                lines: 0,
+                cause,
+            })?;
+        for (events, bytes) in &chunks {
+            events.iter().for_each(|event| run.apply(event));
+            if told.elapsed() >= Duration::from_millis(50) {
+                told = Instant::now();
+                if !progress((bytes as f64 / size as f64) as f32) {
+                    break;
+                }
+            }
         }
-        told = Instant::now();
-        progress((bytes as f64 / size as f64) as f32)
+        // Who breaks off is heard by the reader through this.
+        drop(chunks);
+        match reader.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })?;
     if outcome.late > 0 {
         run.apply(&late(run.end(), outcome.late));
     }
+    run.shrink_to_fit();
     Ok((run, outcome.cut))
+}
+
+/// Reads events for as long as somebody takes them.
+fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
+    let mut events = Vec::with_capacity(CHUNK);
+    let mut read = 0;
+    let outcome = read_log(path, |event, bytes| {
+        events.push(event);
+        read = bytes;
+        if events.len() < CHUNK {
+            return true;
+        }
+        let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
+        sender.send((full, bytes)).is_ok()
+    });
+    // Nobody may want them any more.
+    let _ = sender.send((events, read));
+    outcome
 }
 
 /// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.

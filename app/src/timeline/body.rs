@@ -1,22 +1,20 @@
-//! The lanes: labels on the left, spans on the right, in a vertical scroll.
+//! The lanes: labels on the left, spans on the right. The trainer's stays, the others scroll.
 
 use eframe::egui::scroll_area::ScrollSource;
 use eframe::egui::{
-    Align2, Painter, PointerButton, Pos2, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui,
+    Align2, Painter, PointerButton, Pos2, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui,
     UiBuilder, WidgetInfo, pos2,
 };
-use loadscope_trace::{Activity, Lane, Nanos};
+use loadscope_trace::Lane;
 
 use super::axis::TimeAxis;
 use super::hit::{self, Target};
 use super::input::{self, Asks};
 use super::lanes::{Form, LaneBox};
-use super::overlay;
 use super::paint::{Canvas, Painted};
-use super::scene::Scene;
-use super::tooltip;
+use super::scene::{Part, Scene};
+use super::{head, names, overlay, tooltip};
 use crate::command::Command;
-use crate::format;
 use crate::theme::{self, size, space};
 use crate::view::Item;
 
@@ -40,10 +38,16 @@ struct Key {
     dark: bool,
 }
 
-/// Draws the lanes and handles the pointer on them.
-pub(super) fn show(ui: &mut Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, asks: &mut Asks) {
+/// Draws the lanes that scroll and handles the pointer on them. Tells where the first one begins.
+pub(super) fn show(
+    ui: &mut Ui,
+    area: Rect,
+    scene: &Scene<'_>,
+    cache: &mut Cache,
+    asks: &mut Asks,
+) -> f32 {
     let id = ui.scope_id().with("lanes");
-    ui.scope_builder(UiBuilder::new().id_salt(id).max_rect(area), |ui| {
+    let shown = ui.scope_builder(UiBuilder::new().id_salt(id).max_rect(area), |ui| {
         let scroll = ScrollArea::vertical()
             .id_salt(id)
             .auto_shrink(false)
@@ -51,16 +55,32 @@ pub(super) fn show(ui: &mut Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache
                 drag: eframe::egui::scroll_area::DragScroll::Never,
                 ..ScrollSource::default()
             });
-        scroll.show_viewport(ui, |ui, _| {
+        let shown = scroll.show_viewport(ui, |ui, _| {
             ui.set_min_size([area.width(), scene.lanes.height + space::MARGIN].into());
             let top = ui.max_rect().top();
             ui.set_clip_rect(area.intersect(ui.clip_rect()));
-            contents(ui, area, top, scene, cache, asks);
+            let part = Part {
+                area,
+                top,
+                lanes: scene.lanes,
+            };
+            contents(ui, &part, scene, cache, asks);
+            top
         });
+        shown.inner
     });
+    shown.inner
 }
 
-fn contents(ui: &Ui, area: Rect, top: f32, scene: &Scene<'_>, cache: &mut Cache, asks: &mut Asks) {
+/// Draws a part of the lanes and handles the pointer on it.
+pub(super) fn contents(
+    ui: &Ui,
+    part: &Part<'_>,
+    scene: &Scene<'_>,
+    cache: &mut Cache,
+    asks: &mut Asks,
+) {
+    let area = part.area;
     let ground = ui.interact(area, ui.scope_id().with("ground"), Sense::click_and_drag());
     input::grab(ui, &ground, scene, asks);
     if ground.clicked() {
@@ -76,40 +96,51 @@ fn contents(ui: &Ui, area: Rect, top: f32, scene: &Scene<'_>, cache: &mut Cache,
 
     let strip = Rect::from_x_y_ranges(scene.axis.range, area.y_range()).intersect(ui.clip_rect());
     let painter = ui.painter_at(strip);
-    refresh(area, top, scene, cache);
+    refresh(part, scene, cache);
     painter.add(Shape::Mesh(cache.painted.mesh.clone()));
     paint_labels(&painter, scene, cache);
-    overlay::paint(&painter, top, scene);
 
-    for (k, lane) in scene.lanes.boxes.iter().enumerate() {
-        let below = scene
-            .lanes
-            .boxes
+    let names = ui.painter_at(gutter.intersect(ui.clip_rect()));
+    let boxes = &part.lanes.boxes;
+    for (k, lane) in boxes.iter().enumerate() {
+        // What is between a lane and its index queue belongs to the lane.
+        let below = boxes
             .get(k + 1)
-            .map_or(lane.bottom(), |next| next.top);
-        let row = Rect::from_x_y_ranges(area.x_range(), top + lane.top..=top + below);
-        paint_name(
-            ui,
-            &ui.painter_at(gutter.intersect(ui.clip_rect())),
-            row,
-            top,
-            lane,
-            scene,
-        );
+            .filter(|next| next.top < lane.bottom() + space::GAP);
+        let below = below.map_or(lane.bottom(), |next| next.top);
+        let row = Rect::from_x_y_ranges(area.x_range(), part.top + lane.top..=part.top + below);
         if row.intersects(area) {
-            interact(ui, row, top, lane, scene, asks);
+            interact(ui, part, row, lane, scene, asks);
+            names::lane(&names, part, lane, scene);
+            if lane.lane == Lane::Reorder {
+                head::fold_reorder(ui, part, lane, scene, asks);
+            }
+        }
+    }
+    for chart in &part.lanes.charts {
+        let row = area.x_range();
+        let row = Rect::from_x_y_ranges(row, part.top + chart.top..=part.top + chart.bottom());
+        if row.intersects(area) {
+            names::chart(ui, &names, row, chart, scene, asks);
+        }
+    }
+    for group in &part.lanes.heads {
+        let row = area.x_range();
+        let row = Rect::from_x_y_ranges(row, part.top + group.top..=part.top + group.bottom());
+        if row.intersects(area) {
+            head::show(ui, &names, row, group, scene, asks);
         }
     }
 }
 
 /// Paints the lanes anew if anything they depend on has changed.
-fn refresh(area: Rect, top: f32, scene: &Scene<'_>, cache: &mut Cache) {
+fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
     let run = &scene.state.run;
     let key = Some(Key {
         axis: scene.axis,
-        area,
-        top,
-        lanes: scene.lanes.height,
+        area: part.area,
+        top: part.top,
+        lanes: part.lanes.height,
         events: run.events(),
         run: run.batches().as_ptr() as usize,
         selection: scene.state.selection,
@@ -120,9 +151,9 @@ fn refresh(area: Rect, top: f32, scene: &Scene<'_>, cache: &mut Cache) {
         cache.painted.repaint(&Canvas {
             run,
             axis: scene.axis,
-            lanes: scene.lanes,
-            top,
-            visible: area.y_range(),
+            lanes: part.lanes,
+            top: part.top,
+            visible: part.area.y_range(),
             palette: scene.palette,
             selection: scene.state.selection,
         });
@@ -143,59 +174,14 @@ fn paint_labels(painter: &Painter, scene: &Scene<'_>, cache: &Cache) {
     }
 }
 
-/// Name and business of a lane.
-fn paint_name(ui: &Ui, painter: &Painter, row: Rect, top: f32, lane: &LaneBox, scene: &Scene<'_>) {
-    let palette = scene.palette;
-    let item = Item::Lane(lane.lane);
-    let place = Rect::from_x_y_ranges(row.x_range(), top + lane.top..=top + lane.bottom());
-    if scene.state.selection == Some(item) {
-        painter.rect_filled(place, 0.0, palette.selected());
-    } else if scene.state.hovered == Some(item) {
-        painter.rect_filled(place, 0.0, palette.hovered());
-    }
-    let (name, font, colour) = match lane.lane {
-        Lane::IndexQueue(_) => (
-            "index queue".to_owned(),
-            theme::words(size::SMALL),
-            palette.weak,
-        ),
-        lane if lane.is_queue() => (lane.to_string(), theme::words(size::BODY), palette.weak),
-        lane => (lane.to_string(), theme::words(size::BODY), palette.text),
-    };
-    let indent = match lane.lane {
-        Lane::IndexQueue(_) => space::MARGIN + 8.0,
-        _ => space::MARGIN,
-    };
-    let at = pos2(place.left() + indent, place.center().y);
-    painter.text(at, Align2::LEFT_CENTER, name, font, colour);
-    if !lane.lane.is_queue() && ui.is_rect_visible(place) {
-        let (shares, whole) = scene.shares(lane);
-        let work = |a: &Activity| {
-            matches!(
-                a,
-                Activity::Training | Activity::Fetching | Activity::Collating | Activity::Pinning
-            )
-        };
-        let work = Nanos(
-            shares
-                .iter()
-                .filter(|(a, _)| work(a))
-                .map(|(_, time)| time.0)
-                .sum(),
-        );
-        let share = work.0 as f64 / whole.0.max(1) as f64;
-        let at = pos2(scene.axis.range.min - 8.0, place.center().y);
-        painter.text(
-            at,
-            Align2::RIGHT_CENTER,
-            format::percent(share),
-            theme::mono(size::SMALL),
-            palette.weak,
-        );
-    }
-}
-
-fn interact(ui: &Ui, row: Rect, top: f32, lane: &LaneBox, scene: &Scene<'_>, asks: &mut Asks) {
+fn interact(
+    ui: &Ui,
+    part: &Part<'_>,
+    row: Rect,
+    lane: &LaneBox,
+    scene: &Scene<'_>,
+    asks: &mut Asks,
+) {
     let response = ui.interact(row, ui.scope_id().with(lane.lane), Sense::click_and_drag());
     response.widget_info(|| {
         let selected = scene.state.selection == Some(Item::Lane(lane.lane));
@@ -207,10 +193,17 @@ fn interact(ui: &Ui, row: Rect, top: f32, lane: &LaneBox, scene: &Scene<'_>, ask
         )
     });
     input::grab(ui, &response, scene, asks);
+    input::show_focus(ui, &response, part.area);
+    if response.clicked() && !response.hovered() {
+        // By key.
+        let lane = Item::Lane(lane.lane);
+        asks.commands.push(Command::Select(Some(lane)));
+        return;
+    }
     let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else {
         return;
     };
-    let target = under(pointer, top, lane, scene);
+    let target = under(pointer, part.top, lane, scene);
     input::click(&response, scene, &target, asks);
     let held = ui.input(|i| i.pointer.any_down());
     if !response.hovered() || held || response.dragged_by(PointerButton::Primary) {
@@ -218,17 +211,11 @@ fn interact(ui: &Ui, row: Rect, top: f32, lane: &LaneBox, scene: &Scene<'_>, ask
     }
     asks.commands.push(Command::Hover(Some(target.item())));
     let strip = Rect::from_x_y_ranges(scene.axis.range, ui.clip_rect().y_range());
-    overlay::paint_hovered(&ui.painter_at(strip), top, scene, &target);
+    overlay::paint_hovered(&ui.painter_at(strip), part, scene, &target);
     if scene.axis.range.contains(pointer.x) {
         let at = scene.axis.time(pointer.x);
-        tooltip::show(
-            &response,
-            row_of(top, lane, pointer),
-            pointer.x,
-            scene,
-            &target,
-            at,
-        );
+        let edges = row_of(part.top, lane, pointer);
+        tooltip::show(&response, edges, pointer.x, scene, &target, at);
     } else {
         tooltip::show_lane(&response, row, lane, scene);
     }
@@ -250,10 +237,10 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
 }
 
 /// Upper and lower edge of what the pointer is over.
-fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> eframe::egui::Rangef {
+fn row_of(top: f32, lane: &LaneBox, pointer: Pos2) -> Rangef {
     let (from, to) = match lane.form {
         Form::Depth => (lane.top, lane.bottom()),
         Form::Rows(_) => lane.row(lane.row_at(pointer.y - top).unwrap_or(0)),
     };
-    eframe::egui::Rangef::new(top + from, top + to)
+    Rangef::new(top + from, top + to)
 }

@@ -2,7 +2,7 @@
 
 use loadscope_trace::{Lane, Nanos, Run, Shares, Span, Spans, Track};
 
-use super::lanes::{Form, LaneBox};
+use super::lanes::{Form, Head, LaneBox};
 use super::layout::Grid;
 use crate::view::Item;
 
@@ -58,22 +58,9 @@ impl Target {
 pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Target {
     let nothing = Target::Lane(lane.lane);
     if lane.form == Form::Depth {
-        let parts = lane
-            .tracks()
-            .filter_map(|track| run.track(track))
-            .map(|spans| bucket(spans, grid, t, false));
-        let sum = parts.fold(None, |sum: Option<Bucket>, part| match sum {
-            None => Some(part),
-            Some(sum) => Some(Bucket {
-                spans: sum.spans + part.spans,
-                shares: sum.shares + part.shares,
-                ..sum
-            }),
-        });
-        let (lane, rows) = (lane.lane, lane.rows);
-        return sum
-            .filter(|b| b.spans > 0)
-            .map_or(nothing, |b| Target::Bucket(Bucket { lane, rows, ..b }));
+        let tracks = lane.tracks();
+        return together(run, grid, tracks, lane.lane, lane.rows, t)
+            .map_or(nothing, Target::Bucket);
     }
     let track = lane.row_at(y).and_then(|row| lane.tracks().nth(row));
     let Some((track, spans)) = track.and_then(|track| Some((track, run.track(track)?))) else {
@@ -99,6 +86,32 @@ pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Targe
             .map_or(nothing, |span| Target::Span(track, *span)),
         _ => Target::Bucket(bucket),
     }
+}
+
+/// What the lanes of a folded group did around `t`.
+pub fn summary(run: &Run, grid: &Grid, head: &Head, t: Nanos) -> Option<Bucket> {
+    let (lane, _) = head.members.first()?;
+    together(run, grid, head.tracks(), *lane, head.rows(), t)
+}
+
+/// The bucket of several tracks; `None` if nothing was in it.
+fn together(
+    run: &Run,
+    grid: &Grid,
+    tracks: impl Iterator<Item = Track>,
+    lane: Lane,
+    rows: usize,
+    t: Nanos,
+) -> Option<Bucket> {
+    let parts = tracks
+        .filter_map(|track| run.track(track))
+        .map(|spans| bucket(spans, grid, t, false));
+    let sum = parts.reduce(|sum, part| Bucket {
+        spans: sum.spans + part.spans,
+        shares: sum.shares + part.shares,
+        ..sum
+    })?;
+    (sum.spans > 0).then_some(Bucket { lane, rows, ..sum })
 }
 
 /// The bucket around `t`, without the wide spans that reach into it if `between_wide`.

@@ -1,12 +1,13 @@
 //! Hands: wheel, drag, click. Everything ends in `Asks`.
 
-use eframe::egui::{CursorIcon, PointerButton, Rect, Response, Ui};
+use eframe::egui::{CursorIcon, PointerButton, Rect, Response, Stroke, StrokeKind, Ui};
 use loadscope_trace::Nanos;
 
 use super::hit::Target;
 use super::motion::Motion;
 use super::scene::Scene;
 use crate::command::Command;
+use crate::theme::Palette;
 use crate::view::{Item, TimeView};
 
 /// What the user asks for in a frame.
@@ -113,6 +114,16 @@ pub(super) fn grab(ui: &Ui, response: &Response, scene: &Scene<'_>, asks: &mut A
         if points != 0.0 {
             pan(scene, asks, points);
         }
+    }
+}
+
+/// Who goes from one to the next by key sees where that is.
+pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
+    if response.has_focus() {
+        let rect = response.rect.intersect(area).shrink(1.0);
+        let stroke = Stroke::new(1.0, Palette::of(ui).strong);
+        ui.painter_at(area)
+            .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use loadscope_trace::{Lane, Run, Track};
 
+use super::chart::Chart;
+use super::group::Group;
 use super::layout::Grid;
 use crate::theme::space;
 
@@ -31,11 +33,41 @@ pub enum Form {
     Depth,
 }
 
+/// The heading of a group. Folded, it sums its lanes up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Of which group.
+    pub group: Group,
+    /// Its upper edge, points below the first lane.
+    pub top: f32,
+    /// Its height, points.
+    pub height: f32,
+    /// True if the lanes of the group are not shown.
+    pub folded: bool,
+    /// The lanes that it sums up, each with its number of rows.
+    pub members: Vec<(Lane, usize)>,
+}
+
+/// A quantity in its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChartBox {
+    /// Which quantity.
+    pub chart: Chart,
+    /// Its upper edge, points below the first lane.
+    pub top: f32,
+    /// Its height, points.
+    pub height: f32,
+}
+
 /// All lanes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lanes {
     /// From top to bottom.
     pub boxes: Vec<LaneBox>,
+    /// Headings of groups, from top to bottom.
+    pub heads: Vec<Head>,
+    /// Quantities, from top to bottom.
+    pub charts: Vec<ChartBox>,
     /// Height of all, points.
     pub height: f32,
 }
@@ -48,6 +80,10 @@ const MOST_ROWS: usize = 16;
 const INDEX_QUEUE_HEIGHT: f32 = 14.0;
 /// More rows than this become an area in an index queue.
 const MOST_INDEX_ROWS: usize = 4;
+/// Height of the heading of a group whose lanes are shown.
+const HEAD_HEIGHT: f32 = 16.0;
+/// Height of a quantity.
+const CHART_HEIGHT: f32 = 28.0;
 
 impl LaneBox {
     fn new(lane: Lane, top: f32, rows: usize) -> Self {
@@ -110,53 +146,170 @@ impl LaneBox {
 
     /// Its tracks.
     pub fn tracks(&self) -> impl Iterator<Item = Track> + use<> {
-        let lane = self.lane;
-        (0..self.rows).map_while(move |row| {
-            let row = u16::try_from(row).ok()?;
-            Some(Track { lane, row })
-        })
+        tracks(self.lane, self.rows)
+    }
+}
+
+/// The tracks of a lane.
+pub fn tracks(lane: Lane, rows: usize) -> impl Iterator<Item = Track> {
+    (0..rows).map_while(move |row| {
+        let row = u16::try_from(row).ok()?;
+        Some(Track { lane, row })
+    })
+}
+
+impl Head {
+    /// Its lower edge.
+    pub fn bottom(&self) -> f32 {
+        self.top + self.height
+    }
+
+    /// The tracks that it sums up.
+    pub fn tracks(&self) -> impl Iterator<Item = Track> {
+        let members = self.members.iter();
+        members.flat_map(|(lane, rows)| tracks(*lane, *rows))
+    }
+
+    /// How many rows would fill its height.
+    pub fn rows(&self) -> usize {
+        self.members.iter().map(|(_, rows)| rows).sum()
+    }
+}
+
+impl ChartBox {
+    /// Its lower edge.
+    pub fn bottom(&self) -> f32 {
+        self.top + self.height
     }
 }
 
 impl Lanes {
-    /// The lanes of a run: the trainer first, because it is what matters, then back along the way of a batch.
-    /// All workers are there from the beginning, so that nothing pops up.
-    pub fn of(run: &Run) -> Self {
-        let used: Vec<(Lane, usize)> = run.lanes().collect();
-        let rows = |lane: Lane| used.iter().find(|(l, _)| *l == lane).map(|(_, rows)| *rows);
-        let options = &run.info.options;
-        // A file may say anything; workers that were seen have lanes in any case.
-        let planned = options.num_workers.min(256) as u16;
-        let mut workers: BTreeSet<u16> = (0..planned).collect();
-        workers.extend(used.iter().filter_map(|(lane, _)| match lane {
-            Lane::Worker(w) | Lane::IndexQueue(w) => Some(*w),
-            _ => None,
-        }));
+    /// The trainer, which stays where it is while the others scroll: it is what matters.
+    pub fn pinned(run: &Run) -> Self {
         let mut lanes = Self::default();
-        lanes.push(Lane::Trainer, rows(Lane::Trainer).unwrap_or(1));
-        for lane in [Lane::Reorder, Lane::DataQueue, Lane::Pin, Lane::ResultQueue] {
-            let always = planned > 0 && matches!(lane, Lane::Reorder | Lane::ResultQueue);
-            if let Some(rows) = rows(lane).or(always.then_some(1)) {
-                lanes.push(lane, rows);
+        let rows = Used::of(run).rows(Lane::Trainer).unwrap_or(1);
+        lanes.push(Lane::Trainer, rows, space::GAP);
+        lanes.height += space::GAP / 2.0;
+        lanes
+    }
+
+    /// The lanes of a run but the trainer's: what happened to its batches last comes first.
+    /// All workers are there from the beginning, so that nothing pops up.
+    pub fn of(run: &Run, folded: &BTreeSet<Group>) -> Self {
+        let used = Used::of(run);
+        let mut lanes = Self::default();
+        let has_workers = used.planned > 0 || !used.workers.is_empty();
+        if let Some(rows) = used.rows(Lane::Reorder).or(has_workers.then_some(1)) {
+            let members = vec![(Lane::Reorder, rows)];
+            if folded.contains(&Group::Reorder) {
+                lanes.push_head(Group::Reorder, true, members);
+            } else {
+                lanes.push(Lane::Reorder, rows, space::GAP / 2.0);
             }
         }
-        for worker in workers {
-            lanes.push(
-                Lane::Worker(worker),
-                rows(Lane::Worker(worker)).unwrap_or(1),
-            );
-            let queue = Lane::IndexQueue(worker);
-            lanes.push(
-                queue,
-                rows(queue)
-                    .unwrap_or(1)
-                    .max(options.prefetch().min(MOST_INDEX_ROWS)),
-            );
+        for lane in [Lane::Pin, Lane::Main] {
+            if let Some(rows) = used.rows(lane) {
+                lanes.push(lane, rows, space::GAP);
+            }
         }
-        if let Some(rows) = rows(Lane::Main) {
-            lanes.push(Lane::Main, rows);
-        }
+        lanes.push_workers(&used, folded);
+        lanes.push_queues(&used, has_workers, folded);
+        lanes.push_gauges(run, folded);
         lanes
+    }
+
+    fn push_workers(&mut self, used: &Used, folded: &BTreeSet<Group>) {
+        let workers = used.workers.iter().map(|w| Lane::Worker(*w));
+        let members: Vec<(Lane, usize)> = workers
+            .map(|lane| (lane, used.rows(lane).unwrap_or(1)))
+            .collect();
+        if members.is_empty() {
+            return;
+        }
+        let is_folded = folded.contains(&Group::Workers);
+        self.push_head(Group::Workers, is_folded, members);
+        if is_folded {
+            return;
+        }
+        for (k, worker) in used.workers.iter().enumerate() {
+            let lane = Lane::Worker(*worker);
+            let gap = if k == 0 { 2.0 } else { space::GAP };
+            self.push(lane, used.rows(lane).unwrap_or(1), gap);
+            let queue = Lane::IndexQueue(*worker);
+            let rows = used.rows(queue).unwrap_or(1);
+            self.push(queue, rows.max(used.prefetch.min(MOST_INDEX_ROWS)), 1.0);
+        }
+    }
+
+    fn push_queues(&mut self, used: &Used, has_workers: bool, folded: &BTreeSet<Group>) {
+        let queues = [Lane::ResultQueue, Lane::DataQueue];
+        let members: Vec<(Lane, usize)> = queues
+            .into_iter()
+            .filter_map(|lane| {
+                let always = has_workers && lane == Lane::ResultQueue;
+                Some((lane, used.rows(lane).or(always.then_some(1))?))
+            })
+            .collect();
+        if members.is_empty() {
+            return;
+        }
+        let is_folded = folded.contains(&Group::Queues);
+        self.push_head(Group::Queues, is_folded, members.clone());
+        if !is_folded {
+            for (k, (lane, rows)) in members.into_iter().enumerate() {
+                self.push(lane, rows, if k == 0 { 2.0 } else { space::GAP });
+            }
+        }
+    }
+
+    fn push_gauges(&mut self, run: &Run, folded: &BTreeSet<Group>) {
+        let charts = Chart::all(run);
+        if charts.is_empty() {
+            return;
+        }
+        let is_folded = folded.contains(&Group::Gauges);
+        self.push_head(Group::Gauges, is_folded, Vec::new());
+        if is_folded {
+            return;
+        }
+        for (k, chart) in charts.into_iter().enumerate() {
+            let top = self.height + if k == 0 { 2.0 } else { space::GAP };
+            let chart = ChartBox {
+                chart,
+                top,
+                height: CHART_HEIGHT,
+            };
+            self.height = chart.bottom();
+            self.charts.push(chart);
+        }
+    }
+
+    fn push_head(&mut self, group: Group, folded: bool, members: Vec<(Lane, usize)>) {
+        let gap = match group {
+            Group::Reorder => space::GAP / 2.0,
+            _ => 2.0 * space::GAP,
+        };
+        // Folded gauges have no time to sum up.
+        let height = if folded && !members.is_empty() {
+            space::LANE
+        } else {
+            HEAD_HEIGHT
+        };
+        let head = Head {
+            group,
+            top: self.height + gap,
+            height,
+            folded,
+            members,
+        };
+        self.height = head.bottom();
+        self.heads.push(head);
+    }
+
+    fn push(&mut self, lane: Lane, rows: usize, gap: f32) {
+        let lane = LaneBox::new(lane, self.height + gap, rows);
+        self.height = lane.bottom();
+        self.boxes.push(lane);
     }
 
     /// Makes areas of queues whose batches are too short on the screen to be told apart. Heights stay as they are.
@@ -179,31 +332,52 @@ impl Lanes {
         self
     }
 
-    fn push(&mut self, lane: Lane, rows: usize) {
-        let gap = match (self.boxes.last(), lane) {
-            (None, _) => space::GAP,
-            (_, Lane::IndexQueue(_)) => 1.0,
-            // The workers are a group of their own.
-            (Some(above), Lane::Worker(_) | Lane::Main)
-                if !matches!(above.lane, Lane::IndexQueue(_)) =>
-            {
-                2.0 * space::GAP
-            }
-            _ => space::GAP,
-        };
-        let lane = LaneBox::new(lane, self.height + gap, rows);
-        self.height = lane.bottom();
-        self.boxes.push(lane);
-    }
-
-    /// The lane at `y` points below the first one.
-    pub fn at(&self, y: f32) -> Option<&LaneBox> {
-        self.boxes.iter().find(|b| (b.top..b.bottom()).contains(&y))
-    }
-
     /// The place of a lane.
     pub fn find(&self, lane: Lane) -> Option<&LaneBox> {
         self.boxes.iter().find(|b| b.lane == lane)
+    }
+
+    /// Upper and lower edge of what shows a track: its row, or the heading of the group that it is folded into.
+    pub fn edges(&self, track: Track) -> Option<(f32, f32)> {
+        if let Some(lane) = self.find(track.lane) {
+            return Some(lane.row(usize::from(track.row)));
+        }
+        let group = Group::of(track.lane)?;
+        let head = self.heads.iter().find(|h| h.group == group && h.folded)?;
+        Some((head.top, head.bottom()))
+    }
+}
+
+/// What a run has used so far, and will use.
+struct Used {
+    lanes: Vec<(Lane, usize)>,
+    workers: BTreeSet<u16>,
+    planned: u16,
+    prefetch: usize,
+}
+
+impl Used {
+    fn of(run: &Run) -> Self {
+        let lanes: Vec<(Lane, usize)> = run.lanes().collect();
+        let options = &run.info.options;
+        // A file may say anything; workers that were seen have lanes in any case.
+        let planned = options.num_workers.min(256) as u16;
+        let seen = lanes.iter().filter_map(|(lane, _)| match lane {
+            Lane::Worker(w) | Lane::IndexQueue(w) => Some(*w),
+            _ => None,
+        });
+        Self {
+            workers: (0..planned).chain(seen).collect(),
+            planned,
+            prefetch: options.prefetch(),
+            lanes,
+        }
+    }
+
+    /// How many rows a lane has; `None` if nothing was ever in it.
+    fn rows(&self, lane: Lane) -> Option<usize> {
+        let found = self.lanes.binary_search_by_key(&lane, |(l, _)| *l).ok()?;
+        Some(self.lanes[found].1)
     }
 }
 
@@ -213,31 +387,60 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn every_worker_is_there_from_the_beginning() {
+    fn planned(num_workers: usize) -> Run {
         let options = RunOptions {
-            num_workers: 2,
+            num_workers,
             ..RunOptions::default()
         };
-        let run = Run::new(RunInfo {
+        Run::new(RunInfo {
             options,
             ..RunInfo::default()
-        });
-        let lanes = Lanes::of(&run);
+        })
+    }
+
+    /// Upper and lower edges of everything, from top to bottom.
+    fn places(lanes: &Lanes) -> Vec<(f32, f32)> {
+        let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
+        let heads = lanes.heads.iter().map(|h| (h.top, h.bottom()));
+        let charts = lanes.charts.iter().map(|c| (c.top, c.bottom()));
+        let mut all: Vec<(f32, f32)> = boxes.chain(heads).chain(charts).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all
+    }
+
+    #[test]
+    fn every_worker_is_there_from_the_beginning() {
+        let lanes = Lanes::of(&planned(2), &BTreeSet::new());
         let names: Vec<String> = lanes.boxes.iter().map(|b| b.lane.to_string()).collect();
         assert_eq!(
             names,
             [
-                "trainer",
                 "reorder buffer",
-                "result queue",
                 "worker 0",
                 "index queue 0",
                 "worker 1",
-                "index queue 1"
+                "index queue 1",
+                "result queue",
             ]
         );
-        assert!(lanes.boxes.windows(2).all(|w| w[0].bottom() < w[1].top));
+        assert!(places(&lanes).windows(2).all(|w| w[0].1 < w[1].0));
+    }
+
+    #[test]
+    fn folded_groups_take_little_room_and_lose_no_lane() {
+        let run = planned(64);
+        let open = Lanes::of(&run, &BTreeSet::new());
+        let every = Group::ALL.into_iter().collect();
+        let folded = Lanes::of(&run, &every);
+        assert!(folded.height < 120.0 && open.height > 2_000.0);
+        assert!(places(&folded).windows(2).all(|w| w[0].1 < w[1].0));
+        for lane in &open.boxes {
+            let track = Track {
+                lane: lane.lane,
+                row: 0,
+            };
+            assert!(folded.edges(track).is_some(), "{}", lane.lane);
+        }
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Mesh, Pos2, Rangef, Rect, pos2};
-use loadscope_trace::{Activity, Run, Shares, Span};
+use loadscope_trace::{Activity, Lane, Run, Shares, Span};
 
 use super::axis::TimeAxis;
+use super::chart::Step;
 use super::detail;
-use super::lanes::{Form, LaneBox, Lanes};
+use super::lanes::{ChartBox, Form, Head, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use crate::theme::Palette;
 use crate::view::Item;
@@ -51,7 +52,7 @@ pub struct Label {
 }
 
 /// Text is the expensive part: more labels than this nobody reads.
-const MOST_LABELS: usize = 400;
+pub(super) const MOST_LABELS: usize = 400;
 /// The narrowest span with a label, points.
 const LABEL_FROM: f32 = 32.0;
 /// Width of a letter of a label, points.
@@ -68,13 +69,13 @@ pub(super) struct Ink {
 }
 
 impl Ink {
-    fn new(canvas: &Canvas<'_>, lane: &LaneBox) -> Self {
+    fn new(canvas: &Canvas<'_>, shows: impl Fn(Lane) -> bool) -> Self {
         let full = Activity::ALL.map(|a| canvas.palette.activity(a));
         Self {
             full,
             dimmed: full.map(|colour| canvas.palette.dimmed(colour)),
             selection: canvas.selection,
-            lane_in_focus: canvas.selection == Some(Item::Lane(lane.lane)),
+            lane_in_focus: matches!(canvas.selection, Some(Item::Lane(lane)) if shows(lane)),
         }
     }
 
@@ -115,16 +116,33 @@ impl Painted {
 fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
     let mut drawn = Vec::new();
     let grid = Grid::new(&canvas.axis, canvas.run.end());
-    let edges_of = |lane: &LaneBox| Rangef::new(canvas.top + lane.top, canvas.top + lane.bottom());
-    let seen = |lane: &&LaneBox| edges_of(lane).intersects(canvas.visible);
-    for lane in canvas.lanes.boxes.iter().filter(seen) {
-        let ground = Rect::from_x_y_ranges(canvas.axis.range, edges_of(lane));
-        mesh.add_colored_rect(ground, lane_ground(canvas.palette));
+    let place = |top: f32, bottom: f32| Rangef::new(canvas.top + top, canvas.top + bottom);
+    let seen = |edges: &Rangef| edges.intersects(canvas.visible);
+    for edges in grounds(canvas.lanes).map(|(top, bottom)| place(top, bottom)) {
+        if seen(&edges) {
+            let ground = Rect::from_x_y_ranges(canvas.axis.range, edges);
+            mesh.add_colored_rect(ground, lane_ground(canvas.palette));
+        }
     }
     paint_marks(mesh, canvas);
-    for lane in canvas.lanes.boxes.iter().filter(seen) {
-        let edges = edges_of(lane);
-        let ink = Ink::new(canvas, lane);
+    for head in canvas.lanes.heads.iter().filter(|h| h.folded) {
+        let edges = place(head.top, head.bottom());
+        if seen(&edges) {
+            paint_summary(mesh, canvas, head, &grid, &mut drawn, edges);
+        }
+    }
+    for chart in &canvas.lanes.charts {
+        let edges = place(chart.top, chart.bottom());
+        if seen(&edges) {
+            paint_chart(mesh, canvas, chart, &grid, edges);
+        }
+    }
+    for lane in &canvas.lanes.boxes {
+        let edges = place(lane.top, lane.bottom());
+        if !seen(&edges) {
+            continue;
+        }
+        let ink = Ink::new(canvas, |selected| selected == lane.lane);
         let tracks = lane.tracks().filter_map(|track| canvas.run.track(track));
         if lane.form == Form::Depth {
             drawn.clear();
@@ -145,6 +163,75 @@ fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
             // On top, so that a short stretch between two long ones keeps its pixel.
             bars(mesh, canvas, &ink, &drawn, edges, 1);
         }
+    }
+}
+
+/// Upper and lower edges of everything that shows time.
+fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
+    let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
+    let folded = |h: &&Head| h.folded && !h.members.is_empty();
+    let heads = lanes.heads.iter().filter(folded);
+    let charts = lanes.charts.iter().map(|c| (c.top, c.bottom()));
+    boxes
+        .chain(heads.map(|h| (h.top, h.bottom())))
+        .chain(charts)
+}
+
+/// What the lanes of a folded group did together.
+fn paint_summary(
+    mesh: &mut Mesh,
+    canvas: &Canvas<'_>,
+    head: &Head,
+    grid: &Grid,
+    drawn: &mut Vec<Drawn>,
+    edges: Rangef,
+) {
+    let members = |lane: Lane| head.members.iter().any(|(member, _)| *member == lane);
+    let ink = Ink::new(canvas, members);
+    let tracks = head.tracks().filter_map(|track| canvas.run.track(track));
+    drawn.clear();
+    lay_out_depth(tracks, grid, drawn);
+    bars(mesh, canvas, &ink, drawn, edges, head.rows());
+}
+
+/// A quantity as an area with an upper edge that can be followed.
+fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Grid, edges: Rangef) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    let dimmed = canvas
+        .selection
+        .is_some_and(|s| !matches!(s, Item::Range(..)));
+    let ink = |share: f32| {
+        let colour = canvas
+            .palette
+            .canvas
+            .lerp_to_gamma(canvas.palette.text, share);
+        if dimmed {
+            canvas.palette.dimmed(colour)
+        } else {
+            colour
+        }
+    };
+    let (area, line) = (ink(0.28), ink(0.62));
+    let highest = chart.chart.top(canvas.run);
+    let mut steps: Vec<Step> = Vec::new();
+    chart.chart.lay_out(canvas.run, grid, &mut steps);
+    let height_of = |value: f64| (value / highest).clamp(0.0, 1.0) as f32 * (edges.span() - 2.0);
+    let mut last: Option<(f32, f32)> = None;
+    for step in &steps {
+        let left = canvas.axis.x(step.start);
+        let right = canvas.axis.x(step.end).max(left + pixel);
+        let y = edges.max - height_of(step.value);
+        if step.value > 0.0 {
+            mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=edges.max), area);
+        }
+        let y = y.min(edges.max - pixel);
+        mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=y + pixel), line);
+        // From one value to the next.
+        if let Some((before, end)) = last.filter(|(_, end)| (end - left).abs() < pixel) {
+            let jump = Rangef::new(before.min(y), before.max(y) + pixel);
+            mesh.add_colored_rect(Rect::from_x_y_ranges(end - pixel..=end, jump), line);
+        }
+        last = Some((y, right));
     }
 }
 
@@ -198,12 +285,22 @@ fn paint_span(
     let Some(batch) = canvas.run.batches().get(row) else {
         return;
     };
-    let text = label(span.activity, batch.id.idx, rect);
+    let mut text = label(span.activity, batch.id.idx, rect);
     if span.activity == Activity::Fetching {
         let label_end = text
             .as_deref()
             .map_or(left, |text| left + label_width(text));
-        detail::paint_samples(mesh, canvas, row, rect, label_end, colour);
+        let mut inside = detail::Inside {
+            canvas,
+            row,
+            rect,
+            colour,
+            labels,
+            text: &|ground| ink.text(canvas.palette, ground),
+        };
+        if inside.paint(mesh, label_end) {
+            text = None;
+        }
     }
     if batch.has_error && rect.height() >= LABEL_HEIGHT {
         let mark = Rect::from_x_y_ranges(rect.x_range(), edges.min..=edges.min + 3.0);
@@ -235,7 +332,7 @@ fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
 }
 
 /// About how wide a label is, with its air.
-fn label_width(text: &str) -> f32 {
+pub(super) fn label_width(text: &str) -> f32 {
     text.len() as f32 * LETTER + 8.0
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use eframe::egui::{
-    Align2, CursorIcon, Galley, Painter, PointerButton, Rangef, Rect, Role, Sense, Shape, Stroke,
-    StrokeKind, Ui, WidgetInfo, pos2,
+    Align2, CursorIcon, Galley, Painter, PointerButton, Rangef, Rect, Response, Role, Sense, Shape,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2,
 };
 use loadscope_trace::Nanos;
 
 use super::input::{Asks, Drag, range};
 use super::scene::Scene;
+use super::{found, found_here, marks};
 use crate::command::Command;
 use crate::theme::{self, size};
 use crate::view::{Cursor, Item};
@@ -44,12 +45,27 @@ pub(super) fn show(
     );
     // A point of room on the left: the first mark is often exactly at the edge.
     let painter = ui.painter_at(strip.expand2([1.0, 0.0].into()));
-    let pill = pointer.map(|t| pill(&painter, strip, scene, t).0);
-    paint_marks(&painter, strip, scene, pill);
-    paint_range(&painter, strip, scene);
-
+    let flags = marks::flags(&painter, strip, scene);
+    let mut covered: Vec<Rect> = flags.iter().map(|flag| flag.place).collect();
+    covered.extend(pointer.map(|t| pill(&painter, strip, scene, t).0));
+    covered.extend(paint_range(&painter, strip, scene, &covered));
+    paint_marks(&painter, strip, scene, &covered);
+    let found = found_here(scene, &scene.axis);
+    found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, "Time ruler"));
+    // After the ruler, so that a flag can be taken.
+    marks::show(ui, &painter, strip, &flags, scene, asks);
+    handle(ui, &response, scene, drag, asks);
+}
+
+fn handle(
+    ui: &Ui,
+    response: &Response,
+    scene: &Scene<'_>,
+    drag: &mut Option<Drag>,
+    asks: &mut Asks,
+) {
     let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
         return;
     };
@@ -82,7 +98,7 @@ pub(super) fn show(
     }
 }
 
-fn paint_marks(painter: &Painter, strip: Rect, scene: &Scene<'_>, pill: Option<Rect>) {
+fn paint_marks(painter: &Painter, strip: Rect, scene: &Scene<'_>, covered: &[Rect]) {
     let axis = &scene.axis;
     let ticks = axis.ticks();
     let bottom = strip.bottom() - 1.0;
@@ -110,23 +126,27 @@ fn paint_marks(painter: &Painter, strip: Rect, scene: &Scene<'_>, pill: Option<R
         let text = painter.layout_no_wrap(text, theme::mono(size::SMALL), scene.palette.weak);
         let at = pos2(x + 4.0, strip.center().y - text.size().y / 2.0);
         let place = Rect::from_min_size(at, text.size());
-        let covered = pill.is_some_and(|pill| pill.intersects(place));
+        let covered = covered.iter().any(|other| other.intersects(place));
         if !covered && place.right() <= strip.right() {
             painter.galley(at, text, scene.palette.weak);
         }
     }
 }
 
-fn paint_range(painter: &Painter, strip: Rect, scene: &Scene<'_>) {
+/// The selected range with its length, where nothing else is written. Returns where that is.
+fn paint_range(
+    painter: &Painter,
+    strip: Rect,
+    scene: &Scene<'_>,
+    covered: &[Rect],
+) -> Option<Rect> {
     let Some(Item::Range(start, end)) = scene.state.selection else {
-        return;
+        return None;
     };
-    let (left, right) = (
-        scene.axis.x(start).max(strip.left()),
-        scene.axis.x(end).min(strip.right()),
-    );
+    let left = scene.axis.x(start).max(strip.left());
+    let right = scene.axis.x(end).min(strip.right());
     if right <= left {
-        return;
+        return None;
     }
     let band = Rect::from_x_y_ranges(left..=right, strip.y_range());
     painter.rect_filled(band, 0.0, scene.palette.selected());
@@ -135,13 +155,18 @@ fn paint_range(painter: &Painter, strip: Rect, scene: &Scene<'_>) {
         theme::mono(size::SMALL),
         scene.palette.strong,
     );
-    if text.size().x + 8.0 < band.width() {
-        painter.galley(
-            band.center() - text.size() / 2.0,
-            text,
-            scene.palette.strong,
-        );
-    }
+    // In the middle, or at one of the ends if something is there.
+    let room = band.shrink2([4.0, 0.0].into());
+    let place = [
+        Align2::CENTER_CENTER,
+        Align2::LEFT_CENTER,
+        Align2::RIGHT_CENTER,
+    ]
+    .map(|align| align.align_size_within_rect(text.size(), room))
+    .into_iter()
+    .find(|place| room.contains_rect(*place) && !covered.iter().any(|c| c.intersects(*place)))?;
+    painter.galley(place.min, text, scene.palette.strong);
+    Some(place)
 }
 
 /// The line of the time cursor through `height`, with its handle in the ruler.

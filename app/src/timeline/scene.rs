@@ -1,10 +1,10 @@
 //! What every part of the timeline needs to know in a frame.
 
 use eframe::egui::{Rangef, Rect, pos2};
-use loadscope_trace::{Nanos, Shares};
+use loadscope_trace::{Nanos, Shares, Track};
 
 use super::axis::TimeAxis;
-use super::lanes::{LaneBox, Lanes};
+use super::lanes::Lanes;
 use super::layout::Grid;
 use crate::state::State;
 use crate::theme::{Palette, space};
@@ -17,6 +17,9 @@ pub(super) struct Scene<'a> {
     /// Time to pixels, for ruler and lanes.
     pub axis: TimeAxis,
     pub grid: Grid,
+    /// The trainer's lane, which does not scroll.
+    pub pinned: &'a Lanes,
+    /// The other lanes.
     pub lanes: &'a Lanes,
     /// The whole run.
     pub whole: TimeView,
@@ -29,17 +32,36 @@ impl Scene<'_> {
         (self.axis.view.start.max(Nanos::ZERO).min(end), end)
     }
 
-    /// How the part of a lane that is on the screen was spent, and how much there was to spend.
-    pub fn shares(&self, lane: &LaneBox) -> (Shares, Nanos) {
+    /// How the part of some tracks that is on the screen was spent, and how much there was to spend.
+    pub fn shares(&self, tracks: impl Iterator<Item = Track>) -> (Shares, Nanos) {
         let (start, end) = self.on_screen();
-        let tracks = lane
-            .tracks()
-            .filter_map(|track| self.state.run.track(track));
-        let shares = tracks.fold(Shares::default(), |sum, spans| {
-            sum + (spans.until(end) - spans.until(start))
-        });
-        let time = (end - start).0.saturating_mul(lane.rows as i64);
-        (shares, Nanos(time))
+        let mut whole = 0i64;
+        let mut sum = Shares::default();
+        for track in tracks {
+            whole = whole.saturating_add((end - start).0);
+            if let Some(spans) = self.state.run.track(track) {
+                sum = sum + (spans.until(end) - spans.until(start));
+            }
+        }
+        (sum, Nanos(whole))
+    }
+}
+
+/// A part of the lanes on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    /// What can be seen of it, with the labels.
+    pub area: Rect,
+    /// Where its first lane begins; above the area when it is scrolled.
+    pub top: f32,
+    pub lanes: &'a Lanes,
+}
+
+impl Part<'_> {
+    /// Upper and lower edge of what shows a track, on the screen.
+    pub fn edges(&self, track: Track) -> Option<Rangef> {
+        let (from, to) = self.lanes.edges(track)?;
+        Some(Rangef::new(self.top + from, self.top + to))
     }
 }
 
@@ -48,8 +70,12 @@ impl Scene<'_> {
 pub(super) struct Areas {
     pub minimap: Rect,
     pub ruler: Rect,
+    /// The trainer's lane with its label.
+    pub pinned: Rect,
     /// Lanes with their labels.
     pub lanes: Rect,
+    /// What the colours mean.
+    pub legend: Rect,
     /// Left and right edge of what shows time, in all of them.
     pub time: Rangef,
 }
@@ -60,16 +86,21 @@ impl Areas {
     /// Width of the labels.
     pub const GUTTER: f32 = 144.0;
 
-    pub fn of(rect: Rect) -> Self {
+    /// Divides `rect`, with so much for the trainer's lane and for the legend.
+    pub fn of(rect: Rect, pinned: f32, legend: f32) -> Self {
         let below_map = (rect.top() + Self::MINIMAP).min(rect.bottom());
         let below_ruler = (below_map + Self::RULER).min(rect.bottom());
+        let below_pinned = (below_ruler + pinned).min(rect.bottom());
+        let legend = (rect.bottom() - legend).max(below_pinned);
         let left = rect.left() + Self::GUTTER.min(rect.width() / 2.0);
         let part =
             |top, bottom| Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), bottom));
         Self {
             minimap: part(rect.top(), below_map),
             ruler: part(below_map, below_ruler),
-            lanes: part(below_ruler, rect.bottom()),
+            pinned: part(below_ruler, below_pinned),
+            lanes: part(below_pinned, legend),
+            legend: part(legend, rect.bottom()),
             time: Rangef::new(left, (rect.right() - space::MARGIN).max(left + 1.0)),
         }
     }

@@ -3,7 +3,9 @@
 use eframe::egui::{Rangef, Rect, Response, Tooltip, Ui};
 use loadscope_trace::Nanos;
 
-use super::hit::Target;
+use super::chart::Chart;
+use super::group::Group;
+use super::hit::{Bucket, Target};
 use super::lanes::LaneBox;
 use super::scene::Scene;
 use super::words;
@@ -27,13 +29,52 @@ pub(super) fn show(
 
 /// About a lane as a whole.
 pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
-    let (shares, whole) = scene.shares(lane);
+    let (shares, whole) = scene.shares(lane.tracks());
     let lines = [
         lane.lane.to_string(),
         words::shares(&shares, whole),
         words::about_lane(lane.lane).to_owned(),
     ];
     hang(response, row, |ui| paint_lines(ui, scene, &lines));
+}
+
+/// About the lanes of a folded group, around the pointer.
+pub(super) fn show_summary(
+    response: &Response,
+    row: Rect,
+    x: f32,
+    scene: &Scene<'_>,
+    group: Group,
+    bucket: &Bucket,
+) {
+    let name = group.label().to_lowercase();
+    let lines = words::about_bucket(&scene.axis, &name, bucket);
+    let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
+    hang(response, below, |ui| paint_lines(ui, scene, &lines));
+}
+
+/// About a quantity, at the pointer or as a whole.
+pub(super) fn show_chart(
+    response: &Response,
+    row: Rect,
+    x: f32,
+    scene: &Scene<'_>,
+    chart: Chart,
+    name: &str,
+) {
+    let run = &scene.state.run;
+    let (start, end, below) = if scene.axis.range.contains(x) {
+        let (start, end) = scene.grid.around(scene.axis.time(x));
+        let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
+        (start, scene.grid.so_far(end), below)
+    } else {
+        let (start, end) = scene.on_screen();
+        (start, end, row)
+    };
+    let value = chart.value(run, start, end);
+    let value = value.map_or("—".to_owned(), |v| chart.text(v));
+    let lines = [name.to_owned(), value, chart.about().to_owned()];
+    hang(response, below, |ui| paint_lines(ui, scene, &lines));
 }
 
 fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {

@@ -10,7 +10,7 @@ use crate::format;
 pub fn lines(run: &Run, axis: &TimeAxis, target: &Target, t: Nanos) -> Vec<String> {
     match target {
         Target::Span(track, span) => about_span(run, axis, track.lane, span, t),
-        Target::Bucket(bucket) => about_bucket(axis, bucket),
+        Target::Bucket(bucket) => about_bucket(axis, &bucket.lane.to_string(), bucket),
         Target::Lane(_) => Vec::new(),
     }
 }
@@ -76,20 +76,30 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
         text += &format!(" · index {}", format::count(index));
     }
     text += &format!(" · {}", sample.wall);
-    let stages = run.sample_stages(row)?;
-    let names = stages.names.iter().enumerate();
-    let parts: Vec<String> = names
-        .map(|(name_at, name)| format!("{name} {}", stages.wall(name_at, sample.position)))
-        .collect();
-    Some(vec![text, parts.join(" · ")])
+    let mut lines = vec![text];
+    if let Some(stages) = run.sample_stages(row) {
+        let names = stages.names.iter().enumerate();
+        let mut start = sample.start;
+        let parts: Vec<String> = names
+            .map(|(name_at, name)| {
+                let wall = stages.wall(name_at, sample.position);
+                let here = (start..start + wall).contains(&t);
+                start = start + wall;
+                let mark = if here { "→ " } else { "" };
+                format!("{mark}{name} {wall}")
+            })
+            .collect();
+        lines.push(parts.join(" · "));
+    }
+    Some(lines)
 }
 
-fn about_bucket(axis: &TimeAxis, bucket: &Bucket) -> Vec<String> {
+/// The lines of a tooltip for spans of `place` that are too narrow to be told apart.
+pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String> {
     let length = bucket.end - bucket.start;
     let what = format!(
-        "{} · {}",
+        "{} · {place}",
         format::plural(bucket.spans, "span", "spans"),
-        bucket.lane
     );
     let how_long = format!("{length}, from {}", axis.exact(bucket.start));
     let whole = Nanos(length.0.saturating_mul(bucket.rows as i64));

@@ -44,15 +44,12 @@ impl Run {
         };
         match counter {
             Counter::In(lane) => sum(&|l| l == lane, &Shares::total),
-            Counter::TasksOutstanding => sum(
-                &|l| !matches!(l, Lane::Trainer | Lane::Reorder),
-                &Shares::total,
-            ),
+            Counter::TasksOutstanding => self.tasks_outstanding().area(t.min(self.last)) as f64,
             Counter::Held => sum(&|l| l == Lane::Reorder, &|s| s.of(A::Held)),
             Counter::Waiting => sum(&|l| l == Lane::Trainer, &|s| s.of(A::Waiting)),
             Counter::BatchesPerSecond => {
                 // Half-open like the spans: what happens at an edge belongs to the bucket after it.
-                let yielded = self.yields.partition_point(|at| *at < t);
+                let yielded = self.yields.before(t);
                 yielded as f64 * 1e9
             }
         }

@@ -34,11 +34,14 @@ mod message;
 mod options;
 mod rows;
 mod run;
+mod series;
 mod sorter;
 mod span;
+mod spans;
 mod stage;
 mod summary;
 mod time;
+mod timings;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use content::{BatchContent, Field, FieldData, Pictures};
@@ -55,9 +58,11 @@ pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, re
 pub use machine::{HeldBatch, Machine};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
-pub use run::{Epoch, Run, Transition, Wait, Worker};
+pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
+pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;
-pub use span::{Activity, Shares, Span, Spans};
+pub use span::{Activity, Shares, Span};
+pub use spans::Spans;
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;

@@ -3,6 +3,7 @@
 //! The format is described in `loader/trace/FORMAT.md`.
 
 mod header;
+mod quick;
 mod read;
 mod wire;
 mod write;

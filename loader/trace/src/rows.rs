@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::span::Spans;
+use crate::spans::Spans;
 use crate::{Activity, Nanos};
 
 /// The rows of a lane, and which of them are free.
@@ -66,6 +66,10 @@ impl Rows {
             span.end = at;
             self.free.insert(0);
         }
+    }
+
+    pub fn shrink_to_fit(&mut self) {
+        self.spans.iter_mut().for_each(Spans::shrink_to_fit);
     }
 
     fn open_mut(&mut self, row: u16) -> Option<&mut crate::Span> {

@@ -2,15 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::batch::Batch;
-use crate::event::{Dispatch, EndReason, Event, EventKind, Gauge, WorkerInfo};
+use crate::batch::{Batch, Extent};
+use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
 use crate::machine::Keyframe;
 use crate::rows::Rows;
+use crate::series::{Series, Ticks};
+use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
+mod memory;
 mod place;
 mod query;
+mod range;
+
+pub use memory::Memory;
+pub use range::RangeSummary;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
 const MAX_GAPS: usize = 1 << 20;
@@ -76,12 +83,16 @@ pub struct Run {
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Vec<Wait>,
     /// When batches were handed to the trainer.
-    pub(crate) yields: Vec<Nanos>,
+    pub(crate) yields: Ticks,
+    /// When batches were dispatched.
+    pub(crate) dispatched: Ticks,
+    /// When they were received by the main thread, or given up.
+    pub(crate) arrived: Ticks,
     pub(crate) messages: Vec<(Nanos, Message)>,
-    pub(crate) gauges: Vec<(Nanos, Gauge)>,
+    pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     pub(crate) indices: Vec<u64>,
-    pub(crate) timings: Vec<crate::SampleTiming>,
+    pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
     pub(crate) stage_names: Vec<Vec<String>>,
     /// Batches that are in no final stage: epoch and position.
@@ -100,6 +111,8 @@ pub struct Run {
     pub(crate) ended: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
+    /// When the observer told that it had lost events, and how many.
+    pub(crate) losses: Vec<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
 }
@@ -144,9 +157,15 @@ impl Run {
             },
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
-            EventKind::Gauge(gauge) => self.gauges.push((at, (**gauge).clone())),
+            EventKind::Gauge(gauge) => {
+                let series = self.gauges.entry((gauge.lane, gauge.what)).or_default();
+                series.push(at, gauge.value);
+            }
             EventKind::Message(message) => self.message(at, message),
-            EventKind::Dropped { count } => self.dropped = self.dropped.saturating_add(*count),
+            EventKind::Dropped { count } => {
+                self.dropped = self.dropped.saturating_add(*count);
+                self.losses.push((at, *count));
+            }
         }
     }
 
@@ -227,7 +246,7 @@ impl Run {
         epoch.rows.extend(std::iter::repeat_n(u32::MAX, missing));
         epoch.rows.push(row);
         self.inconsistent += u64::from(missing > 0);
-        let first = self.indices.len() as u64;
+        let indices = Extent::new(self.indices.len(), dispatch.indices.len() as u32);
         self.indices.extend_from_slice(&dispatch.indices);
         self.batches.push(Batch {
             id: dispatch.batch,
@@ -240,11 +259,12 @@ impl Run {
             place: None,
             first: self.transitions.len() as u32,
             last: u32::MAX,
-            indices: (first, dispatch.indices.len() as u32),
-            timings: (0, 0),
-            stages: (0, 0),
+            indices,
+            timings: Extent::default(),
+            stages: Extent::default(),
             stage_names: None,
         });
+        self.dispatched.push(at);
         self.note_transition(at, row, Stage::Queued);
         self.in_flight.insert((dispatch.batch.epoch, row));
         self.move_to(at, row, Stage::Queued);
@@ -270,6 +290,9 @@ impl Run {
         let batch = &mut self.batches[row];
         batch.was_held |= stage == Stage::Held;
         batch.was_yielded |= stage == Stage::Training;
+        if stage.has_arrived() && !batch.stage.has_arrived() {
+            self.arrived.push(at);
+        }
         batch.stage = stage;
         let epoch = batch.id.epoch;
         let row = row as u32;
@@ -318,6 +341,22 @@ impl Run {
             self.batches[row].has_error = true;
         }
         self.messages.push((at, message.clone()));
+    }
+
+    /// Gives back memory that was kept for events to come: after the last one of a recording.
+    pub fn shrink_to_fit(&mut self) {
+        self.batches.shrink_to_fit();
+        self.transitions.shrink_to_fit();
+        self.keyframes.shrink_to_fit();
+        self.waits.shrink_to_fit();
+        self.indices.shrink_to_fit();
+        self.timings.shrink_to_fit();
+        self.stage_walls.shrink_to_fit();
+        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
+            ticks.shrink_to_fit();
+        }
+        self.lanes.values_mut().for_each(Rows::shrink_to_fit);
+        self.epochs.iter_mut().for_each(|e| e.rows.shrink_to_fit());
     }
 
     /// Position in [`Run::batches`] of a batch.

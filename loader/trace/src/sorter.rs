@@ -4,7 +4,7 @@
 //! wants them in order; this holds events back for a moment, no longer than `window`.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::{Event, Nanos};
 
@@ -12,7 +12,10 @@ use crate::{Event, Nanos};
 #[derive(Debug)]
 pub struct Sorter {
     window: Nanos,
-    heap: BinaryHeap<Reverse<Pending>>,
+    /// What came in order: nearly everything.
+    queue: VecDeque<Pending>,
+    /// What came after something later.
+    stragglers: BinaryHeap<Reverse<Pending>>,
     next: u64,
     newest: Nanos,
     /// Time of the last event handed out.
@@ -50,7 +53,8 @@ impl Sorter {
     pub fn new(window: Nanos) -> Self {
         Self {
             window,
-            heap: BinaryHeap::new(),
+            queue: VecDeque::new(),
+            stragglers: BinaryHeap::new(),
             next: 0,
             newest: Nanos(i64::MIN),
             last: Nanos(i64::MIN),
@@ -68,11 +72,16 @@ impl Sorter {
     pub(crate) fn push_weighing(&mut self, event: Event, weight: usize) {
         self.newest = self.newest.max(event.at);
         self.weight += weight;
-        self.heap.push(Reverse(Pending {
+        let pending = Pending {
             order: (event.at, self.next),
             weight,
             event,
-        }));
+        };
+        if self.queue.back().is_none_or(|last| *last <= pending) {
+            self.queue.push_back(pending);
+        } else {
+            self.stragglers.push(Reverse(pending));
+        }
         self.next += 1;
     }
 
@@ -84,7 +93,11 @@ impl Sorter {
     /// The next event that is older than the window, measured from the newest event seen or from `now` if that is later.
     pub fn pop(&mut self, now: Option<Nanos>) -> Option<Event> {
         let newest = now.map_or(self.newest, |now| now.max(self.newest));
-        let Reverse(first) = self.heap.peek()?;
+        let first = match (self.queue.front(), self.stragglers.peek()) {
+            (Some(a), Some(Reverse(b))) => a.min(b),
+            (Some(first), None) | (None, Some(Reverse(first))) => first,
+            (None, None) => return None,
+        };
         if first.event.at > newest - self.window {
             return None;
         }
@@ -96,9 +109,18 @@ impl Sorter {
     /// An event that comes after later ones were handed out counts as happening now, so that what is handed out is in
     /// order for everyone who hears it.
     pub fn flush(&mut self) -> Option<Event> {
-        let Reverse(Pending {
+        let straggler = self.stragglers.peek().map(|Reverse(first)| first);
+        let from_queue = match (self.queue.front(), straggler) {
+            (Some(first), Some(straggler)) => first < straggler,
+            (first, _) => first.is_some(),
+        };
+        let Pending {
             mut event, weight, ..
-        }) = self.heap.pop()?;
+        } = if from_queue {
+            self.queue.pop_front()?
+        } else {
+            self.stragglers.pop()?.0
+        };
         self.weight -= weight;
         self.late += u64::from(event.at < self.last);
         self.last = self.last.max(event.at);
@@ -113,12 +135,12 @@ impl Sorter {
 
     /// Number of events held back.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.queue.len() + self.stragglers.len()
     }
 
     /// True if none is held back.
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.queue.is_empty() && self.stragglers.is_empty()
     }
 }
 

@@ -1,7 +1,7 @@
-//! A lane, a range of time, an activity: who spent how much time on what.
+//! A lane, an activity: who spent how much time on what.
 
 use eframe::egui::Ui;
-use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Stage, Track, WorkerId};
+use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 
 use super::rows::{Cell, Marks, fact, remark, row, section, share};
 use super::{meaning, title};
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     if empty {
         remark(ui, if lane.is_queue() { "Empty" } else { "Idle" });
     }
-    let spent = spent(&state.run, lane, Nanos(i64::MIN), now);
+    let spent = state.run.spent(lane, Nanos(i64::MIN), now);
     let whole = now - state.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
     // In a queue several batches wait at a time, so that shares of the run mean nothing there.
     table(
@@ -90,7 +90,7 @@ fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
         format::count(batches_done(run, worker, now)),
     );
     let start = known.map_or(Nanos::ZERO, |w| w.start);
-    let busy = spent(run, Lane::Worker(worker), start, now).total();
+    let busy = run.spent(Lane::Worker(worker), start, now).total();
     let part = busy.0 as f64 / (now - start).0.max(1) as f64;
     fact(ui, "Busy", format::percent(part));
 }
@@ -111,23 +111,8 @@ fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
     .count() as u64
 }
 
-/// Time per activity of all rows of a lane, between two instants.
-fn spent(run: &Run, lane: Lane, start: Nanos, end: Nanos) -> Shares {
-    let rows = run
-        .lanes()
-        .find(|(l, _)| *l == lane)
-        .map_or(0, |(_, rows)| rows);
-    let tracks = (0..rows).filter_map(|row| {
-        let row = u16::try_from(row).ok()?;
-        run.track(Track { lane, row })
-    });
-    tracks.fold(Shares::default(), |sum, t| {
-        sum + (t.until(end) - t.until(start))
-    })
-}
-
 /// Time per activity, with shares of `whole` if that makes sense.
-fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
+pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
     let palette = Palette::of(ui.ctx());
     section(ui, name);
     if shares.total().0 == 0 {
@@ -176,48 +161,6 @@ fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
     }
 }
 
-/// A range of time: what the trainer did in it, and what the workers did.
-pub fn range(ui: &mut Ui, state: &State, start: Nanos, end: Nanos) {
-    let run = &state.run;
-    let (start, end) = (start.min(end), start.max(end).min(run.end()));
-    let length = (end - start).max(Nanos::ZERO);
-    title(ui, &format!("{length} of time"));
-    let (from, to) = (start.as_secs_f64(), end.as_secs_f64());
-    remark(ui, &format!("From {from:.4} s to {to:.4} s"));
-    let all = run.transitions();
-    let first = all.partition_point(|t| t.at < start);
-    let after = all.partition_point(|t| t.at < end).max(first);
-    let count = all[first..after]
-        .iter()
-        .filter(|t| t.stage == Stage::Training)
-        .count() as u64;
-    ui.add_space(4.0);
-    fact(ui, "Batches handed out", format::count(count));
-    table(
-        ui,
-        "Trainer",
-        spent(run, Lane::Trainer, start, end),
-        Some(length),
-    );
-    let crew: Vec<Lane> = run
-        .lanes()
-        .map(|(lane, _)| lane)
-        .filter(|l| matches!(l, Lane::Worker(_) | Lane::Main))
-        .collect();
-    let sum = crew
-        .iter()
-        .fold(Shares::default(), |sum, l| sum + spent(run, *l, start, end));
-    let whole = Nanos(length.0.saturating_mul(crew.len() as i64));
-    let name = format::plural(crew.len() as u64, "worker", "workers");
-    table(ui, &format!("{name} together"), sum, Some(whole));
-    let rest = run
-        .lanes()
-        .map(|(lane, _)| lane)
-        .filter(|l| l.is_queue() || *l == Lane::Pin);
-    let rest = rest.fold(Shares::default(), |sum, l| sum + spent(run, l, start, end));
-    table(ui, "Batches in queues", rest, None);
-}
-
 /// An activity: how much time went there, and where.
 pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
     let palette = Palette::of(ui.ctx());
@@ -231,7 +174,7 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
         .map(|(lane, _)| {
             (
                 lane,
-                spent(&state.run, lane, Nanos(i64::MIN), now).of(activity),
+                state.run.spent(lane, Nanos(i64::MIN), now).of(activity),
             )
         })
         .filter(|(_, t)| t.0 > 0)

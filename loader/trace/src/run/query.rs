@@ -4,10 +4,11 @@ use std::ops::Add;
 
 use super::{Epoch, Run, Transition, Wait, Worker};
 use crate::machine::Machine;
-use crate::span::{Span, Spans};
+use crate::span::Span;
+use crate::spans::Spans;
 use crate::{
-    Batch, BatchContent, BatchId, Gauge, Lane, Message, Nanos, PathStep, Sample, SampleStages,
-    Stage, Track,
+    Batch, BatchContent, BatchId, CountLevel, GaugeKind, Lane, Message, Nanos, PathStep, Sample,
+    SampleStages, Series, Stage, Ticks, Track,
 };
 
 impl Run {
@@ -46,9 +47,28 @@ impl Run {
         &self.messages
     }
 
-    /// Measured quantities, with their times.
-    pub fn gauges(&self) -> &[(Nanos, Gauge)] {
-        &self.gauges
+    /// What was measured, of which lane (`None`: of the whole program).
+    pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
+        let gauges = self.gauges.iter();
+        gauges.map(|((lane, what), series)| (*lane, *what, series))
+    }
+
+    /// What was measured of `lane`, or of the whole program.
+    pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
+        self.gauges.get(&(lane, what))
+    }
+
+    /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.
+    pub fn tasks_outstanding(&self) -> CountLevel<'_> {
+        CountLevel {
+            up: &self.dispatched,
+            down: &self.arrived,
+        }
+    }
+
+    /// When batches were handed to the trainer.
+    pub fn yields(&self) -> &Ticks {
+        &self.yields
     }
 
     /// Time of the last event.
@@ -69,6 +89,11 @@ impl Run {
     /// Number of events that the observer lost.
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// When the observer told that it had lost events, and how many, in order of time.
+    pub fn losses(&self) -> &[(Nanos, u64)] {
+        &self.losses
     }
 
     /// Number of events that came later than they should have, and of events that contradict what is known.
@@ -125,6 +150,18 @@ impl Run {
         path
     }
 
+    /// Positions in [`Run::transitions`] of the changes of stage of a batch, in order of time.
+    pub fn steps_of(&self, row: usize) -> Vec<usize> {
+        let mut steps = Vec::with_capacity(8);
+        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
+        while let Some(t) = self.transitions.get(at as usize) {
+            steps.push(at as usize);
+            at = t.previous;
+        }
+        steps.reverse();
+        steps
+    }
+
     /// When a batch entered `stage` for the last time.
     pub fn entered(&self, row: usize, stage: Stage) -> Option<Nanos> {
         let mut at = self.batches.get(row)?.last;
@@ -142,16 +179,16 @@ impl Run {
         let Some(batch) = self.batches.get(row) else {
             return &[];
         };
-        let (first, count) = batch.indices;
-        &self.indices[first as usize..first as usize + count as usize]
+        &self.indices[batch.indices.range()]
     }
 
     /// The timings of the samples of a batch; empty if they were not measured (yet).
     pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
-        let (first, count) = self.batches.get(row).map_or((0, 0), |b| b.timings);
+        let part = self.batches.get(row).map(|b| b.timings);
+        let part = part.unwrap_or_default();
         let indices = self.indices(row);
-        let timings = &self.timings[first as usize..first as usize + count as usize];
-        timings.iter().enumerate().map(move |(position, t)| Sample {
+        let timings = self.timings.range(part.range());
+        timings.enumerate().map(move |(position, t)| Sample {
             position,
             index: indices.get(position).copied(),
             start: t.start,
@@ -163,12 +200,12 @@ impl Run {
     /// The named stages of the samples of a batch; `None` if they were not measured (yet).
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;
-        let samples = batch.timings.1 as usize;
-        let first = batch.stages.0 as usize;
+        let samples = batch.timings.len() as usize;
+        let first = batch.stages.first();
         let names = self.stage_names.get(usize::from(batch.stage_names?))?;
         Some(SampleStages {
             names,
-            walls: &self.stage_walls[first..first + samples * usize::from(batch.stages.1)],
+            walls: &self.stage_walls[first..first + samples * batch.stages.len() as usize],
             samples,
         })
     }

@@ -1,0 +1,389 @@
+//! The lines of which a recording has millions, read without a detour: whole numbers, plain words, lists of numbers. Whatever
+//! looks unusual is left to the thorough reader, which also says what is wrong with it; so this one only has to be right about
+//! what it takes, and it never refuses anything.
+
+use crate::event::{Dispatch, Event, EventKind, Fetched, SampleTiming, StageTiming};
+use crate::{BatchId, Nanos, RunId, Stage, WorkerId};
+
+/// The event on the line at the beginning of `text`, and the length of that line; `None` if the thorough reader has to look at
+/// it, be it only because the line goes on behind `text`.
+pub(super) fn parse(text: &[u8]) -> Option<(Event, usize)> {
+    let length = text.len();
+    let mut text = Text { rest: text };
+    let mut fields = Fields::default();
+    text.take(b'{')?;
+    loop {
+        let name = text.word()?;
+        text.take(b':')?;
+        fields.read(name, &mut text)?;
+        match text.next()? {
+            b',' => {}
+            b'}' => break,
+            _ => return None,
+        }
+    }
+    if text.peek()? == b'\r' {
+        text.rest = &text.rest[1..];
+    }
+    text.take(b'\n')?;
+    Some((fields.into_event()?, length - text.rest.len()))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Name {
+    Entered,
+    Consumer,
+    Dispatched,
+    Fetched,
+}
+
+#[derive(Default)]
+struct Fields {
+    t: Option<i64>,
+    run: Option<u32>,
+    name: Option<Name>,
+    epoch: Option<u32>,
+    batch: Option<u32>,
+    stage: Option<Stage>,
+    worker: Option<WorkerId>,
+    waiting: Option<bool>,
+    indices: Option<Vec<u64>>,
+    samples: Option<Vec<SampleTiming>>,
+    has_walls: bool,
+    has_cpus: bool,
+    stages: Option<Vec<StageTiming>>,
+}
+
+/// Puts a value into a field that has none yet.
+fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
+    field.replace(value).is_none().then_some(())
+}
+
+impl Fields {
+    fn read(&mut self, name: &[u8], text: &mut Text<'_>) -> Option<()> {
+        match name {
+            b"t" => set(&mut self.t, text.int()?),
+            b"e" => set(
+                &mut self.name,
+                match text.word()? {
+                    b"entered" => Name::Entered,
+                    b"consumer" => Name::Consumer,
+                    b"dispatched" => Name::Dispatched,
+                    b"fetched" => Name::Fetched,
+                    _ => return None,
+                },
+            ),
+            b"epoch" => set(&mut self.epoch, text.int()?.try_into().ok()?),
+            b"batch" => set(&mut self.batch, text.int()?.try_into().ok()?),
+            b"stage" => set(&mut self.stage, stage(text.word()?)?),
+            b"worker" => set(&mut self.worker, text.int()?.try_into().ok()?),
+            b"run" => set(&mut self.run, text.int()?.try_into().ok()?),
+            b"waiting" => set(&mut self.waiting, text.bool()?),
+            b"indices" => {
+                let mut indices = Vec::with_capacity(text.rest.len() / 8);
+                text.each(|text| Some(indices.push(u64::try_from(text.int()?).ok()?)))?;
+                set(&mut self.indices, indices)
+            }
+            b"starts" => {
+                let mut samples = Vec::with_capacity(text.rest.len() / 16);
+                text.each(|text| {
+                    samples.push(SampleTiming {
+                        start: Nanos(text.int()?),
+                        wall: Nanos::ZERO,
+                        cpu: None,
+                    });
+                    Some(())
+                })?;
+                set(&mut self.samples, samples)
+            }
+            b"walls" if !std::mem::replace(&mut self.has_walls, true) => {
+                self.fill(text, |sample, text| {
+                    sample.wall = Nanos(text.int()?);
+                    Some(())
+                })
+            }
+            b"cpus" if !std::mem::replace(&mut self.has_cpus, true) => {
+                self.fill(text, |sample, text| {
+                    if text.peek()? == b'n' {
+                        text.exactly(b"null")
+                    } else {
+                        sample.cpu = Some(Nanos(text.int()?));
+                        Some(())
+                    }
+                })
+            }
+            b"stages" => {
+                let count = self.samples.as_ref()?.len();
+                let mut stages = Vec::new();
+                text.each(|text| {
+                    stages.push(text.stage(count)?);
+                    Some(())
+                })?;
+                set(&mut self.stages, stages)
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a list with one entry a sample; the samples have to be known.
+    fn fill(
+        &mut self,
+        text: &mut Text<'_>,
+        mut put: impl FnMut(&mut SampleTiming, &mut Text<'_>) -> Option<()>,
+    ) -> Option<()> {
+        let mut samples = self.samples.as_mut()?.iter_mut();
+        text.each(|text| put(samples.next()?, text))?;
+        samples.next().is_none().then_some(())
+    }
+
+    fn into_event(self) -> Option<Event> {
+        let id = || {
+            Some(BatchId {
+                epoch: self.epoch?,
+                idx: self.batch?,
+            })
+        };
+        let kind = match self.name? {
+            Name::Entered => EventKind::Entered {
+                batch: id()?,
+                stage: self.stage?,
+            },
+            Name::Consumer => EventKind::Consumer {
+                waiting: self.waiting?,
+            },
+            Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
+                batch: id()?,
+                worker: self.worker,
+                indices: self.indices?,
+            })),
+            Name::Fetched if self.has_walls => EventKind::Fetched(Box::new(Fetched {
+                batch: id()?,
+                samples: self.samples?,
+                stages: self.stages.unwrap_or_default(),
+            })),
+            Name::Fetched => return None,
+        };
+        Some(Event {
+            at: Nanos(self.t?),
+            run: RunId(self.run.unwrap_or_default()),
+            kind,
+        })
+    }
+}
+
+fn stage(word: &[u8]) -> Option<Stage> {
+    Some(match word {
+        b"queued" => Stage::Queued,
+        b"fetching" => Stage::Fetching,
+        b"collating" => Stage::Collating,
+        b"returning" => Stage::Returning,
+        b"pinning" => Stage::Pinning,
+        b"held" => Stage::Held,
+        b"ready" => Stage::Ready,
+        b"training" => Stage::Training,
+        b"done" => Stage::Done,
+        b"failed" => Stage::Failed,
+        b"discarded" => Stage::Discarded,
+        _ => return None,
+    })
+}
+
+/// What is still to be read.
+struct Text<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    /// The next byte that is no white space, which stays.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match *self.rest.first()? {
+                b' ' | b'\t' => self.rest = &self.rest[1..],
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// The next byte that is no white space.
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.rest = &self.rest[1..];
+        Some(byte)
+    }
+
+    #[inline]
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.next()? == byte).then_some(())
+    }
+
+    fn exactly(&mut self, word: &[u8]) -> Option<()> {
+        self.peek()?;
+        self.rest = self.rest.strip_prefix(word)?;
+        Some(())
+    }
+
+    /// A string of lower-case letters and underscores, as all names of the format are.
+    #[inline]
+    fn word(&mut self) -> Option<&'a [u8]> {
+        self.take(b'"')?;
+        let plain = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
+        let length = self.rest.iter().position(|byte| !plain(byte))?;
+        let (word, rest) = self.rest.split_at(length);
+        self.rest = rest.strip_prefix(b"\"")?;
+        Some(word)
+    }
+
+    /// A whole number of at most 18 digits: more might not fit.
+    #[inline]
+    fn int(&mut self) -> Option<i64> {
+        let negative = self.peek()? == b'-';
+        if negative {
+            self.rest = &self.rest[1..];
+        }
+        let mut value = 0;
+        let mut digits = 0;
+        while let Some(digit) = self.rest.get(digits).map(|b| b.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            if digits == 18 {
+                return None;
+            }
+            value = value * 10 + i64::from(digit);
+            digits += 1;
+        }
+        let zeros = self.rest.first() == Some(&b'0') && (digits > 1 || negative);
+        if digits == 0 || zeros || matches!(self.rest.get(digits), Some(b'.' | b'e' | b'E')) {
+            return None;
+        }
+        self.rest = &self.rest[digits..];
+        Some(if negative { -value } else { value })
+    }
+
+    fn bool(&mut self) -> Option<bool> {
+        let value = self.peek()? == b't';
+        self.exactly(if value { b"true" } else { b"false" })?;
+        Some(value)
+    }
+
+    /// Every entry of a list.
+    #[inline]
+    fn each(&mut self, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.take(b'[')?;
+        if self.peek()? == b']' {
+            self.rest = &self.rest[1..];
+            return Some(());
+        }
+        loop {
+            entry(self)?;
+            match self.next()? {
+                b',' => {}
+                b']' => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    /// `["decode",[1,2,3]]`, with one time a sample.
+    fn stage(&mut self, count: usize) -> Option<StageTiming> {
+        self.take(b'[')?;
+        let name = std::str::from_utf8(self.word()?).ok()?.to_owned();
+        self.take(b',')?;
+        let mut walls = Vec::with_capacity(count);
+        self.each(|text| Some(walls.push(Nanos(text.int()?))))?;
+        self.take(b']')?;
+        (walls.len() == count).then_some(StageTiming { name, walls })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::wire::Line;
+    use super::*;
+
+    /// What the quick reader makes of a line.
+    fn quick(line: &[u8]) -> Option<Event> {
+        let text = [line, b"\n{"].concat();
+        let (event, length) = parse(&text)?;
+        assert_eq!(length, line.len() + 1);
+        Some(event)
+    }
+
+    fn thorough(line: &[u8]) -> Option<Event> {
+        serde_json::from_slice::<Line<'_>>(line)
+            .ok()?
+            .into_event()
+            .ok()
+    }
+
+    #[test]
+    fn ordinary_lines_are_taken() {
+        for line in [
+            r#"{"t":12,"e":"entered","epoch":0,"batch":3,"stage":"held"}"#,
+            r#"{ "t" : -12 , "e" : "entered", "batch": 3, "epoch": 1, "stage": "ready" }"#,
+            r#"{"t":0,"run":2,"e":"consumer","waiting":false}"#,
+            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":7,"indices":[1, 2,3]}"#,
+            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[]}"#,
+            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4]}"#,
+            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4],"cpus":[null,2],"stages":[["decode",[1,2]],["read",[0,0]]]}"#,
+        ] {
+            let event = quick(line.as_bytes());
+            assert!(event.is_some(), "{line}");
+            assert_eq!(event, thorough(line.as_bytes()), "{line}");
+            assert_eq!(parse(line.as_bytes()), None, "it may go on");
+        }
+    }
+
+    #[test]
+    fn unusual_lines_are_left_to_the_thorough_reader() {
+        for line in [
+            "",
+            "{}",
+            r#"{"t":1,"e":"run_ended"}"#,
+            r#"{"t":1,"t":1,"e":"consumer","waiting":true}"#,
+            r#"{"t":01,"e":"consumer","waiting":true}"#,
+            r#"{"t":-0,"e":"consumer","waiting":true}"#,
+            r#"{"t":1.0,"e":"consumer","waiting":true}"#,
+            r#"{"t":1e3,"e":"consumer","waiting":true}"#,
+            r#"{"t":9223372036854775808,"e":"consumer","waiting":true}"#,
+            r#"{"t":1,"e":"consumer","waiting":true} x"#,
+            r#"{"t":1,"e":"consumer","waiting":true,}"#,
+            r#"{"t":1,"e":"consumer"}"#,
+            r#"{"t":1,"e":"consumer","waiting":null}"#,
+            r#"{"t":1,"e":"entered","epoch":0,"batch":-3,"stage":"held"}"#,
+            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3]}"#,
+            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4,5]}"#,
+            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20]}"#,
+            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":70000,"indices":[1]}"#,
+            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,]}"#,
+        ] {
+            assert_eq!(quick(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is done to a line: what is taken is what the thorough reader makes of it.
+        #[test]
+        fn what_is_taken_is_right(
+            t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,
+            at in any::<prop::sample::Index>(), byte in prop::option::of(prop::sample::select(b"0129-.,:[]{}\" enwtx".to_vec())),
+        ) {
+            let lines = [
+                format!(r#"{{"t":{t},"e":"entered","epoch":0,"batch":{batch},"stage":"held"}}"#),
+                format!(r#"{{"t":{t},"e":"fetched","epoch":0,"batch":{batch},"starts":[{t},-5],"walls":[1,0],"cpus":[null,3],"stages":[["read",[1,2]]]}}"#),
+                format!(r#"{{"t":{t},"e":"dispatched","epoch":0,"batch":{batch},"worker":3,"indices":[{batch}, 12]}}"#),
+            ];
+            let mut line = lines[which].clone().into_bytes();
+            if let Some(byte) = byte {
+                let at = at.index(line.len());
+                line[at] = byte;
+            }
+            if let Some(event) = quick(&line) {
+                prop_assert_eq!(Some(event), thorough(&line), "{}", String::from_utf8_lossy(&line));
+            }
+        }
+    }
+}

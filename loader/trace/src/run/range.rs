@@ -1,0 +1,263 @@
+//! What happened in a range of time, added up.
+
+use super::Run;
+use crate::{Activity, Lane, Nanos, Sample, Shares, Spans, Track};
+
+/// What happened in a range of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RangeSummary {
+    /// First instant.
+    pub start: Nanos,
+    /// End (exclusive), not later than the last event.
+    pub end: Nanos,
+    /// Batches handed to the trainer.
+    pub batches: u64,
+    /// Samples in them.
+    pub samples: u64,
+    /// What the trainer did.
+    pub trainer: Shares,
+    /// What those did that fetch: the workers, or the main thread.
+    pub crew: Shares,
+    /// How many these are.
+    pub crew_size: usize,
+    /// What the batches did meanwhile in queues, in the reorder buffer and in the pin thread.
+    pub elsewhere: Shares,
+    /// The batch that took its worker longest, of those that a worker had in the range: its position, and how long.
+    pub slowest_batch: Option<(usize, Nanos)>,
+    /// The sample that took longest, of those fetched in the range, and the position of its batch.
+    pub slowest_sample: Option<(usize, Sample)>,
+}
+
+impl RangeSummary {
+    /// Its length.
+    pub fn len(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// True if there is no time in it.
+    pub fn is_empty(&self) -> bool {
+        self.end <= self.start
+    }
+
+    /// `count` for every second of the range; `None` if there is no time in it.
+    pub fn per_second(&self, count: u64) -> Option<f64> {
+        (!self.is_empty()).then(|| count as f64 / self.len().as_secs_f64())
+    }
+}
+
+/// The time that one batch took its worker.
+#[derive(Clone, Copy)]
+struct Work {
+    row: usize,
+    fetch: Nanos,
+    all: Nanos,
+}
+
+impl Run {
+    /// Adds up what happened from `start` until `end`.
+    pub fn range(&self, start: Nanos, end: Nanos) -> RangeSummary {
+        let (start, end) = (start.min(end), start.max(end).min(self.last));
+        let mut range = RangeSummary {
+            start,
+            end: end.max(start),
+            ..RangeSummary::default()
+        };
+        if range.is_empty() {
+            return range;
+        }
+        for (lane, rows) in &self.lanes {
+            let shares = rows
+                .iter()
+                .map(|spans| spans.until(end) - spans.until(start))
+                .fold(Shares::default(), |sum, shares| sum + shares);
+            match lane {
+                Lane::Trainer => range.trainer = range.trainer + shares,
+                Lane::Worker(_) => {
+                    range.crew = range.crew + shares;
+                    range.crew_size += 1;
+                }
+                // With `num_workers=0` a batch is queued where it is fetched.
+                Lane::Main => {
+                    range.crew = range.crew + shares;
+                    range.crew_size += 1;
+                }
+                _ => range.elsewhere = range.elsewhere + shares,
+            }
+        }
+        self.count_handed_out(&mut range);
+        self.find_slowest(&mut range);
+        range
+    }
+
+    fn count_handed_out(&self, range: &mut RangeSummary) {
+        let Some(rows) = self.lanes.get(&Lane::Trainer) else {
+            return;
+        };
+        for span in rows.iter().flat_map(|s| s.range(range.start, range.end)) {
+            if span.activity == Activity::Training
+                && span.start >= range.start
+                && let Some(batch) = span.batch().and_then(|row| self.batches.get(row))
+            {
+                range.batches += 1;
+                range.samples += u64::from(batch.samples());
+            }
+        }
+    }
+
+    fn find_slowest(&self, range: &mut RangeSummary) {
+        let mut work = Vec::new();
+        for (lane, rows) in &self.lanes {
+            if matches!(lane, Lane::Worker(_) | Lane::Main) {
+                rows.iter()
+                    .for_each(|spans| self.work_of(spans, range, &mut work));
+            }
+        }
+        // Of several the first one.
+        let slowest = work.iter().rev().max_by_key(|w| w.all);
+        range.slowest_batch = slowest.map(|w| (w.row, w.all));
+        // A sample takes no longer than the fetching of its batch: look where it took longest first, and then only where
+        // something slower than what was found can be.
+        let likely = work.iter().max_by_key(|w| w.fetch).copied();
+        for work in likely.iter().chain(&work) {
+            let found = range.slowest_sample.map_or(Nanos(-1), |(_, s)| s.wall);
+            if work.fetch <= found {
+                continue;
+            }
+            let samples = self.samples(work.row);
+            let inside = samples.filter(|s| s.end() > range.start && s.start < range.end);
+            if let Some(slowest) = inside.max_by_key(|s| (s.wall, std::cmp::Reverse(s.position)))
+                && slowest.wall > found
+            {
+                range.slowest_sample = Some((work.row, slowest));
+            }
+        }
+    }
+
+    /// The batches that a worker had in the range, each with all of the time that it took, also outside of the range.
+    fn work_of(&self, spans: &Spans, range: &RangeSummary, out: &mut Vec<Work>) {
+        let all = spans.all();
+        let touched = spans.range(range.start, range.end);
+        let Some(first) = touched.first() else {
+            return;
+        };
+        let mut at = spans.index_after(range.start);
+        let after = at + touched.len();
+        // The fetching of the first one may lie before the range.
+        while at > 0 && all[at - 1].batch == first.batch {
+            at -= 1;
+        }
+        let mut last: Option<Work> = None;
+        for (k, span) in all.iter().enumerate().skip(at) {
+            let Some(row) = span.batch() else {
+                continue;
+            };
+            let goes_on = last.is_some_and(|w| w.row == row);
+            if k >= after && !goes_on {
+                break;
+            }
+            if !goes_on {
+                out.extend(last.take());
+            }
+            let took = span.end.min(self.last) - span.start;
+            let work = last.get_or_insert(Work {
+                row,
+                fetch: Nanos::ZERO,
+                all: Nanos::ZERO,
+            });
+            match span.activity {
+                Activity::Fetching => {
+                    work.fetch = work.fetch + took;
+                    work.all = work.all + took;
+                }
+                Activity::Collating => work.all = work.all + took,
+                _ => {}
+            }
+        }
+        out.extend(last);
+    }
+
+    /// Time per activity of all rows of a lane, between two instants.
+    pub fn spent(&self, lane: Lane, start: Nanos, end: Nanos) -> Shares {
+        let rows = self.lanes.get(&lane).map_or(0, |rows| rows.len());
+        let tracks = (0..rows).filter_map(|row| {
+            let row = u16::try_from(row).ok()?;
+            self.track(Track { lane, row })
+        });
+        tracks.fold(Shares::default(), |sum, t| {
+            sum + (t.until(end) - t.until(start))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Fetched;
+    use crate::{BatchId, Event, EventKind, RunId, SampleTiming, Stage};
+
+    #[test]
+    fn it_adds_up_and_finds_the_slowest() {
+        let mut run = Run::default();
+        let id = |idx| BatchId { epoch: 0, idx };
+        let enter = |idx, stage| EventKind::Entered {
+            batch: id(idx),
+            stage,
+        };
+        let fetched = |idx, starts: &[(i64, i64)]| {
+            let timing = |&(start, wall): &(i64, i64)| SampleTiming {
+                start: Nanos(start),
+                wall: Nanos(wall),
+                cpu: None,
+            };
+            EventKind::Fetched(Box::new(Fetched {
+                batch: id(idx),
+                samples: starts.iter().map(timing).collect(),
+                stages: Vec::new(),
+            }))
+        };
+        for (at, kind) in [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(id(0), Some(0), [7, 8])),
+            (0, EventKind::dispatched(id(1), Some(0), [9, 10])),
+            (0, EventKind::Consumer { waiting: true }),
+            (0, enter(0, Stage::Fetching)),
+            (40, fetched(0, &[(0, 10), (10, 30)])),
+            (40, enter(0, Stage::Collating)),
+            (50, enter(0, Stage::Training)),
+            (50, enter(1, Stage::Fetching)),
+            (75, fetched(1, &[(50, 20), (70, 5)])),
+            (75, enter(1, Stage::Collating)),
+            (78, enter(1, Stage::Returning)),
+            (80, EventKind::Consumer { waiting: true }),
+            (100, enter(1, Stage::Training)),
+            (200, EventKind::EpochEnded { epoch: 0 }),
+        ] {
+            run.apply(&Event {
+                at: Nanos(at),
+                run: RunId(0),
+                kind,
+            });
+        }
+        let all = run.range(Nanos(0), Nanos(1_000));
+        assert_eq!((all.batches, all.samples, all.end), (2, 4, Nanos(200)));
+        assert_eq!(all.trainer.of(Activity::Waiting), Nanos(70));
+        assert_eq!(all.crew.total(), Nanos(78));
+        assert_eq!(all.slowest_batch, Some((0, Nanos(50))));
+        let (row, sample) = all.slowest_sample.expect("samples were measured");
+        assert_eq!((row, sample.index, sample.wall), (0, Some(8), Nanos(30)));
+        assert_eq!(all.per_second(all.batches), Some(2.0 / 200e-9));
+
+        // The range begins within the collating of batch 0: all of its time counts, its samples do not.
+        let part = run.range(Nanos(120), Nanos(45));
+        assert_eq!(
+            (part.start, part.end, part.batches),
+            (Nanos(45), Nanos(120), 2)
+        );
+        assert_eq!(part.slowest_batch, Some((0, Nanos(50))));
+        assert_eq!(
+            part.slowest_sample.map(|(row, s)| (row, s.index)),
+            Some((1, Some(9)))
+        );
+        assert!(run.range(Nanos(500), Nanos(600)).is_empty());
+    }
+}

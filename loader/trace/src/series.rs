@@ -1,0 +1,183 @@
+//! Quantities over time: instants that are counted, and values that were measured.
+
+use crate::Nanos;
+
+/// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
+/// is found without a walk.
+#[derive(Clone, Debug, Default)]
+pub struct Ticks {
+    at: Vec<Nanos>,
+    /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap: differences of areas are right nevertheless.
+    sums: Vec<i64>,
+}
+
+impl Ticks {
+    /// One running sum per so many instants.
+    const EVERY: usize = 64;
+
+    /// All of them.
+    pub fn all(&self) -> &[Nanos] {
+        &self.at
+    }
+
+    /// How many there were before `t`.
+    pub fn before(&self, t: Nanos) -> usize {
+        self.at.partition_point(|at| *at < t)
+    }
+
+    /// Adds one, not earlier than the last.
+    pub(crate) fn push(&mut self, at: Nanos) {
+        debug_assert!(self.at.last().is_none_or(|last| *last <= at));
+        if self.at.len().is_multiple_of(Self::EVERY) {
+            let first = self.at.len().saturating_sub(Self::EVERY);
+            let block = self.at[first..].iter();
+            let before = self.sums.last().copied().unwrap_or_default();
+            self.sums
+                .push(block.fold(before, |sum, at| sum.wrapping_add(at.0)));
+        }
+        self.at.push(at);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        (self.at.capacity() + self.sums.capacity()) * size_of::<i64>()
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.at.shrink_to_fit();
+        self.sums.shrink_to_fit();
+    }
+
+    /// The time from each of the first `count` instants to `t`, added up; wraps.
+    fn area(&self, count: usize, t: Nanos) -> i64 {
+        let block = (count / Self::EVERY).min(self.sums.len().saturating_sub(1));
+        let before = self.sums.get(block).copied().unwrap_or_default();
+        let rest = self.at[block * Self::EVERY..count].iter();
+        let sum = rest.fold(before, |sum, at| sum.wrapping_add(at.0));
+        t.0.wrapping_mul(count as i64).wrapping_sub(sum)
+    }
+}
+
+/// A number that one stream of instants raises and another one lowers: the tasks outstanding, say.
+#[derive(Clone, Copy, Debug)]
+pub struct CountLevel<'a> {
+    /// When it rose by one.
+    pub up: &'a Ticks,
+    /// When it fell by one.
+    pub down: &'a Ticks,
+}
+
+impl CountLevel<'_> {
+    /// Its value just after what happened before `t`.
+    pub fn before(self, t: Nanos) -> usize {
+        self.up.before(t).saturating_sub(self.down.before(t))
+    }
+
+    /// Its value times the time for which it lasted, from the beginning until `t`, ns. Wraps; differences are right.
+    pub fn area(self, t: Nanos) -> i64 {
+        let up = self.up.area(self.up.before(t), t);
+        up.wrapping_sub(self.down.area(self.down.before(t), t))
+    }
+
+    /// Its mean between two instants.
+    pub fn mean(self, start: Nanos, end: Nanos) -> f64 {
+        let area = self.area(end).wrapping_sub(self.area(start));
+        area as f64 / (end - start).0.max(1) as f64
+    }
+
+    /// How often it changed between two instants.
+    pub fn changes(self, start: Nanos, end: Nanos) -> usize {
+        let changes = |ticks: &Ticks| ticks.before(end).saturating_sub(ticks.before(start));
+        changes(self.up) + changes(self.down)
+    }
+}
+
+/// Values in order of time. Each holds until the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    points: Vec<(Nanos, f64)>,
+    /// The highest of every [`Series::EVERY`] values, so that a peak is found however many there are.
+    highest: Vec<f64>,
+}
+
+impl Series {
+    const EVERY: usize = 64;
+
+    /// All of them.
+    pub fn points(&self) -> &[(Nanos, f64)] {
+        &self.points
+    }
+
+    /// Adds one, not earlier than the last. What is no number says that it could not be measured.
+    pub(crate) fn push(&mut self, at: Nanos, value: f64) {
+        if self.points.len().is_multiple_of(Self::EVERY) {
+            self.highest.push(f64::NAN);
+        }
+        if let Some(highest) = self.highest.last_mut() {
+            *highest = highest.max(value);
+        }
+        self.points.push((at, value));
+    }
+
+    /// The value that holds at `t`; `None` before the first one and where it could not be measured.
+    pub fn at(&self, t: Nanos) -> Option<f64> {
+        let after = self.points.partition_point(|(at, _)| *at <= t);
+        let (_, value) = self.points[..after].last()?;
+        value.is_finite().then_some(*value)
+    }
+
+    /// The highest value that held at any time from `start` until `end`; `None` if there was none.
+    pub fn highest(&self, start: Nanos, end: Nanos) -> Option<f64> {
+        let first = self.points.partition_point(|(at, _)| *at <= start);
+        let after = first + self.points[first..].partition_point(|(at, _)| *at < end);
+        let first = first.saturating_sub(1);
+        let max = |values: &[(Nanos, f64)]| values.iter().fold(f64::NAN, |m, (_, v)| m.max(*v));
+        let (left, right) = (first.div_ceil(Self::EVERY), after / Self::EVERY);
+        let highest = if left < right {
+            let blocks = self.highest[left..right].iter();
+            blocks
+                .fold(f64::NAN, |m, v| m.max(*v))
+                .max(max(&self.points[first..left * Self::EVERY]))
+                .max(max(&self.points[right * Self::EVERY..after]))
+        } else {
+            max(&self.points[first..after])
+        };
+        highest.is_finite().then_some(highest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ticks(mut at: Vec<i64>) -> Ticks {
+        at.sort_unstable();
+        let mut ticks = Ticks::default();
+        at.into_iter().for_each(|t| ticks.push(Nanos(t)));
+        ticks
+    }
+
+    proptest! {
+        #[test]
+        fn areas_agree_with_a_walk(up in prop::collection::vec(0..5_000i64, 0..400), t in 0..6_000i64, len in 1..500i64) {
+            let down = ticks(up.iter().map(|t| t + 700).collect());
+            let up = ticks(up);
+            let level = CountLevel { up: &up, down: &down };
+            let walked: usize = (t..t + len).map(|t| level.before(Nanos(t + 1))).sum();
+            let mean = level.mean(Nanos(t), Nanos(t + len));
+            prop_assert!((mean * len as f64 - walked as f64).abs() < 1e-6, "{mean} {walked}");
+        }
+
+        #[test]
+        fn peaks_are_never_lost(values in prop::collection::vec(prop::option::weighted(0.9, 0..1_000u32), 1..400), from in 0..4_000i64, len in 1..4_000i64) {
+            let mut series = Series::default();
+            for (k, value) in values.iter().enumerate() {
+                series.push(Nanos(k as i64 * 10), value.map_or(f64::NAN, f64::from));
+            }
+            let walked = (from..from + len).filter_map(|t| series.at(Nanos(t))).fold(f64::NAN, f64::max);
+            let found = series.highest(Nanos(from), Nanos(from + len));
+            prop_assert_eq!(found, walked.is_finite().then_some(walked));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The spans of a track, and what they come to until any instant.
+
+use crate::{Activity, Nanos, Shares, Span};
+
+/// The spans of one track in order of time, with running sums so that the time per activity up to any instant is
+/// found without a walk.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    spans: Vec<Span>,
+    /// Time per activity of the first `k * EVERY` spans, from `k * columns.len()` on. All of those are closed.
+    sums: Vec<i64>,
+    /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine.
+    columns: Vec<Activity>,
+    /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
+    longest: Vec<Nanos>,
+    /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
+    /// to memory only for the spans of one block.
+    ends: Vec<Nanos>,
+}
+
+impl Spans {
+    /// One running sum per so many spans: enough to be exact in a walk through a few cache lines, few enough to cost
+    /// a byte or two a span.
+    const EVERY: usize = 16;
+
+    /// All spans.
+    pub fn all(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// Number of spans that end at or before `t`: the index of the first span that reaches beyond `t`.
+    pub fn index_after(&self, t: Nanos) -> usize {
+        let block = self.ends.partition_point(|end| *end <= t);
+        self.index_in_block(block.saturating_sub(1), t)
+    }
+
+    /// [`Spans::index_after`] for who can guess it: looks around `guess` in both directions with growing steps. Walking a
+    /// track from left to right this way costs far less than a search over all of it.
+    pub fn index_near(&self, guess: usize, t: Nanos) -> usize {
+        match self.blocks_near(guess / Self::EVERY, t) {
+            0 => 0,
+            blocks => self.index_in_block(blocks - 1, t),
+        }
+    }
+
+    /// Number of entries of `ends` that are not after `t`, looked for around `guess`.
+    #[inline]
+    fn blocks_near(&self, guess: usize, t: Nanos) -> usize {
+        let ends = &self.ends[..];
+        let Some(last) = ends.len().checked_sub(1) else {
+            return 0;
+        };
+        let at = guess.min(last);
+        let mut step = 1;
+        let (low, high) = if ends[at] <= t {
+            while at + step <= last && ends[at + step] <= t {
+                step *= 2;
+            }
+            (at + step / 2, (at + step).min(ends.len()))
+        } else {
+            while step <= at && ends[at - step] > t {
+                step *= 2;
+            }
+            (at.saturating_sub(step), at - step / 2)
+        };
+        low + ends[low..high].partition_point(|end| *end <= t)
+    }
+
+    /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
+    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`. Returns
+    /// the index of the first span after it, the instant, and [`Spans::until`] it.
+    pub fn landmark(
+        &self,
+        from: usize,
+        guess: usize,
+        end: Nanos,
+        narrower: Nanos,
+    ) -> Option<(usize, Nanos, Shares)> {
+        let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
+        let first = from / Self::EVERY;
+        let between = self.longest.get(first..block).filter(|b| !b.is_empty())?;
+        if between.iter().any(|longest| *longest >= narrower) {
+            return None;
+        }
+        Some((block * Self::EVERY, self.ends[block], self.sum(block)))
+    }
+
+    /// [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
+    pub fn gallop(&self, from: usize, t: Nanos) -> usize {
+        self.index_near(from, t).max(from)
+    }
+
+    fn index_in_block(&self, block: usize, t: Nanos) -> usize {
+        let first = block * Self::EVERY;
+        let after = (first + Self::EVERY).min(self.spans.len());
+        // Counting has no branches to guess and fetches what a sum up to `t` needs next.
+        first
+            + self.spans[first..after]
+                .iter()
+                .filter(|s| s.end <= t)
+                .count()
+    }
+
+    /// The spans that touch `start..end`.
+    pub fn range(&self, start: Nanos, end: Nanos) -> &[Span] {
+        let first = self.index_after(start);
+        let after = first + self.spans[first..].partition_point(|s| s.start < end);
+        &self.spans[first..after]
+    }
+
+    /// Time per activity from the beginning until `t`.
+    pub fn until(&self, t: Nanos) -> Shares {
+        self.until_at(self.index_after(t), t)
+    }
+
+    /// [`Spans::until`] when `index == self.index_after(t)` is known already.
+    pub fn until_at(&self, index: usize, t: Nanos) -> Shares {
+        let block = (index / Self::EVERY).min(self.ends.len().saturating_sub(1));
+        let mut shares = self.sum(block);
+        let first = block * Self::EVERY;
+        for span in &self.spans[first..index] {
+            shares.record(span.activity, span.end - span.start);
+        }
+        if let Some(span) = self.spans.get(index)
+            && span.start < t
+        {
+            shares.record(span.activity, t - span.start);
+        }
+        shares
+    }
+
+    /// True if a span may begin at `t`.
+    pub(crate) fn is_free_at(&self, t: Nanos) -> bool {
+        self.spans.last().is_none_or(|s| s.end <= t)
+    }
+
+    /// Opens a span at `start`, which must not lie before the end of the last one.
+    pub(crate) fn open(&mut self, start: Nanos, batch: u32, activity: Activity) {
+        debug_assert!(self.is_free_at(start));
+        if self.spans.len().is_multiple_of(Self::EVERY) {
+            self.sum_up();
+        }
+        if !self.columns.contains(&activity) {
+            self.add_column(activity);
+        }
+        self.spans.push(Span {
+            start,
+            end: Nanos::MAX,
+            batch,
+            activity,
+        });
+    }
+
+    /// The running sum before a block.
+    #[inline]
+    fn sum(&self, block: usize) -> Shares {
+        let mut shares = Shares::default();
+        let width = self.columns.len();
+        if let Some(sums) = self.sums.get(block * width..(block + 1) * width) {
+            for (activity, sum) in self.columns.iter().zip(sums) {
+                shares.record(*activity, Nanos(*sum));
+            }
+        }
+        shares
+    }
+
+    /// Begins a block: notes what all spans before it come to.
+    fn sum_up(&mut self) {
+        let mut sum = self.sum(self.ends.len().saturating_sub(1));
+        let first = self.spans.len().saturating_sub(Self::EVERY);
+        let mut longest = Nanos::ZERO;
+        for span in &self.spans[first..] {
+            let time = span.end - span.start;
+            sum.record(span.activity, time);
+            longest = longest.max(time);
+        }
+        if !self.spans.is_empty() {
+            self.longest.push(longest);
+        }
+        let columns = self.columns.iter();
+        self.sums
+            .extend(columns.map(|activity| sum.of(*activity).0));
+        let end = self.spans.last().map_or(Nanos(i64::MIN), |s| s.end);
+        self.ends.push(end);
+    }
+
+    /// Makes room for an activity that did not occur before. That happens a few times in the life of a track.
+    fn add_column(&mut self, activity: Activity) {
+        let width = self.columns.len();
+        let blocks = 0..self.ends.len();
+        self.sums = blocks
+            .flat_map(|k| {
+                let old = self.sums[k * width..(k + 1) * width].iter().copied();
+                old.chain([0])
+            })
+            .collect();
+        self.columns.push(activity);
+    }
+
+    /// What they cost in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>()
+            + self.sums.capacity() * size_of::<i64>()
+            + (self.ends.capacity() + self.longest.capacity()) * size_of::<Nanos>()
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.spans.shrink_to_fit();
+        self.sums.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.longest.shrink_to_fit();
+    }
+
+    /// The last span, if it still lasts.
+    pub(crate) fn open_mut(&mut self) -> Option<&mut Span> {
+        self.spans.last_mut().filter(|s| s.is_open())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(count: i64) -> Spans {
+        let mut spans = Spans::default();
+        for k in 0..count {
+            spans.open(Nanos(10 * k), k as u32, Activity::ALL[(k % 3) as usize]);
+            spans.open_mut().expect("just opened").end = Nanos(10 * k + 7);
+        }
+        spans
+    }
+
+    #[test]
+    fn sums_agree_with_a_walk() {
+        let spans = spans(300);
+        for t in 0..3010 {
+            let mut walked = Shares::default();
+            for s in spans.all() {
+                let end = s.end.min(Nanos(t));
+                if end > s.start {
+                    walked.record(s.activity, end - s.start);
+                }
+            }
+            assert_eq!(spans.until(Nanos(t)), walked, "at {t}");
+        }
+    }
+
+    #[test]
+    fn galloping_finds_what_bisecting_finds() {
+        let spans = spans(200);
+        for from in [0, 1, 5, 64, 199, 200] {
+            for t in 0..2010 {
+                let expected = spans.index_after(Nanos(t)).max(from);
+                assert_eq!(spans.gallop(from, Nanos(t)), expected, "{from} {t}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_guess_finds_what_bisecting_finds() {
+        let spans = spans(200);
+        for guess in [0, 1, 2, 3, 60, 64, 199, 200, 999] {
+            for t in 0..2010 {
+                assert_eq!(
+                    spans.index_near(guess, Nanos(t)),
+                    spans.index_after(Nanos(t)),
+                    "{guess} {t}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn landmarks_are_exact_and_hide_no_long_span() {
+        let mut spans = spans(300);
+        spans.open(Nanos(3_000), 300, Activity::Held);
+        spans.open_mut().expect("just opened").end = Nanos(3_500);
+        for k in 301..400 {
+            spans.open(Nanos(1_000 + 10 * k), k as u32, Activity::Training);
+            spans.open_mut().expect("just opened").end = Nanos(1_007 + 10 * k);
+        }
+        let mut found = 0;
+        for from in [0, 3, 16, 290, 320] {
+            for end in (0..6_000).step_by(7).map(Nanos) {
+                let landmark = spans.landmark(from, from + 40, end, Nanos(100));
+                let Some((index, at, shares)) = landmark else {
+                    continue;
+                };
+                found += 1;
+                assert!(index > from && at <= end);
+                assert_eq!(index, spans.index_after(at));
+                assert_eq!(shares, spans.until(at));
+                assert!(!(from..index).contains(&300), "a long span between");
+            }
+        }
+        assert!(found > 500, "{found}");
+    }
+
+    #[test]
+    fn ranges_hold_what_they_touch() {
+        let spans = spans(10);
+        let touched: Vec<u32> = spans
+            .range(Nanos(16), Nanos(31))
+            .iter()
+            .map(|s| s.batch)
+            .collect();
+        assert_eq!(touched, [1, 2, 3]);
+    }
+}
