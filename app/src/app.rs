@@ -11,9 +11,11 @@ use crate::command::{Action, Command};
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
 use crate::machine::MachineView;
+use crate::markers::Markers;
 use crate::panels::batches::BatchTable;
 use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
+use crate::panels::sampling::Sampling;
 use crate::prefs::Prefs;
 use crate::session::{self, Record, Session, SessionError, Waker};
 use crate::state::{Notice, Source, State};
@@ -50,6 +52,7 @@ pub struct App {
     inspector: Inspector,
     batches: BatchTable,
     plots: Plots,
+    sampling: Sampling,
     headline: Option<Headline>,
     headline_of: u64,
     frame: Instant,
@@ -63,6 +66,7 @@ impl App {
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
         let state = State {
             options: prefs.options,
+            workspace: prefs.workspace,
             options_open: prefs.options_open,
             inspector_open: prefs.inspector_open,
             recent: prefs.recent,
@@ -82,6 +86,7 @@ impl App {
             inspector: Inspector::default(),
             batches: BatchTable::default(),
             plots: Plots::default(),
+            sampling: Sampling::default(),
             headline: None,
             headline_of: u64::MAX,
             frame: Instant::now(),
@@ -102,6 +107,7 @@ impl App {
         Prefs {
             theme: state.theme,
             options: state.options.clone(),
+            workspace: state.workspace,
             options_open: state.options_open,
             inspector_open: state.inspector_open,
             // A choice for this start only is not remembered.
@@ -202,6 +208,7 @@ impl App {
         state.selection = None;
         state.hovered = None;
         state.playing = false;
+        state.markers = Markers::default();
         state.views_before.clear();
         state.views_after.clear();
         state.notices.clear();

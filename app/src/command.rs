@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
+use crate::markers::Mark;
 use crate::state::Notice;
 use crate::view::{Cursor, Item, TimeView};
 
@@ -33,6 +34,8 @@ pub enum Command {
     Speed(f64),
     /// Dark, light or as the system.
     Theme(ThemePreference),
+    /// Place, move, name or remove a marker.
+    Mark(Mark),
     /// Tell the user something.
     Say(Notice),
     /// Take this notice away.
@@ -84,6 +87,12 @@ pub enum Action {
     NextSpan,
     /// Previous span on this lane.
     PreviousSpan,
+    /// Place a marker at the instant that is looked at, or take it away.
+    ToggleMarker,
+    /// To the next marker.
+    NextMarker,
+    /// To the marker before.
+    PreviousMarker,
     /// Choose a recording.
     Open,
     /// Save the recording.
@@ -94,6 +103,10 @@ pub enum Action {
     Close,
     /// Clear the innermost thing.
     Escape,
+    /// The machine and what happened in it.
+    ShowDebug,
+    /// The order of the samples.
+    ShowSampling,
     /// The timeline below the machine.
     ShowTimeline,
     /// The table of batches below the machine.
@@ -188,12 +201,12 @@ impl Info {
 
 /// Every action once: its name, what it does, its key, and where it stands in the help.
 #[rustfmt::skip]
-const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 35] = {
+const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
     use {Action as A, Group as G};
     const CTRL: Modifiers = Modifiers::COMMAND;
     const SHIFT: Modifiers = Modifiers::SHIFT;
     const ALT: Modifiers = Modifiers::ALT;
-    [
+    &[
         (A::RunDemo, "Run the digits demo", "Loads 1,797 handwritten digits with 4 workers", with(CTRL, Key::D), G::Run),
         (A::Run, "Run", "Runs the loader with the options on the left", with(CTRL, Key::R), G::Run),
         (A::Stop, "Stop", "Breaks the epoch off; what was recorded stays", with(CTRL, Key::Period), G::Run),
@@ -215,11 +228,16 @@ const TABLE: [(Action, &str, &str, Option<KeyboardShortcut>, Group); 35] = {
         (A::ViewForward, "View forward", "The range that was looked at after", with(ALT, Key::ArrowRight), G::Time),
         (A::NextSpan, "Next span", "The next batch on the selected lane", key(Key::Period), G::Time),
         (A::PreviousSpan, "Previous span", "The batch before on the selected lane", key(Key::Comma), G::Time),
+        (A::ToggleMarker, "Place or remove a marker", "Marks the instant that is looked at, so that it can be found again", key(Key::M), G::Time),
+        (A::NextMarker, "Next marker", "To the first marker after this moment", key(Key::J), G::Time),
+        (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Time),
         (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
         (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
         (A::Escape, "Clear", "Takes away the selection, then the time cursor", key(Key::Escape), G::Window),
+        (A::ShowDebug, "Debug", "The machine at any instant, and what happened when", key(Key::Num1), G::Window),
+        (A::ShowSampling, "Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),
         (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
         (A::ShowBatches, "Batches", "A table of all batches and where their time went", key(Key::B), G::Window),
         (A::ShowPlots, "Plots", "Waiting, throughput and queues over time", key(Key::G), G::Window),

@@ -10,6 +10,7 @@ pub mod dialog;
 pub mod format;
 pub mod headline;
 pub mod machine;
+pub mod markers;
 pub mod panels;
 pub mod prefs;
 pub mod session;

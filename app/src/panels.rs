@@ -6,6 +6,7 @@ pub mod inspector;
 pub mod notices;
 pub mod options;
 pub mod plots;
+pub mod sampling;
 pub mod status;
 pub mod toolbar;
 pub mod transport;

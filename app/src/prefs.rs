@@ -6,6 +6,8 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::RunOptions;
 use serde::{Deserialize, Serialize};
 
+use crate::view::Workspace;
+
 /// What is remembered from one start to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -14,6 +16,8 @@ pub struct Prefs {
     pub theme: ThemePreference,
     /// The form.
     pub options: RunOptions,
+    /// What the middle of the window was for.
+    pub workspace: Workspace,
     /// The options are shown.
     pub options_open: bool,
     /// The inspector is shown.
@@ -29,6 +33,7 @@ impl Default for Prefs {
         Self {
             theme: ThemePreference::System,
             options: demo(),
+            workspace: Workspace::default(),
             options_open: true,
             inspector_open: true,
             reduce_motion: false,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use eframe::egui::ThemePreference;
 use loadscope_trace::{Machine, Nanos, Run, RunOptions, Transition};
 
-use crate::view::{Cursor, Item, TimeView};
+use crate::markers::Markers;
+use crate::view::{Cursor, Item, TimeView, Workspace};
 
 /// Where the events come from, and how far along that is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,6 +76,10 @@ pub struct State {
     pub options: RunOptions,
     /// Why the form cannot be run as it is.
     pub options_error: Option<String>,
+    /// What the middle of the window is for.
+    pub workspace: Workspace,
+    /// Instants to be found again.
+    pub markers: Markers,
     /// The range on the screen.
     pub view: Option<TimeView>,
     /// The instant that is looked at.

@@ -7,7 +7,7 @@ use loadscope_trace::{Nanos, Stage, Track};
 use crate::command::{Action, Command};
 use crate::prefs;
 use crate::state::{Lower, Source, State};
-use crate::view::{Cursor, Item, TimeView};
+use crate::view::{Cursor, Item, TimeView, Workspace};
 
 mod possible;
 
@@ -64,6 +64,7 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
             state.options.extra_cost.clear();
             state.options_open = true;
         }
+        Command::Mark(mark) => state.markers.apply(mark),
         Command::Say(notice) => state.notices.push(notice),
         Command::Speed(speed) => state.speed = speed,
         Command::Theme(theme) => state.theme = theme,
@@ -108,6 +109,22 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::NextSpan => next_span(state, true),
         Action::PreviousSpan => next_span(state, false),
         Action::Escape => escape(state),
+        Action::ToggleMarker => {
+            let now = state.now();
+            state.markers.toggle(now);
+        }
+        Action::NextMarker | Action::PreviousMarker => {
+            let now = state.now();
+            let marker = match action {
+                Action::NextMarker => state.markers.after(now),
+                _ => state.markers.before(now),
+            };
+            if let Some(at) = marker.map(|m| m.at) {
+                go_to(state, at);
+            }
+        }
+        Action::ShowDebug => state.workspace = Workspace::Debug,
+        Action::ShowSampling => state.workspace = Workspace::Sampling,
         Action::ShowTimeline => state.lower = Lower::Timeline,
         Action::ShowBatches => state.lower = Lower::Batches,
         Action::ShowPlots => state.lower = Lower::Plots,
@@ -181,6 +198,12 @@ fn go_to_step(state: &mut State, step: usize) {
     bring_into_view(state, state.now());
 }
 
+fn go_to(state: &mut State, at: Nanos) {
+    state.playing = false;
+    state.cursor = Cursor::At(at);
+    bring_into_view(state, at);
+}
+
 /// Moves the view, if it has to, so that `at` can be seen.
 fn bring_into_view(state: &mut State, at: Nanos) {
     if let Some(view) = state.view
@@ -225,11 +248,7 @@ fn travel(state: &mut State, action: Action) {
         _ => None,
     };
     match wait.map(|w| w.start) {
-        Some(at) => {
-            state.playing = false;
-            state.cursor = Cursor::At(at);
-            bring_into_view(state, at);
-        }
+        Some(at) => go_to(state, at),
         None if action == Action::FollowLive => {
             state.playing = false;
             state.cursor = Cursor::Live;

@@ -1,6 +1,9 @@
 //! What is looked at: the range of time on the screen, the time cursor, the selection.
 
 use loadscope_trace::{Activity, Lane, Nanos};
+use serde::{Deserialize, Serialize};
+
+use crate::command::Action;
 
 /// A range of time on the screen. The absence of one (`None`) means "everything, and follow what comes".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,30 @@ impl TimeView {
     #[must_use]
     pub fn shifted(self, by: Nanos) -> Self {
         Self::new(self.start + by, self.end + by)
+    }
+}
+
+/// What the middle of the window is for. One more is a line here, an action in the table of commands and an arm in
+/// `app/frame.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Workspace {
+    /// The machine and what happened in it.
+    #[default]
+    Debug,
+    /// The order of the samples.
+    Sampling,
+}
+
+impl Workspace {
+    /// All of them, in the order of their keys.
+    pub const ALL: [Self; 2] = [Self::Debug, Self::Sampling];
+
+    /// The action that shows it.
+    pub fn action(self) -> Action {
+        match self {
+            Self::Debug => Action::ShowDebug,
+            Self::Sampling => Action::ShowSampling,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::panels::{help, notices, options, status, toolbar, welcome};
 use crate::state::{Lower, State};
 use crate::theme::Palette;
 use crate::timeline::Timeline;
+use crate::view::Workspace;
 
 impl App {
     /// Everything in the window; returns what was asked for.
@@ -59,7 +60,9 @@ impl App {
             commands.push(Action::ToggleInspector.into());
         }
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
-            if state.has_run() {
+            if state.has_run() && state.workspace == Workspace::Sampling {
+                commands.extend(self.sampling.show(ui, state));
+            } else if state.has_run() {
                 commands.extend(Self::debug(
                     ui,
                     state,

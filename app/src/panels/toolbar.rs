@@ -8,13 +8,15 @@ use crate::panels::transport;
 use crate::state::{Lower, State};
 use crate::theme::{Palette, heading, size, words};
 use crate::update::is_possible;
-use crate::view::Item;
+use crate::view::{Item, Workspace};
 
 /// Shows menus and transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     MenuBar::new().ui(ui, |ui| {
         menus(ui, state, &mut commands);
+        ui.separator();
+        workspaces(ui, state, &mut commands);
         ui.separator();
         transport::show(ui, state, &mut commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -73,12 +75,19 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             s(A::PreviousStall),
             None,
             s(A::FollowLive),
+            None,
+            s(A::ToggleMarker),
+            s(A::NextMarker),
+            s(A::PreviousMarker),
         ],
     );
     menu(
         ui,
         "View",
         &[
+            s(A::ShowDebug),
+            s(A::ShowSampling),
+            None,
             s(A::ShowTimeline),
             s(A::ShowBatches),
             s(A::ShowPlots),
@@ -97,6 +106,21 @@ fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ],
     );
     menu(ui, "Help", &[s(A::Help)]);
+}
+
+/// The switch between workspaces.
+fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for workspace in Workspace::ALL {
+            toggle(
+                ui,
+                workspace.action(),
+                state.workspace == workspace,
+                commands,
+            );
+        }
+    });
 }
 
 fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {

@@ -19,6 +19,9 @@ pub fn is_possible(state: &State, action: Action) -> bool {
         | Action::ZoomIn
         | Action::ZoomOut
         | Action::ShowAll => has_steps,
+        Action::ToggleMarker => has_steps,
+        Action::NextMarker => state.markers.after(state.now()).is_some(),
+        Action::PreviousMarker => state.markers.before(state.now()).is_some(),
         Action::FitSelection => state.selection.is_some(),
         Action::ViewBack => !state.views_before.is_empty(),
         Action::ViewForward => !state.views_after.is_empty(),

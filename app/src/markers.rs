@@ -1,0 +1,180 @@
+//! Markers: instants of a run that the user wants to find again. They belong to the run that is looked at and go with it.
+
+use loadscope_trace::Nanos;
+
+/// An instant with a number and perhaps a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marker {
+    /// Stays the same for as long as the marker lives; counted from 1.
+    pub number: u32,
+    /// Where it stands.
+    pub at: Nanos,
+    /// Empty: it goes by its number.
+    pub name: String,
+}
+
+impl Marker {
+    /// What to call it: its name, or its number.
+    pub fn label(&self) -> String {
+        match self.name.as_str() {
+            "" => self.number.to_string(),
+            name => name.to_owned(),
+        }
+    }
+}
+
+/// A change to the markers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A new one at this instant.
+    Add(Nanos),
+    /// The one with this number stands here from now on.
+    Move(u32, Nanos),
+    /// The one with this number is called so.
+    Rename(u32, String),
+    /// Take the one with this number away.
+    Remove(u32),
+    /// Take all of them away.
+    Clear,
+}
+
+/// All markers of a run, in order of time. Never two at the same instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Markers {
+    list: Vec<Marker>,
+    /// How many there ever were.
+    numbered: u32,
+}
+
+impl Markers {
+    /// All of them, in order of time.
+    pub fn all(&self) -> &[Marker] {
+        &self.list
+    }
+
+    /// The one with this number.
+    pub fn get(&self, number: u32) -> Option<&Marker> {
+        self.list.iter().find(|m| m.number == number)
+    }
+
+    /// The one that stands exactly here.
+    pub fn at(&self, at: Nanos) -> Option<&Marker> {
+        let place = self.list.binary_search_by_key(&at, |m| m.at).ok()?;
+        self.list.get(place)
+    }
+
+    /// The first one after `at`.
+    pub fn after(&self, at: Nanos) -> Option<&Marker> {
+        self.list.get(self.list.partition_point(|m| m.at <= at))
+    }
+
+    /// The last one before `at`.
+    pub fn before(&self, at: Nanos) -> Option<&Marker> {
+        let place = self.list.partition_point(|m| m.at < at);
+        self.list.get(place.checked_sub(1)?)
+    }
+
+    /// Places one at `at`, or takes away the one that stands there.
+    pub fn toggle(&mut self, at: Nanos) {
+        let there = self.at(at).map(|m| m.number);
+        self.apply(match there {
+            Some(number) => Mark::Remove(number),
+            None => Mark::Add(at),
+        });
+    }
+
+    /// Carries a change out.
+    pub fn apply(&mut self, mark: Mark) {
+        match mark {
+            Mark::Add(at) => {
+                if self.at(at).is_none() {
+                    self.numbered += 1;
+                    self.insert(Marker {
+                        number: self.numbered,
+                        at,
+                        name: String::new(),
+                    });
+                }
+            }
+            Mark::Move(number, at) => {
+                if self.at(at).is_none()
+                    && let Some(marker) = self.take(number)
+                {
+                    self.insert(Marker { at, ..marker });
+                }
+            }
+            Mark::Rename(number, name) => {
+                if let Some(marker) = self.list.iter_mut().find(|m| m.number == number) {
+                    marker.name = name.trim().to_owned();
+                }
+            }
+            Mark::Remove(number) => drop(self.take(number)),
+            Mark::Clear => self.list.clear(),
+        }
+    }
+
+    fn take(&mut self, number: u32) -> Option<Marker> {
+        let place = self.list.iter().position(|m| m.number == number)?;
+        Some(self.list.remove(place))
+    }
+
+    fn insert(&mut self, marker: Marker) {
+        let place = self.list.partition_point(|m| m.at < marker.at);
+        self.list.insert(place, marker);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_mark() -> impl Strategy<Value = Mark> {
+        let at = || (-5..20i64).prop_map(Nanos);
+        prop_oneof![
+            at().prop_map(Mark::Add),
+            (0..9u32, at()).prop_map(|(n, at)| Mark::Move(n, at)),
+            (0..9u32, "[ a-c]{0,3}").prop_map(|(n, name)| Mark::Rename(n, name)),
+            (0..9u32).prop_map(Mark::Remove),
+            Just(Mark::Clear),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn they_stay_in_order_and_apart(marks in prop::collection::vec(any_mark(), 0..40)) {
+            let mut markers = Markers::default();
+            for mark in marks {
+                markers.apply(mark);
+                prop_assert!(markers.all().is_sorted_by(|a, b| a.at < b.at));
+                for m in markers.all() {
+                    prop_assert_eq!(markers.get(m.number), Some(m));
+                    prop_assert_eq!(markers.at(m.at), Some(m));
+                    prop_assert!(markers.after(m.at).is_none_or(|after| after.at > m.at));
+                    prop_assert!(markers.before(m.at).is_none_or(|before| before.at < m.at));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_marker_goes_by_its_name_or_its_number() {
+        let mut markers = Markers::default();
+        markers.toggle(Nanos(30));
+        markers.toggle(Nanos(10));
+        assert_eq!(
+            markers.at(Nanos(10)).map(Marker::label).as_deref(),
+            Some("2")
+        );
+        markers.apply(Mark::Rename(2, " slow disk ".to_owned()));
+        assert_eq!(
+            markers.get(2).map(Marker::label).as_deref(),
+            Some("slow disk")
+        );
+        markers.toggle(Nanos(10));
+        assert_eq!(markers.all().len(), 1);
+        markers.apply(Mark::Add(Nanos(50)));
+        assert_eq!(markers.after(Nanos(30)).map(|m| m.number), Some(3));
+    }
+}
