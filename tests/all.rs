@@ -9,5 +9,7 @@ mod folder;
 mod live;
 mod machine;
 mod pictures;
+mod plots;
+mod sampling;
 mod timeline;
 mod window;

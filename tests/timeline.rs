@@ -1,6 +1,6 @@
 //! The timeline as a user meets it: by label, by pointer, and in pictures.
 
-mod fixture;
+pub mod fixture;
 mod window;
 
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};

@@ -13,6 +13,7 @@ pub mod machine;
 pub mod markers;
 pub mod panels;
 pub mod prefs;
+pub mod sampling;
 pub mod session;
 pub mod state;
 pub mod theme;

@@ -13,6 +13,7 @@ use loadscope_engine::{EngineError, RunControl};
 use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
 
 mod file;
+pub mod foretell;
 mod recorder;
 
 use file::write_copy;

@@ -94,13 +94,17 @@ impl Balance {
             (None, Some(weights)) => groups_of_weight(weights),
             _ => None,
         };
-        let Some(labels) = asked.labels.or(by_weight.as_ref().map(|(labels, _)| labels)) else {
+        let Some(labels) = asked
+            .labels
+            .or(by_weight.as_ref().map(|(labels, _)| labels))
+        else {
             return Ok(None);
         };
         let mut came: Vec<u64> = Vec::new();
         let mut unknown = 0;
         for (k, piece) in order.indices.chunks(Progress::PIECE).enumerate() {
-            progress.tell(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
+            progress
+                .tell(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
             for &index in piece {
                 match labels.get(index).filter(|c| (*c as usize) < MOST) {
                     Some(class) => *slot(&mut came, class) += 1,
@@ -113,7 +117,10 @@ impl Balance {
             return Ok(None);
         }
         let (against, shares) = shares(labels, asked);
-        let count = came.len().max(shares.len()).max(asked.names.len().min(MOST));
+        let count = came
+            .len()
+            .max(shares.len())
+            .max(asked.names.len().min(MOST));
         came.resize(count, 0);
         let expected = |class: usize| match against {
             Against::Nothing => None,
@@ -124,7 +131,10 @@ impl Balance {
             .iter()
             .enumerate()
             .map(|(class, came)| Class {
-                name: names.get(class).cloned().unwrap_or_else(|| class.to_string()),
+                name: names
+                    .get(class)
+                    .cloned()
+                    .unwrap_or_else(|| class.to_string()),
                 came: *came,
                 expected: expected(class),
             })
@@ -134,7 +144,7 @@ impl Balance {
             .filter_map(|c| Some((c.came as f64, c.expected?)));
         Ok(Some(Self {
             test: test(pairs),
-            mixture: (unknown * 10 <= known && !asked.labels.is_none())
+            mixture: (unknown * 10 <= known && asked.labels.is_some())
                 .then(|| mixture(order, labels, &came))
                 .flatten(),
             classes,
@@ -266,7 +276,11 @@ mod tests {
         };
         let balance = judge(&order(&[&[0, 1, 2, 0, 1, 3]]), asked).unwrap();
         assert_eq!(balance.against, Against::Weights);
-        let pairs: Vec<_> = balance.classes.iter().map(|c| (c.came, c.expected)).collect();
+        let pairs: Vec<_> = balance
+            .classes
+            .iter()
+            .map(|c| (c.came, c.expected))
+            .collect();
         assert_eq!(pairs, [(5, Some(3.0)), (1, Some(3.0))]);
         let test = balance.test.unwrap();
         assert!((test.statistic - 8.0 / 3.0).abs() < 1e-12 && test.degrees == 1);

@@ -136,10 +136,7 @@ mod tests {
         close(die.statistic, 13.4);
         assert!((die.p - 0.019_905).abs() < 1e-5, "{}", die.p);
         assert_eq!(test([(5.0, 5.0), (0.0, 0.0)]), None);
-        assert_eq!(
-            test([(5.0, 3.0), (5.0, 3.0), (1.0, 0.0)]).unwrap().p,
-            0.0
-        );
+        assert_eq!(test([(5.0, 3.0), (5.0, 3.0), (1.0, 0.0)]).unwrap().p, 0.0);
     }
 
     proptest! {

@@ -170,7 +170,7 @@ mod tests {
         fn few_indices_of_many_count_alike(order in prop::collection::vec(0..100u64, 0..60)) {
             // The first one is counted by index, the second one by sorting.
             let (dense, sparse) = (coverage(&order, Some(100)), coverage(&order, Some(1 << 40)));
-            prop_assert_eq!(dense.repeated, sparse.repeated);
+            prop_assert_eq!(&dense.repeated, &sparse.repeated);
             prop_assert_eq!(&dense.times[1..], &sparse.times[1..]);
             prop_assert_eq!(sparse.times.iter().sum::<u64>(), 1 << 40);
             let missing: u64 = sparse.missing.iter().map(|(a, b)| b - a).sum();

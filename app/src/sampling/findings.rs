@@ -20,6 +20,10 @@ pub struct Finding {
     pub position: Option<usize>,
 }
 
+/// What happens to an iterable dataset that does not ask which worker it is in.
+const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
+                          worker, as get_worker_info() tells";
+
 /// A worker and the seed that it started with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerSeed {
@@ -42,6 +46,10 @@ pub struct Circumstances {
     pub digests: Vec<Digest>,
     /// The seeds of all workers.
     pub seeds: Vec<WorkerSeed>,
+    /// What an iterable dataset has yielded: samples, and workers that yielded them.
+    pub yielded: Option<(u64, usize)>,
+    /// How many samples it says it has.
+    pub len: Option<u64>,
 }
 
 impl Circumstances {
@@ -85,6 +93,7 @@ pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     all.extend(balance(answers));
     all.extend(ranks(answers, about));
     all.extend(streams(answers));
+    all.extend(too_many(about));
     all.sort_by_key(|f| !f.is_problem);
     all
 }
@@ -218,7 +227,10 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
         });
     }
     Some(problem(
-        format!("{missed} of {bound} indices ({}) never come", percent(share)),
+        format!(
+            "{missed} of {bound} indices ({}) never come",
+            percent(share)
+        ),
         "The epoch was broken off, or the sampler leaves them out: check its __iter__ and its num_samples",
     ))
 }
@@ -292,7 +304,9 @@ fn mixture(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;
     }
-    let says = format!("A batch holds {seen:.1} classes on average, where a random order has {expected:.1}");
+    let says = format!(
+        "A batch holds {seen:.1} classes on average, where a random order has {expected:.1}"
+    );
     let remedy = if about.is_shuffled() {
         "The order follows the classes: check the sampler"
     } else {
@@ -327,7 +341,9 @@ fn balance(answers: &Answers) -> Option<Finding> {
             Against::Weights => {
                 "Weights are one a sample, in the order of the dataset: check that they belong to this dataset"
             }
-            _ => "The sampler prefers some classes: check its indices, or the part of the epoch that was seen",
+            _ => {
+                "The sampler prefers some classes: check its indices, or the part of the epoch that was seen"
+            }
         },
     ))
 }
@@ -366,7 +382,7 @@ fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
                 plural(ranks.padding, "index is repeated", "indices are repeated"),
                 count(each)
             ),
-            "In validation they count twice: drop_last=True of the sampler leaves a tail out instead",
+            "What is repeated counts twice in validation: drop_last=True of the sampler leaves a tail out instead",
         ));
     }
     if ranks.left_out > 0 {
@@ -398,6 +414,24 @@ fn streams(answers: &Answers) -> Option<Finding> {
                 n => format!("{} are", count(n)),
             }
         ),
-        "Every worker has its own copy of an IterableDataset: in __iter__, take the part that get_worker_info() assigns",
+        EVERYTHING,
+    ))
+}
+
+/// More samples than there are: all that a recording of an iterable dataset tells.
+fn too_many(about: &Circumstances) -> Option<Finding> {
+    let (yielded, workers) = about.yielded?;
+    let len = about.len.filter(|len| *len > 0)?;
+    if workers < 2 || yielded <= len {
+        return None;
+    }
+    Some(problem(
+        format!(
+            "{workers} workers yielded {} samples of a dataset of {}: each came {:.1} times on average",
+            count(yielded),
+            count(len),
+            yielded as f64 / len as f64
+        ),
+        EVERYTHING,
     ))
 }

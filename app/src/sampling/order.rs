@@ -134,9 +134,8 @@ impl Gathered {
     }
 
     fn is_another(&self, run: &Run) -> bool {
-        let fewer = |(k, taken): (usize, &usize)| {
-            run.epochs().get(k).is_none_or(|e| e.rows.len() < *taken)
-        };
+        let fewer =
+            |(k, taken): (usize, &usize)| run.epochs().get(k).is_none_or(|e| e.rows.len() < *taken);
         self.run != Some(run.info.started_unix_ns)
             || self.digested.iter().enumerate().any(fewer)
             || self
@@ -175,10 +174,8 @@ impl Gathered {
         if self.taken == epoch.rows.len() {
             return;
         }
-        // While an analysis reads the order it does not change; what is new comes in after that.
-        let Some(order) = Arc::get_mut(&mut self.looked_at) else {
-            return;
-        };
+        // A copy only if an analysis still looks at what there was before.
+        let order = Arc::make_mut(&mut self.looked_at);
         while *left > 0 && self.taken < epoch.rows.len() {
             let row = epoch.rows[self.taken];
             self.taken += 1;
@@ -204,10 +201,7 @@ mod tests {
         order.push(&[], Some(1), None);
         order.push(&[2, 0, 4], Some(2), None);
         let batches: Vec<_> = (0..6).map(|p| order.batch_at(p)).collect();
-        assert_eq!(
-            batches,
-            [Some(0), Some(0), Some(2), Some(2), Some(2), None]
-        );
+        assert_eq!(batches, [Some(0), Some(0), Some(2), Some(2), Some(2), None]);
         assert_eq!(order.positions(1), Some(2..2));
         assert_eq!(order.positions(2), Some(2..5));
         assert_eq!(order.positions(3), None);

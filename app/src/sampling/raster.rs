@@ -119,14 +119,12 @@ impl Raster {
 
     /// How strongly a pixel is inked, 0 to 1: many points more than few, and a single one well visible.
     pub fn ink(&self, count: u16) -> f32 {
-        const SINGLE: f32 = 0.45;
+        // Where hardly any points overlap, each has to be seen; where many do, how many is what matters.
+        let single = if self.max <= 4 { 0.75 } else { 0.25 };
         match (count, self.max) {
             (0, _) => 0.0,
             (_, 1) => 1.0,
-            (n, max) => {
-                let share = f32::from(n - 1) / f32::from(max - 1);
-                SINGLE + (1.0 - SINGLE) * share.sqrt()
-            }
+            (n, max) => single + (1.0 - single) * f32::from(n - 1) / f32::from(max - 1),
         }
     }
 }
@@ -150,7 +148,10 @@ mod tests {
         ]);
         assert_eq!((raster.max, raster.ink(0), raster.ink(1)), (1, 0.0, 1.0));
         let large = Raster::of(&[0], &Window::whole(1, 1), (5, 5), 3);
-        assert_eq!(large.counts.iter().map(|c| usize::from(*c)).sum::<usize>(), 9);
+        assert_eq!(
+            large.counts.iter().map(|c| usize::from(*c)).sum::<usize>(),
+            9
+        );
     }
 
     proptest! {
