@@ -17,6 +17,7 @@ use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Prefs;
+use crate::sampling::Choice;
 use crate::session::{self, Record, Session, SessionError, Waker};
 use crate::state::{Notice, Source, State};
 use crate::theme::{self};
@@ -209,6 +210,7 @@ impl App {
         state.hovered = None;
         state.playing = false;
         state.markers = Markers::default();
+        state.sampling = Choice::default();
         state.views_before.clear();
         state.views_after.clear();
         state.notices.clear();

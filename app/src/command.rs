@@ -6,6 +6,7 @@ use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
 use crate::markers::Mark;
+use crate::sampling::Choice;
 use crate::state::Notice;
 use crate::view::{Cursor, Item, TimeView};
 
@@ -22,6 +23,8 @@ pub enum Command {
     Select(Option<Item>),
     /// The pointer is over this.
     Hover(Option<Item>),
+    /// Look at this order in the Sampling workspace.
+    Sampling(Choice),
     /// The form was edited.
     Edit(Box<RunOptions>),
     /// Open a recording.

@@ -13,3 +13,26 @@ pub mod ranks;
 pub mod raster;
 pub mod shuffle;
 pub mod streams;
+
+/// Whose order is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrderOf {
+    /// The run's, as it came.
+    #[default]
+    Run,
+    /// The epoch that would come next, with the options of the run.
+    Next,
+    /// An epoch with the options of the form.
+    Form,
+}
+
+/// Which order the Sampling workspace shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Whose.
+    pub of: OrderOf,
+    /// Position of the epoch of the run; `None`: the latest.
+    pub epoch: Option<usize>,
+    /// Number of the epoch of the form.
+    pub form_epoch: u32,
+}

@@ -6,6 +6,7 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::{Machine, Nanos, Run, RunOptions, Transition};
 
 use crate::markers::Markers;
+use crate::sampling::Choice;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
 /// Where the events come from, and how far along that is.
@@ -108,6 +109,8 @@ pub struct State {
     pub saving: Option<PathBuf>,
     /// What is below the machine.
     pub lower: Lower,
+    /// Which order the Sampling workspace shows.
+    pub sampling: Choice,
     /// Dark, light or as the system.
     pub theme: ThemePreference,
     /// The ranges that were looked at before, latest last.

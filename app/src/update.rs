@@ -55,6 +55,7 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         }
         Command::Select(item) => state.selection = item,
         Command::Hover(item) => state.hovering = item.or(state.hovering),
+        Command::Sampling(choice) => state.sampling = choice,
         Command::Edit(options) => state.options = *options,
         Command::Open(path) => return Some(Effect::Open(path)),
         Command::SaveTo(path) => return Some(Effect::Save(path)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eframe::egui::{self, CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
 
 use crate::command::Command;
+use crate::sampling::OrderOf;
 use crate::sampling::analysis::Answers;
 use crate::sampling::ranks::Ranks;
 use crate::state::State;
@@ -18,7 +19,7 @@ mod head;
 mod ranks;
 mod scatter;
 
-use ask::{Asker, What};
+use ask::{Asker, order_of};
 use scatter::{Marks, Scatter};
 
 /// From this width on the answers stand beside the scatter, below it otherwise, points.
@@ -46,7 +47,7 @@ impl Sampling {
         };
         Panel::top("sampling head")
             .frame(panel(12, 4))
-            .show(ui, |ui| head::show(ui, state, &mut self.asker));
+            .show(ui, |ui| commands.extend(head::show(ui, state, &self.asker)));
         let Some(answers) = self.asker.answers() else {
             CentralPanel::default()
                 .frame(panel(12, 8))
@@ -67,7 +68,7 @@ impl Sampling {
         if answers.positions == 0 {
             CentralPanel::default()
                 .frame(panel(12, 8))
-                .show(ui, |ui| empty(ui, state, &self.asker));
+                .show(ui, |ui| empty(ui, state));
             return commands;
         }
         if ui.available_width() >= WIDE {
@@ -172,7 +173,7 @@ impl Sampling {
                     );
                 });
             }
-            (None, None) => empty(ui, state, &self.asker),
+            (None, None) => empty(ui, state),
         }
     }
 }
@@ -187,18 +188,18 @@ fn row_at(answers: &Answers, position: usize) -> Option<usize> {
 }
 
 /// What would be here.
-fn empty(ui: &mut Ui, state: &State, asker: &Asker) {
+fn empty(ui: &mut Ui, state: &State) {
     let what =
         "Position × index, coverage, shuffle quality and class balance of an epoch are shown here";
-    match asker.what() {
-        What::Run if state.run.batches().is_empty() => {
+    match order_of(state) {
+        OrderOf::Run if state.run.batches().is_empty() => {
             let text = match state.source.is_live() {
                 true => "The first batch is on its way",
                 false => "Press Ctrl+R to run the form, or look at what it will draw",
             };
             message(ui, "No index was drawn yet", text);
         }
-        What::Run => message(
+        OrderOf::Run => message(
             ui,
             "The samples of this run have no indices",
             "An iterable dataset yields what it likes. Next epoch tells what the engine knows about its workers' parts",

@@ -151,14 +151,14 @@ impl Curve {
     fn lines<'a>(&'a self, length: f64, palette: &'a Palette) -> impl Iterator<Item = Line<'a>> {
         self.lines.iter().map(move |(name, ink, values)| {
             let step = length / values.len() as f64;
-            let points = values.iter().enumerate().map(|(k, v)| (k as f64, *v));
-            let points: PlotPoints<'_> = match self.unit {
-                // A rate holds for the whole of its bucket.
-                Unit::PerSecond => points
-                    .flat_map(|(k, v)| [[k * step, v], [(k + 1.0) * step, v]])
-                    .collect(),
-                _ => points.map(|(k, v)| [(k + 0.5) * step, v]).collect(),
-            };
+            let middles = values
+                .iter()
+                .enumerate()
+                .map(|(k, v)| [(k as f64 + 0.5) * step, *v]);
+            // Wide buckets would leave a gap at both ends.
+            let first = values.first().map(|v| [0.0, *v]);
+            let last = values.last().map(|v| [length, *v]);
+            let points: PlotPoints<'_> = first.into_iter().chain(middles).chain(last).collect();
             let line = Line::new(*name, points)
                 .color(ink.colour(palette))
                 .width(1.5);

@@ -11,27 +11,18 @@ use crate::sampling::analysis::{Answers, Question, Refusal, answer};
 use crate::sampling::background::{Background, Outcome};
 use crate::sampling::findings::WorkerSeed;
 use crate::sampling::order::Gathered;
+use crate::sampling::{Choice, OrderOf};
 use crate::state::{Source, State};
 
+/// The last epoch of the form that can be asked for: those before it have to be drawn as well.
+const LAST: u32 = 999;
 /// An order that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_millis(250);
-
-/// Whose order is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum What {
-    /// The run's, as it came.
-    #[default]
-    Run,
-    /// The epoch that would come next, with the options of the run.
-    Next,
-    /// An epoch with the options of the form.
-    Form,
-}
 
 /// What an answer is the answer to.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
-    what: What,
+    of: OrderOf,
     epoch: u32,
     /// When the run began, to tell one run from another.
     run: i64,
@@ -56,13 +47,6 @@ impl Key {
 /// Asks, and keeps the answer.
 #[derive(Default)]
 pub struct Asker {
-    chosen: What,
-    /// There is no run: only the form can be looked at.
-    is_alone: bool,
-    /// Position of the epoch of the run; `None`: the latest.
-    epoch: Option<usize>,
-    /// The epoch of the form.
-    form_epoch: u32,
     gathered: Gathered,
     job: Option<(Key, Background<Result<Answers, Refusal>>)>,
     asked: Option<Instant>,
@@ -70,19 +54,6 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Whose order is looked at.
-    pub fn what(&self) -> What {
-        match self.is_alone {
-            true => What::Form,
-            false => self.chosen,
-        }
-    }
-
-    /// Look at this one's.
-    pub fn choose(&mut self, what: What) {
-        self.chosen = what;
-    }
-
     /// The last answer.
     pub fn answers(&self) -> Option<Arc<Answers>> {
         self.answer.as_ref()?.1.as_ref().ok().cloned()
@@ -98,46 +69,17 @@ impl Asker {
         self.job.as_ref().map(|(_, job)| job.share())
     }
 
-    /// Number of the epoch that is looked at, and the first and last one that can be.
-    pub fn epochs(&self, state: &State) -> (u32, u32, u32) {
-        let epochs = state.run.epochs();
-        match self.what() {
-            What::Run => {
-                let last = epochs.len().saturating_sub(1);
-                let at = self.epoch.map_or(last, |e| e.min(last)) as u32;
-                (at, 0, last as u32)
-            }
-            What::Next => {
-                let next = epochs.len() as u32;
-                (next, next, next)
-            }
-            What::Form => (self.form_epoch, 0, 999),
-        }
-    }
-
-    /// Look at this epoch.
-    pub fn go_to(&mut self, state: &State, epoch: u32) {
-        let (_, first, last) = self.epochs(state);
-        let epoch = epoch.clamp(first, last);
-        match self.what() {
-            // Whoever goes to the latest one stays with it.
-            What::Run => self.epoch = (epoch < last).then_some(epoch as usize),
-            What::Next => {}
-            What::Form => self.form_epoch = epoch,
-        }
-    }
-
     /// Takes in what is new, and asks if there is something to ask.
     pub fn update(&mut self, ctx: &Context, state: &State) {
-        self.is_alone = !state.has_run();
         self.take_answer();
-        let (epoch, ..) = self.epochs(state);
+        let what = order_of(state);
+        let (epoch, ..) = epochs(state);
         // What will come is held against what came, so all epochs of the run are needed for that, too.
-        if self.what() != What::Form && self.gathered.update(&state.run, epoch as usize) {
+        if what != OrderOf::Form && self.gathered.update(&state.run, epoch as usize) {
             ctx.request_repaint();
             return;
         }
-        if self.what() == What::Run && state.run.batches().is_empty() {
+        if what == OrderOf::Run && state.run.batches().is_empty() {
             (self.job, self.answer) = (None, None);
             return;
         }
@@ -185,19 +127,20 @@ impl Asker {
 
     fn key(&self, state: &State, epoch: u32) -> Key {
         let run = &state.run;
-        let came = self.what() == What::Run;
+        let what = order_of(state);
+        let came = what == OrderOf::Run;
         let indices = self.gathered.looked_at.indices.len();
         Key {
-            what: self.what(),
+            of: what,
             epoch,
             run: run.info.started_unix_ns,
-            options: match self.what() {
-                What::Run => None,
-                What::Next => Some(run.info.options.clone()),
-                What::Form => Some(state.options.clone()),
+            options: match what {
+                OrderOf::Run => None,
+                OrderOf::Next => Some(run.info.options.clone()),
+                OrderOf::Form => Some(state.options.clone()),
             },
-            grown: match self.what() {
-                What::Form => Default::default(),
+            grown: match what {
+                OrderOf::Form => Default::default(),
                 _ => (
                     if came { indices } else { 0 },
                     run.epochs().len(),
@@ -229,7 +172,7 @@ impl Asker {
 
     fn question(&self, state: &State, key: &Key) -> Question {
         let run = &state.run;
-        if key.what == What::Form {
+        if key.of == OrderOf::Form {
             return Question {
                 options: state.options.clone(),
                 epoch: key.epoch,
@@ -245,16 +188,16 @@ impl Asker {
             options.dataset = format!("synthetic:len={len}");
             is_known = true;
         }
-        let yielded = (key.what == What::Run)
+        let yielded = (key.of == OrderOf::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
-        let is_stream = options.dataset.starts_with("stream") && key.what == What::Next;
+        let is_stream = options.dataset.starts_with("stream") && key.of == OrderOf::Next;
         Question {
             yielded,
             epoch: key.epoch,
-            came: (key.what == What::Run).then(|| Arc::clone(&self.gathered.looked_at)),
+            came: (key.of == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
             len: run.info.dataset_len.filter(|_| !is_stream),
-            is_complete: key.what == What::Next || is_complete(run, key.epoch as usize),
+            is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
             digests: self.gathered.digests.clone(),
             seeds: seeds(run),
             labels: labels(run, &self.gathered.looked_at.rows),
@@ -262,6 +205,47 @@ impl Asker {
             options,
             is_known,
         }
+    }
+}
+
+/// Whose order is looked at. Without a run there is only the form.
+pub fn order_of(state: &State) -> OrderOf {
+    match state.has_run() {
+        true => state.sampling.of,
+        false => OrderOf::Form,
+    }
+}
+
+/// Number of the epoch that is looked at, and the first and last one that can be.
+pub fn epochs(state: &State) -> (u32, u32, u32) {
+    let count = state.run.epochs().len();
+    match order_of(state) {
+        OrderOf::Run => {
+            let last = count.saturating_sub(1);
+            let at = state.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
+            (at, 0, last as u32)
+        }
+        OrderOf::Next => (count as u32, count as u32, count as u32),
+        OrderOf::Form => (state.sampling.form_epoch.min(LAST), 0, LAST),
+    }
+}
+
+/// What to choose in order to look at this epoch.
+pub fn choice_of(state: &State, epoch: u32) -> Choice {
+    let (_, first, last) = epochs(state);
+    let epoch = epoch.clamp(first, last);
+    let now = state.sampling;
+    match order_of(state) {
+        // Whoever goes to the latest one stays with it.
+        OrderOf::Run => Choice {
+            epoch: (epoch < last).then_some(epoch as usize),
+            ..now
+        },
+        OrderOf::Next => now,
+        OrderOf::Form => Choice {
+            form_epoch: epoch,
+            ..now
+        },
     }
 }
 

@@ -2,44 +2,50 @@
 
 use eframe::egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
 
-use super::ask::{Asker, What, incomplete};
+use super::ask::{Asker, choice_of, epochs, incomplete, order_of};
+use crate::command::Command;
 use crate::format::{count, plural};
 use crate::sampling::analysis::Answers;
+use crate::sampling::{Choice, OrderOf};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space};
 
 /// The switch, the epoch and the sentence.
-pub fn show(ui: &mut Ui, state: &State, asker: &mut Asker) {
+pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
+    let mut commands = Vec::new();
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for (what, name, tip) in [
-                (What::Run, "This run", "The order as it came"),
+                (OrderOf::Run, "This run", "The order as it came"),
                 (
-                    What::Next,
+                    OrderOf::Next,
                     "Next epoch",
                     "The order of the epoch that would come next, with the options of this run",
                 ),
                 (
-                    What::Form,
+                    OrderOf::Form,
                     "The form",
                     "The order that the options on the left will give",
                 ),
             ] {
-                let possible = what == What::Form || state.has_run();
-                let button = Button::new(name).selected(asker.what() == what);
+                let possible = what == OrderOf::Form || state.has_run();
+                let button = Button::new(name).selected(order_of(state) == what);
                 if ui
                     .add_enabled(possible, button)
                     .on_hover_text(tip)
                     .clicked()
                 {
-                    asker.choose(what);
+                    commands.push(Command::Sampling(Choice {
+                        of: what,
+                        ..state.sampling
+                    }));
                 }
             }
         });
         ui.add_space(space::GAP);
-        stepper(ui, state, asker);
+        commands.extend(stepper(ui, state));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(share) = asker.share().filter(|share| *share > 0.0) {
                 ui.add(
@@ -54,23 +60,26 @@ pub fn show(ui: &mut Ui, state: &State, asker: &mut Asker) {
             });
         });
     });
+    commands
 }
 
-fn stepper(ui: &mut Ui, state: &State, asker: &mut Asker) {
-    let (epoch, first, last) = asker.epochs(state);
+fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
+    let (epoch, first, last) = epochs(state);
+    let mut to = None;
     ui.label("Epoch");
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         let before = ui.add_enabled(epoch > first, Button::new("‹"));
         if before.on_hover_text("The epoch before").clicked() {
-            asker.go_to(state, epoch - 1);
+            to = Some(epoch - 1);
         }
         ui.label(RichText::new(epoch.to_string()).font(mono(size::BODY)));
         let after = ui.add_enabled(epoch < last, Button::new("›"));
         if after.on_hover_text("The epoch after").clicked() {
-            asker.go_to(state, epoch + 1);
+            to = Some(epoch + 1);
         }
     });
+    to.map(|epoch| Command::Sampling(choice_of(state, epoch)))
 }
 
 /// How much it is, and how sure.
@@ -83,8 +92,8 @@ fn about(state: &State, asker: &Asker) -> String {
         plural(answers.positions as u64, "index", "indices"),
         plural(answers.order.ends.len() as u64, "batch", "batches")
     )];
-    if asker.what() == What::Run {
-        let (epoch, ..) = asker.epochs(state);
+    if order_of(state) == OrderOf::Run {
+        let (epoch, ..) = epochs(state);
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
     if answers.is_one_of_many {
