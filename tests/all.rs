@@ -12,4 +12,5 @@ mod pictures;
 mod plots;
 mod sampling;
 mod timeline;
+mod travel;
 mod window;

@@ -98,6 +98,11 @@ impl Timeline {
         asks.finish(&scene, &mut self.motion)
     }
 
+    /// The next change to `view` comes from a hand, so that nothing glides behind it.
+    pub fn expect(&mut self, view: crate::view::TimeView) {
+        self.motion.expect(view);
+    }
+
     /// The time under the pointer: what zooming in and out by key should hold still.
     pub fn zoom_pivot(&self) -> Option<Nanos> {
         self.pointer

@@ -100,6 +100,8 @@ pub struct Run {
     pub(crate) ended: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
+    /// When the observer told that it had lost events, and how many.
+    pub(crate) losses: Vec<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
 }
@@ -146,7 +148,10 @@ impl Run {
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
             EventKind::Gauge(gauge) => self.gauges.push((at, (**gauge).clone())),
             EventKind::Message(message) => self.message(at, message),
-            EventKind::Dropped { count } => self.dropped = self.dropped.saturating_add(*count),
+            EventKind::Dropped { count } => {
+                self.dropped = self.dropped.saturating_add(*count);
+                self.losses.push((at, *count));
+            }
         }
     }
 
