@@ -9,6 +9,8 @@ mod folder;
 mod live;
 mod machine;
 mod pictures;
+mod plots;
+mod sampling;
 mod timeline;
 mod travel;
 mod window;

@@ -1,6 +1,6 @@
 //! The timeline as a user meets it: by label, by pointer, and in pictures.
 
-mod fixture;
+pub mod fixture;
 mod range;
 mod window;
 

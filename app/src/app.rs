@@ -20,6 +20,7 @@ use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
 use crate::prefs::Prefs;
+use crate::sampling::Choice;
 use crate::session::{self, Record, Session, SessionError, Waker};
 use crate::state::{Notice, Source, State};
 use crate::theme::{self};
@@ -259,6 +260,7 @@ impl App {
         state.hovered = None;
         state.playing = false;
         state.markers = Markers::default();
+        state.sampling = Choice::default();
         state.views_before.clear();
         state.views_after.clear();
         state.notices.clear();

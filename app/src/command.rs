@@ -9,6 +9,7 @@ use crate::landmarks::Goal;
 use crate::markers::Mark;
 use crate::palette::Palette;
 use crate::question::Answer;
+use crate::sampling::Choice;
 use crate::state::Notice;
 use crate::timeline::group::Group as LaneGroup;
 use crate::view::{Cursor, Item, TimeView};
@@ -28,6 +29,8 @@ pub enum Command {
     Fold(LaneGroup),
     /// The pointer is over this.
     Hover(Option<Item>),
+    /// Look at this order in the Sampling workspace.
+    Sampling(Choice),
     /// The form was edited.
     Edit(Box<RunOptions>),
     /// Open a recording.

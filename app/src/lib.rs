@@ -18,6 +18,7 @@ pub mod palette;
 pub mod panels;
 pub mod prefs;
 pub mod question;
+pub mod sampling;
 pub mod search;
 pub mod session;
 pub mod state;

@@ -15,6 +15,7 @@ use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
 use crate::landmarks::Landmarks;
 
 mod file;
+pub mod foretell;
 mod recorder;
 mod simulator;
 

@@ -13,6 +13,7 @@ use crate::markers::Markers;
 use crate::palette::Palette;
 use crate::prefs::Motion;
 use crate::question::Question;
+use crate::sampling::Choice;
 use crate::search::Search;
 use crate::timeline::group::Group;
 use crate::view::{Cursor, Item, TimeView, Workspace};
@@ -168,6 +169,8 @@ pub struct State {
     pub saving: Option<PathBuf>,
     /// What is below the machine.
     pub lower: Lower,
+    /// Which order the Sampling workspace shows.
+    pub sampling: Choice,
     /// Dark, light or as the system.
     pub theme: ThemePreference,
     /// The ranges that were looked at before, latest last.

@@ -104,6 +104,7 @@ fn change(state: &mut State, command: Command) {
             }
         }
         Command::Hover(item) => state.hovering = item.or(state.hovering),
+        Command::Sampling(choice) => state.sampling = choice,
         Command::Edit(options) => edit(state, *options),
         Command::UseFolder(path) => {
             let options = RunOptions {

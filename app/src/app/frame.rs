@@ -9,7 +9,7 @@ use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::plots::Plots;
 use crate::panels::{help, messages, notices, options, palette, search, status, toolbar, welcome};
-use crate::state::{Lower, Splits, State};
+use crate::state::{Lower, Source, Splits, State};
 use crate::theme::Palette;
 use crate::timeline::Timeline;
 use crate::view::Workspace;
@@ -58,8 +58,10 @@ impl App {
         if inspector_open != state.inspector_open {
             commands.push(Action::ToggleInspector.into());
         }
+        // Without a run it tells what the form will draw.
+        let is_loading = matches!(state.source, Source::Loading { .. });
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
-            if state.has_run() && state.workspace == Workspace::Sampling {
+            if state.workspace == Workspace::Sampling && !is_loading {
                 commands.extend(self.sampling.show(ui, state));
             } else if state.has_run() {
                 commands.extend(Self::debug(

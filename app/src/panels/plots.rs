@@ -1,199 +1,177 @@
-//! Counters over time, for the range of time that the timeline shows.
+//! Plots: quantities over time, and how long things took. Dragging over a curve selects that range everywhere.
 
-use eframe::egui::{Color32, FontId, Id, Label, RichText, ScrollArea, Ui, Vec2b, vec2};
-use egui_plot::{AxisHints, GridMark, Line, Plot, PlotPoints, VLine};
-use loadscope_trace::{Counter, Lane, Nanos};
+use eframe::egui::{
+    Color32, Label, Response, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, Vec2b, WidgetInfo,
+    vec2,
+};
+use egui_plot::{AxisHints, GridMark, Plot};
+use loadscope_trace::Nanos;
 
 use crate::command::Command;
-use crate::format;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
-use crate::view::{Cursor, TimeView};
+use crate::view::TimeView;
 
-/// So many points a curve: about one every two or three pixels.
-const POINTS: usize = 400;
-/// Events a second need wider buckets to be a curve and not a row of needles.
-const RATE_POINTS: usize = 48;
-/// Height of a plot.
-const HEIGHT: f32 = 92.0;
+mod curves;
+mod histogram;
+mod history;
+mod series;
 
-/// The plots, and the curves of the last frame.
+use curves::{Brush, Curve};
+use histogram::{Histogram, Kind};
+use history::History;
+
+/// Width of the numbers on the left of a plot, points.
+const AXIS: f32 = 52.0;
+/// From this width on the histograms stand beside the curves.
+const WIDE: f32 = 760.0;
+/// Height of a title.
+const TITLE: f32 = 22.0;
+
+/// What the plots of the last frame were made for.
+type Key = (u64, TimeView, Option<(Nanos, Nanos)>);
+
+/// The plots, and what they were drawn from in the last frame.
 #[derive(Default)]
 pub struct Plots {
+    history: History,
     curves: Vec<Curve>,
-    made_for: Option<(u64, TimeView)>,
-}
-
-struct Curve {
-    title: &'static str,
-    about: &'static str,
-    unit: Unit,
-    lines: Vec<(&'static str, Counter, Vec<f64>)>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Unit {
-    Share,
-    Batches,
-    PerSecond,
+    histograms: Vec<Histogram>,
+    made_for: Option<Key>,
+    brush: Brush,
 }
 
 impl Plots {
-    /// Shows the plots; a click sets the time cursor.
+    /// Shows the plots. A click sets the time cursor or selects a batch, dragging selects a range.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        if self.history.update(&state.run) {
+            ui.ctx().request_repaint();
+        }
         let view = state.shown();
-        let key = (state.run.events(), view);
+        let selected = curves::selected(state);
+        let key = (state.run.events(), view, selected);
         if self.made_for != Some(key) {
+            if self.made_for.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
+                self.curves = curves::curves(&state.run, &self.history, view);
+            }
+            let of = |kind| Histogram::of(kind, &self.history, view, selected);
+            self.histograms = Kind::ALL.map(of).into_iter().collect();
             self.made_for = Some(key);
-            self.curves = curves(state, view);
         }
         let mut commands = Vec::new();
-        ScrollArea::vertical()
-            .auto_shrink([false, false])
-            .show(ui, |ui| {
-                for curve in &self.curves {
-                    ui.add_space(space::GAP);
-                    title(ui, curve);
-                    commands.extend(plot(ui, state, curve, view));
-                }
-            });
+        let area = ScrollArea::vertical().auto_shrink([false, false]);
+        let height = ui.available_height();
+        area.show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let mut whole = ui.available_rect_before_wrap();
+            whole.max.x -= space::MARGIN;
+            if whole.width() < WIDE {
+                ui.set_max_width(whole.width());
+                self.over_time(ui, state, height * 0.9, &mut commands);
+                self.distributions(ui, state, 84.0, &mut commands);
+                return;
+            }
+            let (left, right) = whole.split_left_right_at_fraction(0.62);
+            let mut column = ui.new_child(UiBuilder::new().max_rect(left));
+            self.over_time(&mut column, state, height, &mut commands);
+            let mut beside = ui.new_child(UiBuilder::new().max_rect(right));
+            let each = (height - 8.0) / Kind::ALL.len() as f32 - TITLE - histogram::TICKS - 8.0;
+            self.distributions(&mut beside, state, each.clamp(56.0, 160.0), &mut commands);
+            let bottom = column.min_rect().bottom().max(beside.min_rect().bottom());
+            ui.allocate_space(vec2(whole.width(), bottom - whole.top()));
+        });
         commands
+    }
+
+    fn over_time(&mut self, ui: &mut Ui, state: &State, height: f32, commands: &mut Vec<Command>) {
+        let count = self.curves.len().max(1);
+        let each = (height - curves::TICKS - 8.0) / count as f32 - TITLE - 6.0;
+        let each = each.clamp(52.0, 140.0);
+        for (k, curve) in self.curves.iter().enumerate() {
+            title(ui, curve.title, curve.about, &curve.legend(Palette::of(ui)));
+            let is_last = k + 1 == count;
+            commands.extend(curves::show(
+                ui,
+                state,
+                curve,
+                each,
+                is_last,
+                &mut self.brush,
+            ));
+        }
+    }
+
+    fn distributions(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        height: f32,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.histograms.iter().all(Histogram::is_empty) {
+            let text = "Nothing happened in this range; Home shows everything";
+            ui.add_space(space::MARGIN);
+            ui.horizontal(|ui| {
+                ui.add_space(space::MARGIN);
+                ui.label(RichText::new(text).color(Palette::of(ui).weak));
+            });
+            return;
+        }
+        for (kind, histogram) in Kind::ALL.into_iter().zip(&self.histograms) {
+            title(ui, kind.title(), &histogram.summary(), &[]);
+            if histogram.is_empty() {
+                ui.add_space(space::GROUP);
+                continue;
+            }
+            commands.extend(histogram::show(ui, state, &self.history, histogram, height));
+        }
     }
 }
 
-fn curves(state: &State, view: TimeView) -> Vec<Curve> {
-    let run = &state.run;
-    let line = |name, counter| {
-        let points = match counter {
-            Counter::BatchesPerSecond => RATE_POINTS,
-            _ => POINTS,
-        };
-        let values = run.counter(counter, view.start, view.end, points);
-        (name, counter, values)
-    };
-    vec![
-        Curve {
-            title: "Trainer waits",
-            about: "Share of the time in which the trainer had no batch",
-            unit: Unit::Share,
-            lines: vec![line("waiting", Counter::Waiting)],
-        },
-        Curve {
-            title: "Batches per second",
-            about: "Handed to the trainer",
-            unit: Unit::PerSecond,
-            lines: vec![line("batches", Counter::BatchesPerSecond)],
-        },
-        Curve {
-            title: "Held",
-            about: "Finished batches behind a missing one",
-            unit: Unit::Batches,
-            lines: vec![line("held", Counter::Held)],
-        },
-        Curve {
-            title: "tasks_outstanding",
-            about: "Batches dispatched and not yet received; of these, in the result queue",
-            unit: Unit::Batches,
-            lines: vec![
-                line("outstanding", Counter::TasksOutstanding),
-                line("result queue", Counter::In(Lane::ResultQueue)),
-            ],
-        },
-    ]
-}
-
-fn title(ui: &mut Ui, curve: &Curve) {
+/// A heading, what it is about, and the colours of several lines.
+fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
     ui.horizontal(|ui| {
+        ui.set_height(TITLE - 2.0);
         ui.add_space(space::MARGIN);
-        ui.label(RichText::new(curve.title).font(heading(size::BODY)));
+        ui.label(RichText::new(text).font(heading(size::BODY)));
+        for (name, colour) in legend {
+            let (dash, _) = ui.allocate_exact_size(vec2(12.0, 2.0), Sense::hover());
+            ui.painter().rect_filled(dash, 0.0, *colour);
+            ui.label(RichText::new(*name).font(words(size::SMALL)));
+        }
         let weak = Palette::of(ui).weak;
-        let about = RichText::new(curve.about)
-            .font(words(size::SMALL))
-            .color(weak);
+        let about = RichText::new(about).font(words(size::SMALL)).color(weak);
         ui.add(Label::new(about).truncate());
     });
 }
 
-fn colour(palette: &Palette, counter: Counter) -> Color32 {
-    match counter {
-        Counter::Waiting => palette.stall,
-        Counter::Held => palette.held,
-        Counter::BatchesPerSecond => palette.step,
-        Counter::TasksOutstanding => palette.fetch,
-        Counter::In(_) => palette.wait,
-    }
-}
-
-fn plot(ui: &mut Ui, state: &State, curve: &Curve, view: TimeView) -> Option<Command> {
-    let palette = Palette::of(ui);
-    let start = view.start.as_secs_f64();
-    let length = view.len().as_secs_f64();
-    let unit = curve.unit;
-    let small: FontId = mono(size::SMALL);
-    let y_axis = AxisHints::new_y()
-        .formatter(move |mark: GridMark, _: &_| unit.text(mark.value))
-        .min_thickness(60.0);
-    let x_axis = AxisHints::new_x().formatter(|mark: GridMark, _: &_| seconds(mark));
-    let top = match unit {
-        Unit::Share => 1.0,
-        _ => {
-            curve
-                .lines
-                .iter()
-                .flat_map(|(_, _, v)| v)
-                .fold(1.0, |a: f64, b| a.max(*b))
-                * 1.1
-        }
-    };
-    ui.style_mut().override_font_id = Some(small);
-    let response = Plot::new(("plot", curve.title))
-        .height(HEIGHT)
-        .min_size(vec2(100.0, HEIGHT))
-        .custom_y_axes(vec![y_axis])
-        .custom_x_axes(vec![x_axis])
-        .default_y_bounds(0.0, top)
+/// A plot that the timeline moves, not the hand.
+fn still_plot<'a>(id: (&'static str, &'static str), height: f32, palette: &Palette) -> Plot<'a> {
+    Plot::new(id)
+        .height(height)
+        .min_size(vec2(100.0, height))
         .allow_zoom(Vec2b::FALSE)
         .allow_drag(Vec2b::FALSE)
         .allow_scroll(Vec2b::FALSE)
         .allow_boxed_zoom(false)
         .allow_double_click_reset(false)
+        .allow_axis_zoom_drag(Vec2b::FALSE)
         .set_margin_fraction(vec2(0.0, 0.0))
         .show_background(false)
         .grid_color(palette.line)
-        .y_grid_spacer(move |_| few_marks(top))
-        .link_cursor(Id::unique("plots"), Vec2b::new(true, false))
-        .show(ui, |plot| {
-            // The timeline owns the range of time; the plots follow it.
-            plot.set_plot_bounds_x(start..=view.end.as_secs_f64());
-            plot.set_plot_bounds_y(0.0..=top);
-            for (name, counter, values) in &curve.lines {
-                let step = length / values.len() as f64;
-                let points = values.iter().enumerate();
-                let points: PlotPoints<'_> = points
-                    .map(|(k, v)| [start + (k as f64 + 0.5) * step, *v])
-                    .collect();
-                let line = Line::new(*name, points)
-                    .color(colour(palette, *counter))
-                    .width(1.5);
-                plot.line(if counter == &Counter::TasksOutstanding {
-                    line
-                } else {
-                    line.fill(0.0)
-                });
-            }
-            if state.cursor != Cursor::Live {
-                let now = state.now().as_secs_f64();
-                plot.vline(
-                    VLine::new("time cursor", now)
-                        .color(palette.strong)
-                        .width(1.0),
-                );
-            }
-            plot.pointer_coordinate()
-        });
-    ui.style_mut().override_font_id = None;
-    let at = response.inner.filter(|_| response.response.clicked())?;
-    Some(Command::Cursor(Cursor::At(Nanos::from_secs_f64(at.x))))
+        .cursor_color(palette.weak)
+}
+
+fn axis_hints<'a>(hints: AxisHints<'a>, palette: &Palette) -> AxisHints<'a> {
+    hints
+        .tick_label_font(mono(size::SMALL))
+        .tick_label_color(palette.weak)
+}
+
+/// A name for screen readers.
+fn name(response: &Response, title: &str, about: &str) {
+    let text = format!("{title}: {about}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &text));
 }
 
 /// Two or three round values from 0 to `top`; a small plot has no room for more.
@@ -208,19 +186,4 @@ fn few_marks(top: f64) -> Vec<GridMark> {
         step_size: top,
     };
     values.map(mark).collect()
-}
-
-fn seconds(mark: GridMark) -> String {
-    let decimals = (-mark.step_size.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{:.decimals$}\u{2009}s", mark.value)
-}
-
-impl Unit {
-    fn text(self, value: f64) -> String {
-        match self {
-            Self::Share => format::percent(value),
-            Self::Batches | Self::PerSecond if value.fract() == 0.0 => format::count(value as u64),
-            Self::Batches | Self::PerSecond => format!("{value:.1}"),
-        }
-    }
 }

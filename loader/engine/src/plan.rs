@@ -196,6 +196,17 @@ impl Plan {
     }
 }
 
+/// The weights of the samples, if the sampler is a weighted one.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn weights(options: &RunOptions, len: usize) -> Result<Option<Vec<f64>>, EngineError> {
+    match options.sampler.parse()? {
+        SamplerSpec::Weighted(path) => files::weights(&path, len).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// The batches of the sampler for multi-label data.
 fn equi(options: &RunOptions, path: &str) -> Result<Arc<dyn BatchSource>, EngineError> {
     let Some(size) = options.batch_size else {

@@ -44,6 +44,11 @@ impl Digits {
             ))),
         }
     }
+
+    /// Which digit each sample shows.
+    pub fn labels(&self) -> impl Iterator<Item = u8> {
+        self.digits.iter().map(|digit| digit.label)
+    }
 }
 
 fn unpack() -> Result<Vec<Digit>, String> {

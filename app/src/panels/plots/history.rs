@@ -1,0 +1,189 @@
+//! What the plots show and a run does not answer by itself, kept up to date as events come in: each transition is looked at
+//! once.
+
+use std::collections::HashMap;
+
+use loadscope_trace::{Nanos, Run, Stage};
+
+use super::series::{NO_DISTANCE, Series, bin_of};
+
+/// Transitions that are taken in at a time, so that no frame waits for a recording of a million batches.
+const PIECE: usize = 400_000;
+
+/// Times and distances of all batches, in the order in which they became known.
+#[derive(Debug, Default)]
+pub struct History {
+    /// How long each batch was fetched.
+    pub fetch: Series,
+    /// How long the trainer waited for each batch.
+    pub wait: Series,
+    /// How long each batch was held, of those that were.
+    pub held: Series,
+    /// By how many places each batch came too late (or too early).
+    pub distance: Series,
+    /// When batches were handed out, and how many samples there were in them up to then.
+    yields: Vec<(Nanos, u64)>,
+    /// Where each batch is, and since when.
+    last: Vec<(Nanos, Stage)>,
+    /// Batches that have arrived, by epoch.
+    arrived: HashMap<u32, u32>,
+    run: i64,
+    transitions: usize,
+    waits: usize,
+}
+
+impl History {
+    /// Takes in what is new. True if there is more.
+    pub fn update(&mut self, run: &Run) -> bool {
+        let started = run.info.started_unix_ns;
+        if run.transitions().len() < self.transitions
+            || run.waits().len() < self.waits
+            || started != self.run
+        {
+            *self = Self::default();
+        }
+        self.run = started;
+        let new = &run.transitions()[self.transitions..];
+        for t in new.iter().take(PIECE) {
+            self.take(run, t.at, t.batch, t.stage);
+        }
+        self.transitions += new.len().min(PIECE);
+        self.take_waits(run);
+        self.transitions < run.transitions().len()
+    }
+
+    fn take(&mut self, run: &Run, at: Nanos, batch: u32, stage: Stage) {
+        let row = batch as usize;
+        if self.last.len() <= row {
+            self.last.resize(row + 1, (at, Stage::Queued));
+        }
+        let (since, before) = std::mem::replace(&mut self.last[row], (at, stage));
+        match before {
+            Stage::Fetching => self.fetch.push(at, bin_of(at - since), batch),
+            Stage::Held => self.held.push(at, bin_of(at - since), batch),
+            _ => {}
+        }
+        if stage.has_arrived() && !before.has_arrived() && stage != Stage::Discarded {
+            let id = run.batches()[row].id;
+            let place = self.arrived.entry(id.epoch).or_default();
+            let distance = i64::from(*place) - i64::from(id.idx);
+            *place += 1;
+            let most = NO_DISTANCE as i64;
+            let bin = most + distance.clamp(-most, most - 1);
+            self.distance.push(at, bin as usize, batch);
+        }
+        if stage == Stage::Training {
+            let samples = match run.indices(row).len() {
+                0 => run.samples(row).len(),
+                n => n,
+            };
+            let before = self.yields.last().map_or(0, |(_, n)| *n);
+            self.yields.push((at, before + samples as u64));
+        }
+    }
+
+    /// A wait is known once it is over.
+    fn take_waits(&mut self, run: &Run) {
+        let over = |w: &&loadscope_trace::Wait| w.end != Nanos::MAX;
+        for wait in run.waits()[self.waits..].iter().take_while(over) {
+            self.waits += 1;
+            if let Some(batch) = wait.batch {
+                self.wait
+                    .push(wait.end, bin_of(wait.end - wait.start), batch);
+            }
+        }
+    }
+
+    /// How many batches were handed to the trainer from `start` on and before `end`.
+    pub fn handed_out(&self, start: Nanos, end: Nanos) -> usize {
+        let until = |at| self.yields.partition_point(|(t, _)| *t < at);
+        until(end).saturating_sub(until(start))
+    }
+
+    /// What was handed to the trainer, per second, in each of `buckets` equal parts of `start..end`: batches and samples.
+    pub fn throughput(&self, start: Nanos, end: Nanos, buckets: usize) -> (Vec<f64>, Vec<f64>) {
+        let length = (end - start).0.max(1) as f64 / buckets.max(1) as f64;
+        let until = |k: usize| {
+            let at = start + Nanos((length * k as f64).round() as i64);
+            let place = self.yields.partition_point(|(t, _)| *t < at);
+            let samples = place.checked_sub(1).map_or(0, |last| self.yields[last].1);
+            (place as u64, samples)
+        };
+        let rate = |n: u64| n as f64 / length * 1e9;
+        let mut before = until(0);
+        (1..=buckets)
+            .map(|k| {
+                let after = until(k);
+                let rates = (rate(after.0 - before.0), rate(after.1 - before.1));
+                before = after;
+                rates
+            })
+            .unzip()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchId, Event, EventKind, RunId, RunInfo};
+
+    use super::*;
+
+    #[test]
+    fn each_batch_is_where_it_belongs() {
+        let mut run = Run::new(RunInfo::default());
+        let mut history = History::default();
+        let batch = |idx| BatchId { epoch: 0, idx };
+        let entered = |idx, stage| EventKind::Entered {
+            batch: batch(idx),
+            stage,
+        };
+        let events = [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(batch(0), Some(0), [1, 2, 3])),
+            (0, EventKind::dispatched(batch(1), Some(1), [4])),
+            (0, EventKind::Consumer { waiting: true }),
+            (0, entered(0, Stage::Fetching)),
+            (0, entered(1, Stage::Fetching)),
+            (10, entered(1, Stage::Collating)),
+            // Batch 1 is held for 90 ms behind batch 0.
+            (10, entered(1, Stage::Held)),
+            (100, entered(0, Stage::Ready)),
+            (100, entered(0, Stage::Training)),
+            (100, entered(1, Stage::Ready)),
+            (200, entered(1, Stage::Training)),
+        ];
+        for (ms, kind) in events {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+            // In pieces, as while live.
+            assert!(!history.update(&run));
+        }
+        let whole = |series: &Series| series.counts(Nanos::ZERO, Nanos::MAX);
+        let ms = |ms| bin_of(Nanos::from_millis(ms));
+        assert_eq!(whole(&history.fetch)[ms(10)], 1);
+        assert_eq!(whole(&history.fetch)[ms(100)], 1);
+        assert_eq!(whole(&history.held)[ms(90)], 1);
+        assert_eq!(whole(&history.wait)[ms(100)], 1);
+        // Batch 1 came a place too early, batch 0 a place too late.
+        assert_eq!(whole(&history.distance)[NO_DISTANCE - 1], 1);
+        assert_eq!(whole(&history.distance)[NO_DISTANCE + 1], 1);
+        let (batches, samples) = history.throughput(Nanos::ZERO, Nanos::from_millis(300), 3);
+        let whole = |rates: &[f64]| rates.iter().map(|r| r.round() as u64).collect::<Vec<_>>();
+        assert_eq!(whole(&batches), [0, 10, 10]);
+        assert_eq!(whole(&samples), [0, 30, 10]);
+        assert_eq!(history.handed_out(Nanos::ZERO, Nanos::from_millis(200)), 1);
+        let next = |row| {
+            let (start, end) = (Nanos::ZERO, Nanos::MAX);
+            history
+                .fetch
+                .next_in(0..super::super::series::BINS, start, end, row)
+        };
+        assert_eq!(
+            (next(None), next(Some(1)), next(Some(0))),
+            (Some(1), Some(0), Some(1))
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Values over time, sorted into bins once, so that the histogram of any stretch of time is two lookups and not a walk over a
+//! million batches.
+
+use loadscope_trace::Nanos;
+
+/// Bins of a series.
+pub const BINS: usize = 220;
+/// Bins of durations in a factor of ten.
+pub const PER_DECADE: usize = 20;
+/// The bin of a distance of nothing.
+pub const NO_DISTANCE: usize = BINS / 2;
+
+/// Values so many apart have running sums.
+const EVERY: usize = 1024;
+/// The shortest duration that is told from nothing, ns.
+const SHORTEST: f64 = 100.0;
+
+/// How often each bin was met.
+pub type Counts = [u32; BINS];
+
+/// Values in order of time.
+#[derive(Debug, Default)]
+pub struct Series {
+    at: Vec<i64>,
+    bins: Vec<u8>,
+    rows: Vec<u32>,
+    /// The counts before every [`EVERY`]-th value.
+    sums: Vec<Counts>,
+}
+
+/// The bin of a duration: twenty to a factor of ten, from 100 ns to three hours.
+pub fn bin_of(time: Nanos) -> usize {
+    let bin = (time.0.max(0) as f64 / SHORTEST).log10() * PER_DECADE as f64;
+    // From minus infinity on; what is shorter than the shortest is in the first bin.
+    (bin.max(0.0) as usize).min(BINS - 1)
+}
+
+/// Where a bin of durations begins.
+pub fn start_of(bin: f64) -> Nanos {
+    Nanos((SHORTEST * 10f64.powf(bin / PER_DECADE as f64)).round() as i64)
+}
+
+impl Series {
+    /// Adds a value that became known at `at`, not before the one that was added last.
+    pub fn push(&mut self, at: Nanos, bin: usize, row: u32) {
+        if self.bins.len().is_multiple_of(EVERY) {
+            let next = match self.sums.last() {
+                Some(before) => {
+                    let mut sums = *before;
+                    let since = self.bins.len() - EVERY;
+                    self.bins[since..]
+                        .iter()
+                        .for_each(|b| sums[usize::from(*b)] += 1);
+                    sums
+                }
+                None => [0; BINS],
+            };
+            self.sums.push(next);
+        }
+        self.at
+            .push(at.0.max(self.at.last().copied().unwrap_or(i64::MIN)));
+        self.bins.push(bin.min(BINS - 1) as u8);
+        self.rows.push(row);
+    }
+
+    /// How often each bin was met from `start` on and before `end`.
+    pub fn counts(&self, start: Nanos, end: Nanos) -> Counts {
+        let mut counts = self.until(self.place(end));
+        let before = self.until(self.place(start).min(self.place(end)));
+        for (count, before) in counts.iter_mut().zip(before) {
+            *count -= before;
+        }
+        counts
+    }
+
+    /// The next batch after `row` whose value is in one of `bins` within a stretch of time, or the first one.
+    pub fn next_in(
+        &self,
+        bins: std::ops::Range<usize>,
+        start: Nanos,
+        end: Nanos,
+        row: Option<usize>,
+    ) -> Option<usize> {
+        let range = self.place(start)..self.place(end);
+        let rows = range
+            .filter(|k| bins.contains(&usize::from(self.bins[*k])))
+            .map(|k| self.rows[k] as usize);
+        let mut first = None;
+        let mut is_next = false;
+        for found in rows {
+            if is_next {
+                return Some(found);
+            }
+            is_next = Some(found) == row;
+            first = first.or(Some(found));
+        }
+        first
+    }
+
+    fn place(&self, at: Nanos) -> usize {
+        self.at.partition_point(|t| *t < at.0)
+    }
+
+    fn until(&self, place: usize) -> Counts {
+        let block = place / EVERY;
+        let mut counts = match self.sums.get(block) {
+            Some(sums) => *sums,
+            // The value after a full block has not come yet.
+            None => match block.checked_sub(1).and_then(|b| self.sums.get(b)) {
+                Some(_) => return self.add(block - 1, place),
+                None => [0; BINS],
+            },
+        };
+        let bins = &self.bins[block * EVERY..place];
+        bins.iter().for_each(|b| counts[usize::from(*b)] += 1);
+        counts
+    }
+
+    fn add(&self, block: usize, place: usize) -> Counts {
+        let mut counts = self.sums[block];
+        let bins = &self.bins[block * EVERY..place];
+        bins.iter().for_each(|b| counts[usize::from(*b)] += 1);
+        counts
+    }
+}
+
+/// The bin below which `share` of all values lie.
+pub fn quantile(counts: &Counts, share: f64) -> Option<usize> {
+    let all: u64 = counts.iter().map(|n| u64::from(*n)).sum();
+    let wanted = (all as f64 * share).ceil().max(1.0) as u64;
+    let mut seen = 0;
+    counts.iter().position(|n| {
+        seen += u64::from(*n);
+        all > 0 && seen >= wanted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn bins_of_durations() {
+        assert_eq!(bin_of(Nanos(0)), 0);
+        assert_eq!(bin_of(Nanos(-5)), 0);
+        assert_eq!(bin_of(Nanos(1_000)), 20);
+        assert_eq!(bin_of(Nanos::MAX), BINS - 1);
+        assert_eq!(start_of(80.0), Nanos::from_millis(1));
+        let mut counts = [0; BINS];
+        assert_eq!(quantile(&counts, 0.5), None);
+        (counts[3], counts[9]) = (5, 5);
+        assert_eq!(quantile(&counts, 0.5), Some(3));
+        assert_eq!(quantile(&counts, 0.99), Some(9));
+    }
+
+    proptest! {
+        #[test]
+        fn any_stretch_is_counted_as_by_walking(values in prop::collection::vec((0..50i64, 0..BINS), 0..4000), start in -5..2100i64, len in 0..2000i64) {
+            let mut series = Series::default();
+            let mut all = Vec::new();
+            let mut now = 0;
+            for (k, (step, bin)) in values.iter().enumerate() {
+                now += step / 40;
+                series.push(Nanos(now), *bin, k as u32);
+                all.push((now, *bin));
+            }
+            let counts = series.counts(Nanos(start), Nanos(start + len));
+            let mut walked = [0; BINS];
+            all.iter().filter(|(at, _)| (start..start + len).contains(at)).for_each(|(_, b)| walked[*b] += 1);
+            prop_assert_eq!(counts, walked);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A calculation on a thread of its own, with progress; dropping it tells it to stop.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, TryRecvError, bounded};
+
+use super::progress::{Progress, Unwanted};
+
+/// A calculation under way.
+#[derive(Debug)]
+pub struct Background<T> {
+    progress: Arc<Progress>,
+    answer: Receiver<T>,
+}
+
+/// How a calculation is getting on.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    /// It goes on.
+    NotYet,
+    /// Here it is.
+    Ready(T),
+    /// It ended without an answer, which is a bug.
+    Broken,
+}
+
+impl<T: Send + 'static> Background<T> {
+    /// Starts `job`; `wake` is called when it has ended.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn start(
+        name: &str,
+        wake: impl Fn() + Send + 'static,
+        job: impl FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let progress = Arc::new(Progress::default());
+        let (tell, answer) = bounded(1);
+        let told = Arc::clone(&progress);
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                // Also when the job panics: nobody should wait for it.
+                let _wake = OnDrop(wake);
+                let tell = tell;
+                if let Ok(answer) = job(&told) {
+                    let _ = tell.send(answer);
+                }
+            })?;
+        Ok(Self { progress, answer })
+    }
+
+    /// How far it is, 0 to 1.
+    pub fn share(&self) -> f32 {
+        self.progress.share()
+    }
+
+    /// The answer, once it is there.
+    pub fn take(&self) -> Outcome<T> {
+        match self.answer.try_recv() {
+            Ok(answer) => Outcome::Ready(answer),
+            Err(TryRecvError::Empty) => Outcome::NotYet,
+            Err(TryRecvError::Disconnected) => Outcome::Broken,
+        }
+    }
+}
+
+impl<T> Drop for Background<T> {
+    fn drop(&mut self) {
+        self.progress.give_up();
+    }
+}
+
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn answers_come_and_the_unwanted_stop() {
+        let job = Background::start("adds", || {}, |_| Ok(1 + 1)).unwrap();
+        assert_eq!(job.answer.recv_timeout(Duration::from_secs(10)), Ok(2));
+        let (say, stopped) = bounded(1);
+        let endless = Background::<()>::start(
+            "endless",
+            || {},
+            move |progress| loop {
+                if let Err(unwanted) = progress.tell(0.5) {
+                    let _ = say.send(());
+                    return Err(unwanted);
+                }
+            },
+        )
+        .unwrap();
+        assert_eq!(endless.take(), Outcome::NotYet);
+        drop(endless);
+        assert!(stopped.recv_timeout(Duration::from_secs(10)).is_ok());
+    }
+}

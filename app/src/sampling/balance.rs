@@ -1,0 +1,331 @@
+//! Whether the classes came as often as they were asked for.
+
+use std::collections::HashMap;
+
+use super::chi2::{ChiSquare, test};
+use super::order::Order;
+use super::progress::{Progress, Unwanted};
+
+/// The class of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Labels {
+    /// The dataset tells the class of every sample.
+    All(Vec<u32>),
+    /// Only samples that were loaded have told theirs.
+    Some(HashMap<u64, u32>),
+}
+
+impl Labels {
+    /// The class of the sample `index`.
+    pub fn get(&self, index: u64) -> Option<u32> {
+        match self {
+            Self::All(labels) => labels.get(usize::try_from(index).ok()?).copied(),
+            Self::Some(labels) => labels.get(&index).copied(),
+        }
+    }
+}
+
+/// What the classes are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// The weights of a sampler that draws with replacement.
+    Weights,
+    /// How often each class is in the dataset.
+    Dataset,
+    /// Nothing is known that they could be held against.
+    Nothing,
+}
+
+/// One class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name, or the weight of its samples.
+    pub name: String,
+    /// How often it came.
+    pub came: u64,
+    /// How often it should have come on average, as far as that is known.
+    pub expected: Option<f64>,
+}
+
+/// Whether the classes came as often as they were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    /// The classes in order of their labels.
+    pub classes: Vec<Class>,
+    /// Samples whose class is not known.
+    pub unknown: u64,
+    /// What they are held against.
+    pub against: Against,
+    /// True if the classes are groups of samples of the same weight, because no labels are known.
+    pub is_by_weight: bool,
+    /// The test, if there is something to test.
+    pub test: Option<ChiSquare>,
+    /// Classes in a batch on average, and how many there would be if each sample were drawn by itself.
+    pub mixture: Option<(f64, f64)>,
+}
+
+/// What classes are told by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'a> {
+    /// Classes of samples.
+    pub labels: Option<&'a Labels>,
+    /// Names of classes.
+    pub names: &'a [String],
+    /// Weights of samples.
+    pub weights: Option<&'a [f64]>,
+    /// The sampler draws with replacement.
+    pub replacement: bool,
+}
+
+/// More groups than this are no groups.
+const MOST: usize = 4096;
+
+impl Balance {
+    /// Judges `order`; `None` if neither labels nor weights are known.
+    ///
+    /// # Errors
+    /// If nobody wants to know any more.
+    pub fn of(
+        order: &Order,
+        asked: Asked<'_>,
+        progress: &Progress,
+    ) -> Result<Option<Self>, Unwanted> {
+        let by_weight = match (asked.labels, asked.weights) {
+            (None, Some(weights)) => groups_of_weight(weights),
+            _ => None,
+        };
+        let Some(labels) = asked
+            .labels
+            .or(by_weight.as_ref().map(|(labels, _)| labels))
+        else {
+            return Ok(None);
+        };
+        let mut came: Vec<u64> = Vec::new();
+        let mut unknown = 0;
+        for (k, piece) in order.indices.chunks(Progress::PIECE).enumerate() {
+            progress
+                .tell(0.8 + 0.15 * (k * Progress::PIECE) as f64 / order.indices.len() as f64)?;
+            for &index in piece {
+                match labels.get(index).filter(|c| (*c as usize) < MOST) {
+                    Some(class) => *slot(&mut came, class) += 1,
+                    None => unknown += 1,
+                }
+            }
+        }
+        let known: u64 = came.iter().sum();
+        if known == 0 {
+            return Ok(None);
+        }
+        let (against, shares) = shares(labels, asked);
+        let count = came
+            .len()
+            .max(shares.len())
+            .max(asked.names.len().min(MOST));
+        came.resize(count, 0);
+        let expected = |class: usize| match against {
+            Against::Nothing => None,
+            _ => Some(shares.get(class).copied().unwrap_or(0.0) * known as f64),
+        };
+        let names = by_weight.as_ref().map_or(asked.names, |(_, names)| names);
+        let classes: Vec<Class> = came
+            .iter()
+            .enumerate()
+            .map(|(class, came)| Class {
+                name: names
+                    .get(class)
+                    .cloned()
+                    .unwrap_or_else(|| class.to_string()),
+                came: *came,
+                expected: expected(class),
+            })
+            .collect();
+        let pairs = classes
+            .iter()
+            .filter_map(|c| Some((c.came as f64, c.expected?)));
+        Ok(Some(Self {
+            test: test(pairs),
+            mixture: (unknown * 10 <= known && asked.labels.is_some())
+                .then(|| mixture(order, labels, &came))
+                .flatten(),
+            classes,
+            unknown,
+            against,
+            is_by_weight: by_weight.is_some(),
+        }))
+    }
+
+    /// The class that is farthest from what was expected, measured in what chance explains.
+    pub fn farthest(&self) -> Option<&Class> {
+        let off = |c: &Class| {
+            let expected = c.expected.unwrap_or(c.came as f64);
+            (c.came as f64 - expected).abs() / expected.max(f64::MIN_POSITIVE).sqrt()
+        };
+        self.classes.iter().max_by(|a, b| off(a).total_cmp(&off(b)))
+    }
+}
+
+fn slot(counts: &mut Vec<u64>, class: u32) -> &mut u64 {
+    let class = class as usize;
+    if class >= counts.len() {
+        counts.resize(class + 1, 0);
+    }
+    &mut counts[class]
+}
+
+/// The share that each class should have.
+fn shares(labels: &Labels, asked: Asked<'_>) -> (Against, Vec<f64>) {
+    let mut sums: Vec<f64> = Vec::new();
+    let mut add = |class: u32, weight: f64| {
+        let class = class as usize;
+        if class < MOST {
+            sums.resize(sums.len().max(class + 1), 0.0);
+            sums[class] += weight;
+        }
+    };
+    let against = match (asked.weights, labels) {
+        (Some(weights), _) if asked.replacement => {
+            for (index, weight) in weights.iter().enumerate() {
+                match labels.get(index as u64) {
+                    Some(class) => add(class, *weight),
+                    // Shares cannot be told while some samples have no class.
+                    None => return (Against::Nothing, Vec::new()),
+                }
+            }
+            Against::Weights
+        }
+        (None, Labels::All(all)) => {
+            all.iter().for_each(|class| add(*class, 1.0));
+            Against::Dataset
+        }
+        _ => Against::Nothing,
+    };
+    let sum: f64 = sums.iter().sum();
+    if !(sum > 0.0 && sum.is_finite()) {
+        return (Against::Nothing, Vec::new());
+    }
+    (against, sums.into_iter().map(|s| s / sum).collect())
+}
+
+/// Samples of the same weight are a class, if there are only a few weights.
+fn groups_of_weight(weights: &[f64]) -> Option<(Labels, Vec<String>)> {
+    const FEW: usize = 24;
+    let mut different: Vec<f64> = Vec::new();
+    for weight in weights {
+        if !different.contains(weight) {
+            different.push(*weight);
+        }
+        if different.len() > FEW {
+            return None;
+        }
+    }
+    different.sort_by(f64::total_cmp);
+    let group = |w: &f64| different.iter().position(|d| d == w).unwrap_or(0) as u32;
+    let labels = Labels::All(weights.iter().map(group).collect());
+    let names = different.iter().map(|w| format!("weight {w}")).collect();
+    Some((labels, names))
+}
+
+/// Classes in a batch, and how many there would be if each sample were drawn by itself.
+fn mixture(order: &Order, labels: &Labels, came: &[u64]) -> Option<(f64, f64)> {
+    let all: u64 = came.iter().sum();
+    let mut last_batch = vec![usize::MAX; came.len()];
+    let (mut batches, mut classes, mut expected) = (0u64, 0u64, 0.0);
+    // Batches are alike but for the last one, so what is expected is worked out once a size.
+    let mut by_size: HashMap<usize, f64> = HashMap::new();
+    for (k, batch) in order.batches().enumerate().filter(|(_, b)| b.len() > 1) {
+        batches += 1;
+        for class in batch.iter().filter_map(|i| labels.get(*i)) {
+            if let Some(last) = last_batch.get_mut(class as usize)
+                && *last != k
+            {
+                *last = k;
+                classes += 1;
+            }
+        }
+        expected += *by_size.entry(batch.len()).or_insert_with(|| {
+            let comes = |n: &u64| 1.0 - (1.0 - *n as f64 / all as f64).powf(batch.len() as f64);
+            came.iter().map(comes).sum()
+        });
+    }
+    (batches > 0).then(|| (classes as f64 / batches as f64, expected / batches as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(batches: &[&[u64]]) -> Order {
+        let mut order = Order::default();
+        batches.iter().for_each(|b| order.push(b, None, None));
+        order
+    }
+
+    fn judge(order: &Order, asked: Asked<'_>) -> Option<Balance> {
+        Balance::of(order, asked, &Progress::default()).unwrap()
+    }
+
+    #[test]
+    fn weights_are_what_classes_are_held_against() {
+        // Class 0 has three samples of weight 1, class 1 one of weight 3: both should come equally often.
+        let labels = Labels::All(vec![0, 0, 0, 1]);
+        let asked = Asked {
+            labels: Some(&labels),
+            weights: Some(&[1.0, 1.0, 1.0, 3.0]),
+            replacement: true,
+            ..Asked::default()
+        };
+        let balance = judge(&order(&[&[0, 1, 2, 0, 1, 3]]), asked).unwrap();
+        assert_eq!(balance.against, Against::Weights);
+        let pairs: Vec<_> = balance
+            .classes
+            .iter()
+            .map(|c| (c.came, c.expected))
+            .collect();
+        assert_eq!(pairs, [(5, Some(3.0)), (1, Some(3.0))]);
+        let test = balance.test.unwrap();
+        assert!((test.statistic - 8.0 / 3.0).abs() < 1e-12 && test.degrees == 1);
+        let without = Asked {
+            replacement: false,
+            ..asked
+        };
+        let balance = judge(&order(&[&[0, 3]]), without).unwrap();
+        assert_eq!((balance.against, balance.test), (Against::Nothing, None));
+    }
+
+    #[test]
+    fn whole_epochs_are_as_the_dataset() {
+        let labels = Labels::All(vec![0, 0, 1, 1, 2]);
+        let asked = Asked {
+            labels: Some(&labels),
+            ..Asked::default()
+        };
+        let balance = judge(&order(&[&[0, 1], &[2, 3], &[4]]), asked).unwrap();
+        let test = balance.test.unwrap();
+        assert_eq!((test.statistic, test.p), (0.0, 1.0));
+        let (seen, expected) = balance.mixture.unwrap();
+        assert_eq!(seen, 1.0);
+        assert!((expected - (2.0 * 0.64 + 0.36)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_weights_are_groups_and_many_are_not() {
+        let asked = Asked {
+            weights: Some(&[1.0, 0.5, 1.0]),
+            replacement: true,
+            ..Asked::default()
+        };
+        let balance = judge(&order(&[&[0, 1, 2, 2, 9]]), asked).unwrap();
+        assert!(balance.is_by_weight);
+        assert_eq!(balance.unknown, 1);
+        let names: Vec<_> = balance.classes.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(names, ["weight 0.5", "weight 1"]);
+        let many: Vec<f64> = (0..100).map(f64::from).collect();
+        let asked = Asked {
+            weights: Some(&many),
+            replacement: true,
+            ..Asked::default()
+        };
+        assert_eq!(judge(&order(&[&[0]]), asked), None);
+        assert_eq!(judge(&order(&[&[0]]), Asked::default()), None);
+    }
+}

@@ -1,0 +1,437 @@
+//! What is wrong with an order, or worth knowing: a sentence with a number, and a remedy in PyTorch's words.
+
+use loadscope_trace::RunOptions;
+
+use super::analysis::Answers;
+use super::balance::Against;
+use super::order::Digest;
+use crate::format::{count, percent, plural};
+
+/// A sentence with a number, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was found.
+    pub says: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// True if it makes training worse than it should be; false if it is merely worth knowing.
+    pub is_problem: bool,
+    /// Where to look: a position in the order.
+    pub position: Option<usize>,
+}
+
+/// What happens to an iterable dataset that does not ask which worker it is in.
+const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
+                          worker, as get_worker_info() tells";
+
+/// A worker and the seed that it started with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerSeed {
+    /// The epoch under way when it started.
+    pub epoch: u32,
+    /// Its id.
+    pub worker: u16,
+    /// `get_worker_info().seed`
+    pub seed: u64,
+}
+
+/// What is known besides the order itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circumstances {
+    /// What the loader was asked to do.
+    pub options: RunOptions,
+    /// True once no index of this epoch can come any more.
+    pub is_complete: bool,
+    /// The orders of all epochs.
+    pub digests: Vec<Digest>,
+    /// The seeds of all workers.
+    pub seeds: Vec<WorkerSeed>,
+    /// What an iterable dataset has yielded: samples, and workers that yielded them.
+    pub yielded: Option<(u64, usize)>,
+    /// How many samples it says it has.
+    pub len: Option<u64>,
+}
+
+impl Circumstances {
+    fn sampler(&self) -> &str {
+        let (kind, _) = self
+            .options
+            .sampler
+            .split_once(':')
+            .unwrap_or((&self.options.sampler, ""));
+        kind
+    }
+
+    fn is_shuffled(&self) -> bool {
+        self.options.shuffle || !matches!(self.sampler(), "" | "sequential")
+    }
+
+    /// Every index should come exactly once in an epoch.
+    fn is_complete_pass(&self) -> bool {
+        let o = &self.options;
+        self.is_complete
+            && matches!(self.sampler(), "" | "sequential" | "random")
+            && !o.replacement
+            && o.num_samples.is_none()
+    }
+
+    fn is_distributed(&self) -> bool {
+        matches!(self.sampler(), "distributed" | "equi") || self.options.world_size > 1
+    }
+}
+
+/// Everything that is worth saying, problems first.
+pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
+    let mut all = Vec::new();
+    all.extend(same_order(about));
+    all.extend(same_seeds(about));
+    all.extend(missing(answers, about));
+    all.extend(repeated(answers, about));
+    all.extend(outside(answers));
+    all.extend(order(answers, about));
+    all.extend(mixture(answers, about));
+    all.extend(balance(answers));
+    all.extend(ranks(answers, about));
+    all.extend(streams(answers));
+    all.extend(too_many(about));
+    all.sort_by_key(|f| !f.is_problem);
+    all
+}
+
+fn problem(says: String, remedy: &str) -> Finding {
+    Finding {
+        says,
+        remedy: remedy.to_owned(),
+        is_problem: true,
+        position: None,
+    }
+}
+
+fn note(says: String, remedy: &str) -> Finding {
+    Finding {
+        is_problem: false,
+        ..problem(says, remedy)
+    }
+}
+
+/// The same permutation in two epochs.
+fn same_order(about: &Circumstances) -> Option<Finding> {
+    let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
+    let digests: Vec<&Digest> = about.digests.iter().filter(whole).collect();
+    let (first, twins) = digests.iter().find_map(|first| {
+        let twins: Vec<u32> = digests
+            .iter()
+            .filter(|d| d.is_same_order(first))
+            .map(|d| d.epoch)
+            .collect();
+        (twins.len() > 1).then_some((first, twins))
+    })?;
+    let says = format!(
+        "Epochs {} have the same order of {}",
+        list(&twins),
+        plural(first.len, "index", "indices")
+    );
+    let remedy = if about.is_distributed() {
+        "The sampler was not told which epoch it is: call sampler.set_epoch(epoch) before each one"
+    } else {
+        "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
+    };
+    Some(problem(says, remedy))
+}
+
+fn list(numbers: &[u32]) -> String {
+    const MOST: usize = 4;
+    let words: Vec<String> = numbers.iter().take(MOST).map(u32::to_string).collect();
+    match (numbers.len(), words.split_last()) {
+        (n, _) if n > MOST => format!("{} and {} more", words.join(", "), n - MOST),
+        (_, Some((last, before))) if !before.is_empty() => {
+            format!("{} and {last}", before.join(", "))
+        }
+        _ => words.join(""),
+    }
+}
+
+/// Workers that draw the same random numbers.
+fn same_seeds(about: &Circumstances) -> Vec<Finding> {
+    let mut seeds = about.seeds.clone();
+    seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
+    let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
+    let mut out = Vec::new();
+    let side_by_side = groups().find_map(|group| {
+        group
+            .windows(2)
+            .find(|p| p[0].epoch == p[1].epoch && p[0].worker != p[1].worker)
+    });
+    if let Some([a, b]) = side_by_side {
+        out.push(problem(
+            format!(
+                "Workers {} and {} start with the same seed {}: their random transforms draw the same numbers",
+                a.worker, b.worker, a.seed
+            ),
+            "In worker_init_fn, seed from torch.initial_seed(), which is another one in every worker",
+        ));
+    }
+    let again = groups().find_map(|group| {
+        group
+            .windows(2)
+            .find(|p| p[0].epoch != p[1].epoch && p[0].worker == p[1].worker)
+    });
+    if let Some([a, b]) = again {
+        out.push(problem(
+            format!(
+                "Worker {} starts with the same seed {} in epochs {} and {}: random transforms repeat themselves",
+                a.worker, a.seed, a.epoch, b.epoch
+            ),
+            "The loader's generator is seeded anew in every epoch: seed it once, before the first one",
+        ));
+    }
+    out
+}
+
+fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+    let c = &answers.coverage;
+    if c.missed() == 0 || c.bound == 0 || !about.is_complete {
+        return None;
+    }
+    let share = c.missed() as f64 / c.bound as f64;
+    let (missed, bound) = (count(c.missed()), count(c.bound));
+    let o = &about.options;
+    if o.replacement && matches!(about.sampler(), "random" | "weighted") {
+        let says = format!(
+            "{missed} of {bound} indices ({}) do not come in this epoch, because the sampler draws with replacement",
+            percent(share)
+        );
+        return Some(note(
+            says,
+            "replacement=False visits every index once before any comes again",
+        ));
+    }
+    if !about.is_complete_pass() {
+        return None;
+    }
+    let size = o.batch_size.unwrap_or(1).max(1) as u64;
+    if o.drop_last && c.missed() < size && c.missed() == c.bound % size {
+        let says = format!(
+            "drop_last=True leaves {missed} of {bound} samples ({}) out of this epoch",
+            percent(share)
+        );
+        let remedy = if about.is_shuffled() {
+            "With shuffle=True others are left out in the next epoch; drop_last=False gives a last batch that is not full"
+        } else {
+            "Without shuffle=True these are the same in every epoch and never come; drop_last=False gives a last batch \
+             that is not full"
+        };
+        return Some(match about.is_shuffled() {
+            true => note(says, remedy),
+            false => problem(says, remedy),
+        });
+    }
+    Some(problem(
+        format!(
+            "{missed} of {bound} indices ({}) never come",
+            percent(share)
+        ),
+        "The epoch was broken off, or the sampler leaves them out: check its __iter__ and its num_samples",
+    ))
+}
+
+fn repeated(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+    let c = &answers.coverage;
+    let asked = about.options.replacement
+        || about.is_distributed()
+        || !matches!(about.sampler(), "" | "sequential" | "random")
+        || about.options.num_samples.is_some()
+        || answers.sharing.is_some();
+    if asked || c.more_than_once() == 0 {
+        return None;
+    }
+    let (index, times) = *c.repeated.first()?;
+    Some(Finding {
+        position: answers.first_repeat,
+        ..problem(
+            format!(
+                "{} more than once, index {} {} times",
+                match c.more_than_once() {
+                    1 => "1 index comes".to_owned(),
+                    n => format!("{} indices come", count(n)),
+                },
+                count(index),
+                count(times)
+            ),
+            "The sampler draws with replacement or its list holds indices twice: pass replacement=False, or remove the \
+             duplicates",
+        )
+    })
+}
+
+fn outside(answers: &Answers) -> Option<Finding> {
+    let c = &answers.coverage;
+    (c.outside > 0).then(|| {
+        problem(
+            format!(
+                "{} beyond the {} samples of the dataset",
+                plural(c.outside, "index lies", "indices lie"),
+                count(c.bound)
+            ),
+            "The sampler was made for another dataset: make it from len(dataset)",
+        )
+    })
+}
+
+fn order(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+    let s = answers.shuffle.as_ref()?;
+    // A short order is not judged: chance could have made it.
+    const FEW: usize = 100;
+    const POOR: f64 = 0.8;
+    if answers.positions < FEW || s.quality() >= POOR || !about.is_shuffled() {
+        return None;
+    }
+    let says = format!(
+        "Neighbours are {:.0} indices apart on average, where a uniformly random order has {:.0}: shuffle quality {}",
+        s.mean_gap,
+        s.random_gap,
+        percent(s.quality())
+    );
+    Some(problem(
+        says,
+        "A small shuffle buffer or shuffled blocks mix only neighbours: shuffle=True, or a larger buffer, mixes all of them",
+    ))
+}
+
+/// Batches of few classes, because the dataset is sorted by class.
+fn mixture(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+    let (seen, expected) = answers.balance.as_ref()?.mixture?;
+    if seen > 0.7 * expected || answers.positions < 50 {
+        return None;
+    }
+    let says = format!(
+        "A batch holds {seen:.1} classes on average, where a random order has {expected:.1}"
+    );
+    let remedy = if about.is_shuffled() {
+        "The order follows the classes: check the sampler"
+    } else {
+        "The dataset is sorted by class and the loader keeps its order: shuffle=True mixes the classes"
+    };
+    Some(problem(says, remedy))
+}
+
+fn balance(answers: &Answers) -> Option<Finding> {
+    const UNLIKELY: f64 = 0.001;
+    let balance = answers.balance.as_ref()?;
+    let test = balance.test.filter(|t| t.p < UNLIKELY)?;
+    let class = balance.farthest()?;
+    let asked = match balance.against {
+        Against::Weights => "the weights ask for",
+        _ => "its share of the dataset is",
+    };
+    let name = if balance.is_by_weight {
+        format!("Samples of {}", class.name)
+    } else {
+        format!("Class {}", class.name)
+    };
+    Some(problem(
+        format!(
+            "{name} came {} times where {asked} {:.0} (χ² = {:.1}, p {})",
+            count(class.came),
+            class.expected.unwrap_or_default(),
+            test.statistic,
+            p_value(test.p)
+        ),
+        match balance.against {
+            Against::Weights => {
+                "Weights are one a sample, in the order of the dataset: check that they belong to this dataset"
+            }
+            _ => {
+                "The sampler prefers some classes: check its indices, or the part of the epoch that was seen"
+            }
+        },
+    ))
+}
+
+/// `< 0.001`, `= 0.42`
+pub fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p => format!("= {p:.3}"),
+    }
+}
+
+fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
+    let mut out = Vec::new();
+    let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
+        return out;
+    };
+    let world = ranks.shares.len();
+    if !ranks.same_seeds.is_empty() && about.options.num_workers > 0 {
+        out.push(problem(
+            format!(
+                "The workers of ranks {} start with the same seeds: their random transforms draw the same numbers",
+                list(&ranks.same_seeds)
+            ),
+            "Add the rank to the seed of the loader's generator; the sampler's seed stays the same on all ranks",
+        ));
+    }
+    if about.sampler() != "distributed" {
+        return out;
+    }
+    let each = ranks.shares.first().map_or(0, |s| s.len);
+    if ranks.padding > 0 {
+        out.push(note(
+            format!(
+                "{} so that {world} ranks get {} each",
+                plural(ranks.padding, "index is repeated", "indices are repeated"),
+                count(each)
+            ),
+            "What is repeated counts twice in validation: drop_last=True of the sampler leaves a tail out instead",
+        ));
+    }
+    if ranks.left_out > 0 {
+        out.push(note(
+            format!(
+                "{} left out so that {world} ranks get {} each",
+                plural(ranks.left_out, "sample is", "samples are"),
+                count(each)
+            ),
+            "drop_last=False of the sampler repeats a few samples instead and visits all of them",
+        ));
+    }
+    out
+}
+
+fn streams(answers: &Answers) -> Option<Finding> {
+    let s = answers.sharing.as_ref()?;
+    if s.workers < 2 || s.shared == 0 {
+        return None;
+    }
+    Some(problem(
+        format!(
+            "{} workers yield {} samples, of which {} are different: {} yielded by more than one of them",
+            s.workers,
+            count(s.yielded),
+            count(s.different),
+            match s.shared {
+                1 => "1 is".to_owned(),
+                n => format!("{} are", count(n)),
+            }
+        ),
+        EVERYTHING,
+    ))
+}
+
+/// More samples than there are: all that a recording of an iterable dataset tells.
+fn too_many(about: &Circumstances) -> Option<Finding> {
+    let (yielded, workers) = about.yielded?;
+    let len = about.len.filter(|len| *len > 0)?;
+    if workers < 2 || yielded <= len {
+        return None;
+    }
+    Some(problem(
+        format!(
+            "{workers} workers yielded {} samples of a dataset of {}: each came {:.1} times on average",
+            count(yielded),
+            count(len),
+            yielded as f64 / len as f64
+        ),
+        EVERYTHING,
+    ))
+}

@@ -1,0 +1,223 @@
+//! An order of indices, as it came or as it will come.
+
+use std::sync::Arc;
+
+use loadscope_trace::{Run, WorkerId};
+
+/// The indices of one epoch, batch after batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// Number of the epoch, from 0.
+    pub epoch: u32,
+    /// Dataset indices in the order in which the sampler gave them.
+    pub indices: Vec<u64>,
+    /// For each batch, where in `indices` it ends.
+    pub ends: Vec<usize>,
+    /// For each batch its position in [`Run::batches`]; empty for an order that is foretold.
+    pub rows: Vec<u32>,
+    /// Who fetches each batch; `None`: the main thread.
+    pub workers: Vec<Option<WorkerId>>,
+}
+
+impl Order {
+    /// True if there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// Adds a batch.
+    pub fn push(&mut self, indices: &[u64], row: Option<u32>, worker: Option<WorkerId>) {
+        self.indices.extend_from_slice(indices);
+        self.ends.push(self.indices.len());
+        self.workers.push(worker);
+        self.rows.extend(row);
+    }
+
+    /// Which batch the index at `position` belongs to, counted within the epoch.
+    pub fn batch_at(&self, position: usize) -> Option<usize> {
+        (position < self.indices.len()).then(|| self.ends.partition_point(|end| *end <= position))
+    }
+
+    /// The positions of batch number `batch` of this epoch.
+    pub fn positions(&self, batch: usize) -> Option<std::ops::Range<usize>> {
+        let end = *self.ends.get(batch)?;
+        let start = batch.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(start..end)
+    }
+
+    /// The batches, each as its indices.
+    pub fn batches(&self) -> impl Iterator<Item = &[u64]> {
+        (0..self.ends.len()).filter_map(|k| Some(&self.indices[self.positions(k)?]))
+    }
+}
+
+/// What two epochs are compared by: equal orders have equal digests, and different ones practically never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Number of the epoch, from 0.
+    pub epoch: u32,
+    /// Number of indices.
+    pub len: u64,
+    /// True if no index is smaller than the one before it: the order of the dataset.
+    pub is_ascending: bool,
+    hash: u64,
+    last: Option<u64>,
+}
+
+impl Digest {
+    /// Of nothing yet.
+    pub fn new(epoch: u32) -> Self {
+        Self {
+            epoch,
+            len: 0,
+            is_ascending: true,
+            hash: 0xCBF2_9CE4_8422_2325,
+            last: None,
+        }
+    }
+
+    /// Of a whole order.
+    pub fn of(order: &Order) -> Self {
+        let mut digest = Self::new(order.epoch);
+        digest.take(&order.indices);
+        digest
+    }
+
+    /// Takes in what comes next.
+    pub fn take(&mut self, indices: &[u64]) {
+        for &index in indices {
+            self.is_ascending &= self.last.is_none_or(|last| last <= index);
+            self.last = Some(index);
+            let mixed = (self.hash ^ index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            self.hash = mixed ^ (mixed >> 29);
+        }
+        self.len += indices.len() as u64;
+    }
+
+    /// True if both epochs had the same indices in the same order.
+    pub fn is_same_order(&self, other: &Self) -> bool {
+        self.len == other.len && self.hash == other.hash
+    }
+}
+
+/// Gathers the orders of a run as it goes on, a bounded piece at a time, so that no frame waits for ten million indices.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The digest of each epoch, in the order in which they began.
+    pub digests: Vec<Digest>,
+    /// The epoch that is looked at.
+    pub looked_at: Arc<Order>,
+    /// Which run, by when it began.
+    run: Option<i64>,
+    /// For each epoch, so many of its batches are in its digest.
+    digested: Vec<usize>,
+    /// So many batches of the epoch are in `looked_at`.
+    taken: usize,
+}
+
+impl Gathered {
+    /// At most so many indices are taken at a time.
+    const PIECE: usize = 1 << 20;
+
+    /// Takes in what is new of `run`, of which the epoch at position `epoch` is looked at. True if there is more to take.
+    pub fn update(&mut self, run: &Run, epoch: usize) -> bool {
+        if self.is_another(run) {
+            *self = Self {
+                run: Some(run.info.started_unix_ns),
+                ..Self::default()
+            };
+        }
+        let mut left = Self::PIECE;
+        self.digest(run, &mut left);
+        self.gather(run, epoch, &mut left);
+        left == 0
+    }
+
+    fn is_another(&self, run: &Run) -> bool {
+        let fewer =
+            |(k, taken): (usize, &usize)| run.epochs().get(k).is_none_or(|e| e.rows.len() < *taken);
+        self.run != Some(run.info.started_unix_ns)
+            || self.digested.iter().enumerate().any(fewer)
+            || self
+                .digests
+                .iter()
+                .zip(run.epochs())
+                .any(|(d, e)| d.epoch != e.epoch)
+    }
+
+    fn digest(&mut self, run: &Run, left: &mut usize) {
+        for (k, epoch) in run.epochs().iter().enumerate() {
+            if k == self.digests.len() {
+                self.digests.push(Digest::new(epoch.epoch));
+                self.digested.push(0);
+            }
+            while *left > 0 && self.digested[k] < epoch.rows.len() {
+                let indices = run.indices(epoch.rows[self.digested[k]] as usize);
+                self.digests[k].take(indices);
+                self.digested[k] += 1;
+                *left = left.saturating_sub(indices.len().max(1));
+            }
+        }
+    }
+
+    fn gather(&mut self, run: &Run, epoch: usize, left: &mut usize) {
+        let Some(epoch) = run.epochs().get(epoch) else {
+            return;
+        };
+        if self.looked_at.epoch != epoch.epoch || self.taken > epoch.rows.len() {
+            self.taken = 0;
+            self.looked_at = Arc::new(Order {
+                epoch: epoch.epoch,
+                ..Order::default()
+            });
+        }
+        if self.taken == epoch.rows.len() {
+            return;
+        }
+        // A copy only if an analysis still looks at what there was before.
+        let order = Arc::make_mut(&mut self.looked_at);
+        while *left > 0 && self.taken < epoch.rows.len() {
+            let row = epoch.rows[self.taken];
+            self.taken += 1;
+            // Lost events leave gaps.
+            let Some(batch) = run.batches().get(row as usize) else {
+                continue;
+            };
+            let indices = run.indices(row as usize);
+            order.push(indices, Some(row), batch.worker);
+            *left = left.saturating_sub(indices.len().max(1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_and_positions_belong_together() {
+        let mut order = Order::default();
+        order.push(&[3, 1], Some(0), None);
+        order.push(&[], Some(1), None);
+        order.push(&[2, 0, 4], Some(2), None);
+        let batches: Vec<_> = (0..6).map(|p| order.batch_at(p)).collect();
+        assert_eq!(batches, [Some(0), Some(0), Some(2), Some(2), Some(2), None]);
+        assert_eq!(order.positions(1), Some(2..2));
+        assert_eq!(order.positions(2), Some(2..5));
+        assert_eq!(order.positions(3), None);
+        assert_eq!(order.batches().nth(2), Some(&[2, 0, 4][..]));
+    }
+
+    #[test]
+    fn digests_tell_orders_apart() {
+        let of = |indices: &[u64]| {
+            let mut digest = Digest::new(0);
+            indices.iter().for_each(|i| digest.take(&[*i]));
+            digest
+        };
+        assert!(of(&[1, 2, 3]).is_same_order(&of(&[1, 2, 3])));
+        assert!(!of(&[1, 2, 3]).is_same_order(&of(&[1, 3, 2])));
+        assert!(!of(&[0]).is_same_order(&of(&[0, 0])));
+        assert!(of(&[1, 2, 2]).is_ascending && !of(&[1, 3, 2]).is_ascending);
+    }
+}

@@ -1,0 +1,139 @@
+//! Which rank gets which index, which indices are repeated so that all ranks get equally many, and which are left out.
+
+/// How the ranks share the samples of an epoch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranks {
+    /// One a rank.
+    pub shares: Vec<Share>,
+    /// Indices of the dataset are below this.
+    pub bound: u64,
+    /// Columns of [`Share::columns`].
+    pub columns: usize,
+    /// The first indices that come more than once, in all ranks together.
+    pub repeated: Vec<u64>,
+    /// How many more there are than different ones.
+    pub padding: u64,
+    /// The first indices that come in no rank.
+    pub missing: Vec<u64>,
+    /// How many there are.
+    pub left_out: u64,
+    /// Ranks whose workers start with the same seeds as those of another rank.
+    pub same_seeds: Vec<u32>,
+}
+
+/// What one rank gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Which rank.
+    pub rank: u32,
+    /// How many indices.
+    pub len: u64,
+    /// How many of them in each of equal parts of the dataset.
+    pub columns: Vec<u32>,
+}
+
+/// Takes the ranks in, one after the other.
+#[derive(Debug)]
+pub struct Builder {
+    ranks: Ranks,
+    counts: Vec<u8>,
+    seeds: Vec<(u32, u64)>,
+}
+
+impl Ranks {
+    /// Larger datasets are not looked at index by index.
+    pub const LARGEST: u64 = 1 << 30;
+    /// Columns at most.
+    const COLUMNS: u64 = 1024;
+    /// So many indices are listed.
+    const LISTED: usize = 1_000;
+
+    /// The column of an index.
+    pub fn column(&self, index: u64) -> usize {
+        let column = u128::from(index) * self.columns as u128 / u128::from(self.bound.max(1));
+        (column as usize).min(self.columns.saturating_sub(1))
+    }
+}
+
+impl Builder {
+    /// For a dataset of `bound` samples; `None` if that is too many.
+    pub fn new(bound: u64) -> Option<Self> {
+        (bound <= Ranks::LARGEST).then(|| Self {
+            ranks: Ranks {
+                bound,
+                columns: bound.clamp(1, Ranks::COLUMNS) as usize,
+                ..Ranks::default()
+            },
+            counts: vec![0; bound as usize],
+            seeds: Vec::new(),
+        })
+    }
+
+    /// Takes in what `rank` gets, and the seeds of its workers.
+    pub fn add(&mut self, rank: u32, indices: &[u64], seeds: &[u64]) {
+        let mut columns = vec![0; self.ranks.columns];
+        for &index in indices {
+            if let Some(count) = self.counts.get_mut(index as usize) {
+                *count = count.saturating_add(1);
+                columns[self.ranks.column(index)] += 1;
+            }
+        }
+        if let Some(&seed) = seeds.first() {
+            let same = self.seeds.iter().find(|(_, s)| *s == seed).copied();
+            if let Some((first, _)) = same {
+                let same = &mut self.ranks.same_seeds;
+                if !same.contains(&first) {
+                    same.push(first);
+                }
+                same.push(rank);
+            }
+            self.seeds.push((rank, seed));
+        }
+        self.ranks.shares.push(Share {
+            rank,
+            len: indices.len() as u64,
+            columns,
+        });
+    }
+
+    /// All ranks are in.
+    pub fn finish(mut self) -> Ranks {
+        for (index, count) in self.counts.iter().enumerate() {
+            match count {
+                0 => {
+                    self.ranks.left_out += 1;
+                    if self.ranks.missing.len() < Ranks::LISTED {
+                        self.ranks.missing.push(index as u64);
+                    }
+                }
+                1 => {}
+                more => {
+                    self.ranks.padding += u64::from(*more) - 1;
+                    if self.ranks.repeated.len() < Ranks::LISTED {
+                        self.ranks.repeated.push(index as u64);
+                    }
+                }
+            }
+        }
+        self.ranks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_and_tails_are_told() {
+        let mut builder = Builder::new(10).unwrap();
+        builder.add(0, &[0, 4, 8, 1], &[7, 8]);
+        builder.add(1, &[1, 5, 9, 0], &[9]);
+        builder.add(2, &[2, 6], &[7]);
+        let ranks = builder.finish();
+        assert_eq!((ranks.padding, ranks.left_out), (2, 2));
+        assert_eq!((ranks.repeated, ranks.missing), (vec![0, 1], vec![3, 7]));
+        assert_eq!(ranks.same_seeds, [0, 2]);
+        assert_eq!(ranks.shares[2].columns, [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]);
+        assert!(Builder::new(u64::MAX).is_none());
+    }
+}

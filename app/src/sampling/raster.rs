@@ -1,0 +1,177 @@
+//! Position × index as a grid of counts: what ten million points look like on a screen of a million pixels.
+
+use std::ops::Range;
+
+/// The part of an order that is on the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Positions in the order, from left to right.
+    pub positions: Range<f64>,
+    /// Indices, from the bottom to the top.
+    pub indices: Range<f64>,
+}
+
+impl Window {
+    /// All of `positions` positions and `indices` indices.
+    pub fn whole(positions: usize, indices: u64) -> Self {
+        Self {
+            positions: 0.0..positions.max(1) as f64,
+            indices: 0.0..indices.max(1) as f64,
+        }
+    }
+
+    /// Zooms by `factor` (above 1: closer) and keeps what is at (`x`, `y`), shares from the left and from the bottom, where it
+    /// is; `whole` is never left.
+    #[must_use]
+    pub fn zoomed(&self, factor: (f64, f64), x: f64, y: f64, whole: &Self) -> Self {
+        let axis = |now: &Range<f64>, all: &Range<f64>, factor: f64, at: f64| {
+            let length = ((now.end - now.start) / factor).clamp(8f64.min(all.end), all.end);
+            let pivot = now.start + (now.end - now.start) * at;
+            let start = (pivot - length * at).clamp(0.0, all.end - length);
+            start..start + length
+        };
+        Self {
+            positions: axis(&self.positions, &whole.positions, factor.0, x),
+            indices: axis(&self.indices, &whole.indices, factor.1, y),
+        }
+    }
+
+    /// Moves by shares of what is on the screen; `whole` is never left.
+    #[must_use]
+    pub fn moved(&self, x: f64, y: f64, whole: &Self) -> Self {
+        let axis = |now: &Range<f64>, all: &Range<f64>, by: f64| {
+            let length = now.end - now.start;
+            let start = (now.start + by * length).clamp(0.0, (all.end - length).max(0.0));
+            start..start + length
+        };
+        Self {
+            positions: axis(&self.positions, &whole.positions, x),
+            indices: axis(&self.indices, &whole.indices, y),
+        }
+    }
+
+    /// The positions that can be seen.
+    pub fn visible(&self, positions: usize) -> Range<usize> {
+        let start = (self.positions.start.max(0.0) as usize).min(positions);
+        let end = (self.positions.end.max(0.0).ceil() as usize).clamp(start, positions);
+        start..end
+    }
+}
+
+/// Counts of points, pixel by pixel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Raster {
+    /// Pixels.
+    pub width: usize,
+    /// Pixels.
+    pub height: usize,
+    /// Points at each pixel, row by row from the top.
+    pub counts: Vec<u16>,
+    /// The largest of them.
+    pub max: u16,
+}
+
+impl Raster {
+    /// The points of `indices` in `window` on `width` × `height` pixels, each drawn as a square of `dot` pixels.
+    pub fn of(
+        indices: &[u64],
+        window: &Window,
+        (width, height): (usize, usize),
+        dot: usize,
+    ) -> Self {
+        let (width, height) = (width.max(1), height.max(1));
+        let mut counts = vec![0u16; width * height];
+        let per = |pixels: usize, range: &Range<f64>| pixels as f64 / (range.end - range.start);
+        let (across, up) = (per(width, &window.positions), per(height, &window.indices));
+        let visible = window.visible(indices.len());
+        let first = visible.start;
+        let (low, half) = (window.indices.start, (dot / 2) as isize);
+        for (k, &index) in indices[visible].iter().enumerate() {
+            // The middle of the cell that a position and an index have.
+            let x = ((first + k) as f64 + 0.5 - window.positions.start) * across;
+            let y = height as f64 - (index as f64 + 0.5 - low) * up;
+            if !(0.0..width as f64).contains(&x) || !(0.0..height as f64).contains(&y) {
+                continue;
+            }
+            if dot <= 1 {
+                let count = &mut counts[y as usize * width + x as usize];
+                *count = count.saturating_add(1);
+                continue;
+            }
+            let span = |at: f64, pixels: usize| {
+                let start = (at as isize - half).max(0) as usize;
+                start..(start + dot).min(pixels)
+            };
+            for row in span(y, height) {
+                for count in &mut counts[row * width..][span(x, width)] {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        let max = counts.iter().copied().max().unwrap_or(0);
+        Self {
+            width,
+            height,
+            counts,
+            max,
+        }
+    }
+
+    /// How strongly a pixel is inked, 0 to 1: many points more than few, and a single one well visible.
+    pub fn ink(&self, count: u16) -> f32 {
+        // Where hardly any points overlap, each has to be seen; where many do, how many is what matters.
+        let single = if self.max <= 4 { 0.75 } else { 0.25 };
+        match (count, self.max) {
+            (0, _) => 0.0,
+            (_, 1) => 1.0,
+            (n, max) => single + (1.0 - single) * f32::from(n - 1) / f32::from(max - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn points_are_where_they_belong() {
+        let whole = Window::whole(4, 4);
+        let raster = Raster::of(&[0, 1, 3, 9], &whole, (4, 4), 1);
+        #[rustfmt::skip]
+        assert_eq!(raster.counts, [
+            0, 0, 1, 0,
+            0, 0, 0, 0,
+            0, 1, 0, 0,
+            1, 0, 0, 0,
+        ]);
+        assert_eq!((raster.max, raster.ink(0), raster.ink(1)), (1, 0.0, 1.0));
+        let large = Raster::of(&[0], &Window::whole(1, 1), (5, 5), 3);
+        assert_eq!(
+            large.counts.iter().map(|c| usize::from(*c)).sum::<usize>(),
+            9
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_point_is_drawn_once(indices in prop::collection::vec(0..300u64, 1..500), width in 1..200usize, height in 1..200usize) {
+            let raster = Raster::of(&indices, &Window::whole(indices.len(), 300), (width, height), 1);
+            let drawn: usize = raster.counts.iter().map(|c| usize::from(*c)).sum();
+            prop_assert_eq!(drawn, indices.len());
+        }
+
+        #[test]
+        fn zooming_and_moving_stay_inside(steps in prop::collection::vec((0.2..5.0f64, 0.0..1.0f64, -2.0..2.0f64), 1..20), n in 1..100_000usize) {
+            let whole = Window::whole(n, n as u64);
+            let mut window = whole.clone();
+            for (factor, at, by) in steps {
+                window = window.zoomed((factor, 1.0), at, at, &whole).moved(by, by, &whole);
+                prop_assert!(window.positions.start >= 0.0 && window.positions.end <= n as f64 + 1e-6);
+                prop_assert!(window.positions.end > window.positions.start);
+                prop_assert!(window.visible(n).end <= n);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What the workers of an iterable dataset yield, and whether they yield the same.
+
+use super::order::Order;
+
+/// How the workers share a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sharing {
+    /// Workers that yielded anything.
+    pub workers: usize,
+    /// Samples that they yielded, counted each time.
+    pub yielded: u64,
+    /// Different ones, as far as they can be told apart.
+    pub different: u64,
+    /// Samples that more than one worker yielded.
+    pub shared: u64,
+}
+
+impl Sharing {
+    /// Of an order whose samples are known by number.
+    pub fn of(order: &Order) -> Self {
+        let mut pairs: Vec<(u64, u16)> = Vec::with_capacity(order.indices.len());
+        for (batch, worker) in order.batches().zip(&order.workers) {
+            let worker = worker.unwrap_or_default();
+            pairs.extend(batch.iter().map(|index| (*index, worker)));
+        }
+        let yielded = pairs.len() as u64;
+        let mut workers: Vec<u16> = order.workers.iter().flatten().copied().collect();
+        workers.sort_unstable();
+        workers.dedup();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let samples = || pairs.chunk_by(|a, b| a.0 == b.0);
+        Self {
+            workers: workers.len().max(1),
+            yielded,
+            different: samples().count() as u64,
+            shared: samples().filter(|s| s.len() > 1).count() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_that_yield_the_same_are_told() {
+        let mut order = Order::default();
+        order.push(&[0, 1], None, Some(0));
+        order.push(&[0, 1], None, Some(1));
+        order.push(&[2, 2], None, Some(0));
+        let sharing = Sharing::of(&order);
+        assert_eq!(
+            sharing,
+            Sharing {
+                workers: 2,
+                yielded: 6,
+                different: 3,
+                shared: 2
+            }
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! What the engine says about orders: epochs that have not come yet, other ranks, and the classes of samples.
+
+pub use loadscope_engine::order::{EpochOrder, Knowledge};
+use loadscope_engine::order::{Samples, each_epoch, knowledge, samples_of_dataset};
+use loadscope_trace::RunOptions;
+
+/// Hands epochs 0 to `epoch` of these options to `each`, one after the other, until it returns false.
+///
+/// # Errors
+/// The sentence with which the engine refuses.
+pub fn epochs(
+    options: &RunOptions,
+    epoch: u32,
+    each: &mut dyn FnMut(EpochOrder) -> bool,
+) -> Result<(), String> {
+    let options = RunOptions {
+        epochs: epoch.saturating_add(1),
+        ..options.clone()
+    };
+    let samples = samples_of_dataset(&options).map_err(|e| e.to_string())?;
+    each_epoch(&options, &samples, each)
+        .map(|_| ())
+        .map_err(|e| e.to_string())
+}
+
+/// Hands what each rank gets in `epoch` to `each`, until it returns false. Only samplers that share samples have ranks; they
+/// are asked for one epoch after the other, as in a run.
+///
+/// # Errors
+/// The sentence with which the engine refuses.
+pub fn ranks(
+    options: &RunOptions,
+    epoch: u32,
+    each: &mut dyn FnMut(u32, EpochOrder) -> bool,
+) -> Result<(), String> {
+    let samples = samples_of_dataset(options).map_err(|e| e.to_string())?;
+    if matches!(samples, Samples::Streams(_)) {
+        return Ok(());
+    }
+    for rank in 0..options.world_size {
+        let options = RunOptions {
+            rank,
+            epochs: epoch.saturating_add(1),
+            ..options.clone()
+        };
+        let mut more = true;
+        let mut last = |order: EpochOrder| {
+            if order.epoch == epoch {
+                more = each(rank, order);
+            }
+            more
+        };
+        each_epoch(&options, &samples, &mut last).map_err(|e| e.to_string())?;
+        if !more {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Number of samples of the dataset; `None` for a stream, and if it cannot be opened.
+pub fn len(options: &RunOptions) -> Option<u64> {
+    match samples_of_dataset(options) {
+        Ok(Samples::Map(len)) => Some(len as u64),
+        _ => None,
+    }
+}
+
+/// What is known of the samples of the dataset.
+///
+/// # Errors
+/// The sentence with which the engine refuses.
+pub fn known(options: &RunOptions) -> Result<Knowledge, String> {
+    knowledge(options).map_err(|e| e.to_string())
+}

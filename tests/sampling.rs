@@ -1,0 +1,220 @@
+//! The Sampling workspace: orders of the engine, as recorded and as foretold, in the whole window.
+
+use eframe::egui::{Key, Modifiers, PointerButton, Role, Theme, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::view::{Item, Workspace};
+use loadscope_trace::RunOptions;
+
+mod fixture;
+
+use fixture::{Recorded, open, until};
+
+use crate::fixture::wait;
+
+const SMALL: Vec2 = vec2(1100.0, 700.0);
+const LARGE: Vec2 = vec2(1920.0, 1080.0);
+
+fn digits() -> RunOptions {
+    RunOptions {
+        dataset: "digits".to_owned(),
+        batch_size: Some(32),
+        shuffle: true,
+        seed: Some(0),
+        num_workers: 4,
+        epochs: 2,
+        ..RunOptions::default()
+    }
+}
+
+fn distributed() -> RunOptions {
+    RunOptions {
+        dataset: "synthetic:len=1003".to_owned(),
+        batch_size: Some(16),
+        sampler: "distributed".to_owned(),
+        world_size: 4,
+        rank: 1,
+        set_epoch: false,
+        seed: Some(5),
+        num_workers: 2,
+        epochs: 2,
+        ..RunOptions::default()
+    }
+}
+
+fn select(window: &mut Harness<'static, App>, row: usize) {
+    let ctx = window.ctx.clone();
+    let command = Command::Select(Some(Item::Batch(row)));
+    window.state_mut().run(&ctx, command);
+    window.run();
+}
+
+#[test]
+fn pictures_of_a_shuffled_run() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, LARGE, "sampling_shuffled"),
+        (Theme::Light, SMALL, "sampling_shuffled-small"),
+    ] {
+        let mut window = open(&Recorded::of(digits()), theme, size);
+        until(&mut window, "All 1,797 indices come once");
+        window.snapshot(name);
+        select(&mut window, 100);
+        window.snapshot(format!("{name}-selected"));
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn pictures_of_ranks_that_were_not_told_the_epoch() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, vec2(1440.0, 900.0), "sampling_ranks"),
+        (Theme::Light, LARGE, "sampling_ranks-light"),
+        (Theme::Dark, SMALL, "sampling_ranks-small"),
+    ] {
+        let mut window = open(&Recorded::of(distributed()), theme, size);
+        until(&mut window, "have the same order of 251 indices");
+        window.snapshot(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn pictures_of_orders_with_something_wrong() {
+    let mut results = SnapshotResults::new();
+    let sorted = RunOptions {
+        shuffle: false,
+        drop_last: true,
+        ..digits()
+    };
+    let mut window = open(&Recorded::of(sorted), Theme::Dark, vec2(1440.0, 900.0));
+    until(&mut window, "drop_last=True leaves 5 of 1,797 samples");
+    window.snapshot("sampling_sorted");
+    results.extend_harness(&mut window);
+
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let weights = dir.path().join("weights.txt");
+    let weight = |i: u32| if i % 10 == 3 { "6" } else { "1" };
+    let text: Vec<&str> = (0..1797).map(weight).collect();
+    std::fs::write(&weights, text.join("\n")).expect("there is room");
+    let weighted = RunOptions {
+        shuffle: false,
+        sampler: format!("weighted:{}", weights.display()),
+        replacement: true,
+        ..digits()
+    };
+    let mut window = open(&Recorded::of(weighted), Theme::Light, vec2(1440.0, 900.0));
+    until(&mut window, "because the sampler draws with replacement");
+    window.snapshot("sampling_weighted");
+    results.extend_harness(&mut window);
+}
+
+#[test]
+fn pictures_of_what_will_come() {
+    let mut results = SnapshotResults::new();
+    let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
+    window.snapshot("sampling_empty");
+    // A stream's samples have no indices in the recording; the engine knows what its workers yield.
+    window.state_mut().state.options = RunOptions {
+        dataset: "stream:len=240".to_owned(),
+        num_workers: 3,
+        batch_size: Some(8),
+        ..RunOptions::default()
+    };
+    window.get_by_label("The form").click();
+    until(&mut window, "3 workers yield 720 samples");
+    window.snapshot("sampling_stream");
+    window.state_mut().state.options.dataset = "folder:/no/such/folder".to_owned();
+    until(&mut window, "No order can be foretold");
+    window.snapshot("sampling_refused");
+    window.state_mut().state.options = RunOptions {
+        dataset: "synthetic:len=1000000".to_owned(),
+        batch_size: Some(256),
+        shuffle: true,
+        seed: Some(1),
+        ..RunOptions::default()
+    };
+    until(&mut window, "All 1,000,000 indices come once");
+    // Its points are drawn in the background.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    window.run();
+    window.snapshot("sampling_million");
+    results.extend_harness(&mut window);
+}
+
+#[test]
+fn the_next_epoch_is_foretold_and_the_earlier_ones_agree() {
+    let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
+    until(&mut window, "All 1,797 indices come once");
+    window.get_by_label("Next epoch").click();
+    until(&mut window, "the epochs before came as foretold");
+    window.get_by_label("This run").click();
+    window.run();
+    window.get_by_label("‹").click();
+    until(&mut window, "1,797 indices in 57 batches");
+    assert!(window.query_by_label_contains("same order").is_none());
+}
+
+#[test]
+fn a_point_selects_its_batch_and_keys_change_the_workspace() {
+    let mut window = open(&Recorded::of(distributed()), Theme::Dark, SMALL);
+    until(&mut window, "251 of 1,003 indices come");
+    let rect = window.get_by_label_contains("Position × index: ").rect();
+    // Some point is near enough to one of these places.
+    for k in 0..40 {
+        let at = rect.left_top() + rect.size() * vec2(0.3 + 0.01 * k as f32, 0.5);
+        window.hover_at(at);
+        window.run();
+        for pressed in [true, false] {
+            window.event(eframe::egui::Event::PointerButton {
+                pos: at,
+                button: PointerButton::Primary,
+                pressed,
+                modifiers: Modifiers::NONE,
+            });
+        }
+        window.run();
+        if window.state().state.selection.is_some() {
+            break;
+        }
+    }
+    assert!(matches!(
+        window.state().state.selection,
+        Some(Item::Batch(_))
+    ));
+    window
+        .get_by_role_and_label(Role::Button, "Zoom into the order")
+        .click();
+    window.run();
+    assert!(window.query_by_label("Show the whole order").is_some());
+    window.key_press(Key::Num1);
+    window.run();
+    assert_eq!(window.state().state.workspace, Workspace::Debug);
+}
+
+#[test]
+fn a_live_run_is_looked_at_as_it_goes_on() {
+    let mut window = crate::fixture::Window::new();
+    window.prefs.options = RunOptions {
+        num_workers: 2,
+        step_ms: 2.0,
+        epochs: 1,
+        ..digits()
+    };
+    window.prefs.workspace = Workspace::Sampling;
+    let mut window = window.open();
+    // Without a run, the workspace tells what the form will draw.
+    until(&mut window, "All 1,797 indices come once");
+    assert!(window.query_by_label_contains("still going on").is_none());
+    let foretold = window.state().state.run.batches().len();
+    assert_eq!(foretold, 0);
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::Run.into());
+    wait(&mut window, |app| !app.state.run.batches().is_empty());
+    wait(&mut window, |app| !app.state.source.is_live());
+    until(&mut window, "1,797 indices in 57 batches");
+    until(&mut window, "All 1,797 indices come once");
+}

@@ -1,0 +1,131 @@
+//! Recordings of runs whose orders are the engine's.
+
+use std::time::{Duration, Instant};
+
+use eframe::egui::{Key, Theme, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use loadscope::app::App;
+use loadscope_engine::order::{Samples, order, samples_of_dataset};
+use loadscope_trace::{
+    BatchId, EndReason, Event, EventKind, Nanos, Origin, RunId, RunInfo, RunOptions, Stage,
+    WorkerInfo,
+};
+use tempfile::TempDir;
+
+use crate::fixture::{Window, write_log};
+
+/// A recording in a folder of its own.
+pub struct Recorded {
+    dir: TempDir,
+}
+
+impl Recorded {
+    /// All epochs of these options.
+    pub fn of(options: RunOptions) -> Self {
+        Self::with(&events(&options))
+    }
+
+    /// A run that nothing is known of.
+    pub fn nothing() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(events: &[Event]) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        write_log(&dir.path().join("order.jsonl"), events);
+        Self { dir }
+    }
+}
+
+/// Opens the Sampling workspace.
+pub fn open(recorded: &Recorded, theme: Theme, size: Vec2) -> Harness<'static, App> {
+    let mut window = Window {
+        theme,
+        size,
+        files: vec![recorded.dir.path().join("order.jsonl")],
+        ..Window::new()
+    }
+    .open();
+    window.key_press(Key::Num2);
+    window.run();
+    window
+}
+
+/// Steps the window until `text` is somewhere in it and nothing is being worked out any more.
+pub fn until(window: &mut Harness<'static, App>, text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while window.query_all_by_label_contains(text).next().is_none() {
+        assert!(Instant::now() < deadline, "{text:?} did not come in time");
+        std::thread::sleep(Duration::from_millis(5));
+        window.run_steps(1);
+    }
+    window.run();
+}
+
+fn events(options: &RunOptions) -> Vec<Event> {
+    let samples = samples_of_dataset(options).expect("the dataset is there");
+    let order = order(options, &samples).expect("the options are sound");
+    let info = RunInfo {
+        origin: Origin::Engine,
+        dataset_len: match samples {
+            Samples::Map(len) => Some(len as u64),
+            Samples::Streams(_) => None,
+        },
+        batches_per_epoch: order.len.map(|len| len as u64),
+        rank: options.rank,
+        world_size: options.world_size,
+        measured: Stage::ALL.to_vec(),
+        options: options.clone(),
+        ..RunInfo::default()
+    };
+    let mut events = Vec::new();
+    let mut now = 0;
+    let mut tell = |kind| {
+        now += 400_000;
+        events.push(Event {
+            at: Nanos(now),
+            run: RunId(0),
+            kind,
+        });
+    };
+    tell(EventKind::RunStarted(Box::new(info)));
+    for (epoch, batches) in order.epochs.iter().enumerate() {
+        let epoch = epoch as u32;
+        tell(EventKind::EpochStarted { epoch });
+        for (worker, seed) in order.seeds[epoch as usize].iter().enumerate() {
+            tell(EventKind::WorkerStarted(Box::new(WorkerInfo {
+                worker: worker as u16,
+                seed: *seed,
+                os_id: None,
+            })));
+        }
+        let workers = &order.workers[epoch as usize];
+        for (idx, (indices, worker)) in batches.iter().zip(workers).enumerate() {
+            let batch = BatchId {
+                epoch,
+                idx: idx as u32,
+            };
+            let worker = u16::try_from(*worker).ok();
+            tell(EventKind::dispatched(batch, worker, indices.clone()));
+            for stage in [
+                Stage::Fetching,
+                Stage::Collating,
+                Stage::Returning,
+                Stage::Training,
+                Stage::Done,
+            ] {
+                tell(EventKind::Entered { batch, stage });
+            }
+        }
+        for worker in 0..order.seeds[epoch as usize].len() {
+            tell(EventKind::WorkerEnded {
+                worker: worker as u16,
+                reason: EndReason::Finished,
+            });
+        }
+        tell(EventKind::EpochEnded { epoch });
+    }
+    tell(EventKind::RunEnded);
+    events
+}
