@@ -65,6 +65,7 @@ impl App {
             options: prefs.options,
             options_open: prefs.options_open,
             inspector_open: prefs.inspector_open,
+            variables_open: prefs.variables_open,
             recent: prefs.recent,
             theme: prefs.theme,
             still: start.still || prefs.reduce_motion,
@@ -104,6 +105,7 @@ impl App {
             options: state.options.clone(),
             options_open: state.options_open,
             inspector_open: state.inspector_open,
+            variables_open: state.variables_open,
             // A choice for this start only is not remembered.
             reduce_motion: state.still && !self.still_for_now,
             recent: state.recent.clone(),
@@ -131,6 +133,8 @@ impl App {
             Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
             Some(Effect::AskOpen) => self.dialogs.open(),
             Some(Effect::AskSave) => self.dialogs.save(),
+            Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
+            Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
             Some(other) => self.tell_session(&other),
             None => {}
@@ -200,6 +204,7 @@ impl App {
         state.view = None;
         state.cursor = Cursor::Live;
         state.selection = None;
+        state.enlarged = None;
         state.hovered = None;
         state.playing = false;
         state.views_before.clear();

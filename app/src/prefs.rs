@@ -18,6 +18,8 @@ pub struct Prefs {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
+    /// PyTorch's variables are shown beside the machine.
+    pub variables_open: bool,
     /// No animation.
     pub reduce_motion: bool,
     /// Recently opened or saved, latest first.
@@ -31,6 +33,7 @@ impl Default for Prefs {
             options: demo(),
             options_open: true,
             inspector_open: true,
+            variables_open: false,
             reduce_motion: false,
             recent: Vec::new(),
         }

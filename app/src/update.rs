@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use loadscope_trace::{Nanos, Stage, Track};
 
+use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
 use crate::prefs;
 use crate::state::{Lower, Source, State};
@@ -38,6 +39,10 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// Ask where to save this picture.
+    AskPicture(Picture),
+    /// Put this on the clipboard.
+    Copy(String),
     /// From dark to light or back.
     ToggleTheme,
     /// Close the window.
@@ -53,7 +58,12 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
             state.playing = false;
             state.cursor = cursor;
         }
-        Command::Select(item) => state.selection = item,
+        Command::Select(item) => {
+            state.selection = item;
+            state.enlarged = None;
+        }
+        Command::Enlarge(picture) => state.enlarged = picture,
+        Command::Copy(text) => return Some(Effect::Copy(text)),
         Command::Hover(item) => state.hovering = item.or(state.hovering),
         Command::Edit(options) => state.options = *options,
         Command::Open(path) => return Some(Effect::Open(path)),
@@ -88,6 +98,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::Save if state.has_run() => return Some(Effect::AskSave),
         Action::Save => {}
         Action::ChooseFolder => return Some(Effect::AskFolder),
+        Action::SavePicture => return Picture::enlarged(state).map(Effect::AskPicture),
+        Action::CopyValues | Action::CopyContent | Action::CopyIndices | Action::CopyVariables => {
+            return clipboard::text(state, action).map(Effect::Copy);
+        }
         Action::Close => return Some(Effect::Close),
         Action::Quit => return Some(Effect::Quit),
         Action::PauseResume | Action::StepForward => return play_or_step(state, action),
@@ -113,6 +127,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         Action::ShowPlots => state.lower = Lower::Plots,
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
+        Action::ToggleVariables => state.variables_open = !state.variables_open,
         Action::ToggleMotion => state.still = !state.still,
         // The window knows which theme is shown.
         Action::ToggleTheme => return Some(Effect::ToggleTheme),
@@ -121,10 +136,12 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// Innermost first: help, selection, cursor, view.
+/// Innermost first: help, the enlarged picture, selection, cursor, view.
 fn escape(state: &mut State) {
     if state.help_open {
         state.help_open = false;
+    } else if state.enlarged.is_some() {
+        state.enlarged = None;
     } else if state.selection.is_some() {
         state.selection = None;
     } else if state.cursor != Cursor::Live {
@@ -325,7 +342,7 @@ fn extent(state: &State) -> Option<(Nanos, Nanos)> {
             let end = spans().map(|s| s.end.min(run.end())).max()?;
             Some((start, end))
         }
-        Item::Activity(_) => None,
+        Item::Activity(_) | Item::Sampler => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which actions make sense now. The others are grey, and their keys do nothing.
 
+use crate::clipboard::{self, Picture};
 use crate::command::Action;
 use crate::state::State;
 
@@ -19,6 +20,10 @@ pub fn is_possible(state: &State, action: Action) -> bool {
         | Action::ZoomIn
         | Action::ZoomOut
         | Action::ShowAll => has_steps,
+        Action::SavePicture => Picture::enlarged(state).is_some(),
+        Action::CopyValues | Action::CopyContent | Action::CopyIndices | Action::CopyVariables => {
+            clipboard::has_text(state, action)
+        }
         Action::FitSelection => state.selection.is_some(),
         Action::ViewBack => !state.views_before.is_empty(),
         Action::ViewForward => !state.views_after.is_empty(),

@@ -22,7 +22,7 @@ impl Machine<'_> {
     /// PyTorch's `_task_info`: the tasks sent whose batches were not handed out, by index. A batch that arrives when it is its turn
     /// is never kept there.
     pub fn task_info(&self) -> impl Iterator<Item = TaskInfo> + '_ {
-        let here = self.flying.iter().filter_map(|f| {
+        self.flying.iter().filter_map(|f| {
             let batch = &self.run.batches[f.batch as usize];
             let was_kept = f.stage == Stage::Held || (f.stage == Stage::Ready && batch.was_held);
             let is_pending = f.stage < Stage::Held || was_kept;
@@ -33,8 +33,7 @@ impl Machine<'_> {
                 stage: f.stage,
                 row: f.batch as usize,
             })
-        });
-        here
+        })
     }
 
     /// PyTorch's `_workers_status[worker]`: whether the worker takes tasks. It does not once its part of an iterable dataset is
@@ -50,17 +49,22 @@ impl Machine<'_> {
         else {
             return true;
         };
-        let told = epoch
-            .exhausted
-            .iter()
-            .any(|(at, w)| *w == worker && (*at as usize) < self.step);
         let is_over = epoch.end.is_some_and(|end| end <= self.at);
         let shut_down = is_over && !self.run.info.options.persistent_workers;
-        !told
-            && !shut_down
-            && self
-                .worker(worker)
-                .is_none_or(|w| w.end.is_none_or(|(end, _)| end > self.at))
+        let has_ended = |w: &Worker| w.end.is_some_and(|(end, _)| end <= self.at);
+        !(self.is_exhausted(worker) || shut_down || self.worker(worker).is_some_and(has_ended))
+    }
+
+    /// True once the worker has answered, in this epoch, that its part of an iterable dataset has nothing left.
+    pub fn is_exhausted(&self, worker: WorkerId) -> bool {
+        let epoch = self
+            .run
+            .epochs
+            .iter()
+            .rev()
+            .find(|e| Some(e.epoch) == self.epoch);
+        let is_told = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
+        epoch.is_some_and(|e| e.exhausted.iter().any(is_told))
     }
 
     /// The worker of that id that was started last.
