@@ -86,7 +86,10 @@ fn content(batch: BatchId) -> BatchContent {
         min: Some(0.0),
         max: Some(255.0),
         mean: Some(127.5),
+        std: None,
         nan: 0,
+        inf: 0,
+        histogram: Vec::new(),
         pinned: false,
         data,
     };

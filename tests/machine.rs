@@ -1,8 +1,12 @@
 //! The machine, the inspector and the table of batches: what they show and what a click does.
 
+mod content;
 mod enact;
 mod inspector;
+mod keys;
+mod streams;
 mod table;
+mod variables;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,6 +18,7 @@ use loadscope::command::Command;
 use loadscope::machine::MachineView;
 use loadscope::state::{Source, State};
 use loadscope::theme;
+use loadscope::update::{Effect, update};
 use loadscope::view::{Cursor, Item};
 use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Lane, Nanos, Run, RunId, Stage, WorkerInfo,
@@ -53,11 +58,8 @@ fn window<'a>(
             move |ui, state: &mut State| {
                 state.hovered = state.hovering.take();
                 for command in show(ui, state) {
-                    match command.clone() {
-                        Command::Select(item) => state.selection = item,
-                        Command::Hover(item) => state.hovering = item,
-                        Command::Cursor(cursor) => state.cursor = cursor,
-                        _ => {}
+                    if let Some(Effect::Copy(text)) = update(state, command.clone()) {
+                        ui.copy_text(text);
                     }
                     noted.borrow_mut().push(command);
                 }
@@ -133,11 +135,15 @@ fn shots() -> Vec<Shot> {
         ("huge", usual, (5, Stage::Held), HUGE, dark),
         ("pinned", pinned, (5, Stage::Pinning), USUAL, dark),
         ("pinned-small", pinned, (5, Stage::Pinning), SMALL, dark),
+        ("pinned-light", pinned, (5, Stage::Pinning), WIDE, light),
         ("alone", alone, (2, Stage::Fetching), USUAL, dark),
+        ("alone-small", alone, (2, Stage::Training), SMALL, light),
         ("one", one, (2, Stage::Fetching), USUAL, light),
+        ("one-small", one, (2, Stage::Fetching), SMALL, dark),
         ("16", many(16), (60, Stage::Held), USUAL, dark),
         ("16-wide", many(16), (60, Stage::Held), WIDE, light),
         ("64", many(64), (300, Stage::Held), USUAL, dark),
+        ("64-light", many(64), (300, Stage::Held), USUAL, light),
         ("64-wide", many(64), (300, Stage::Held), WIDE, dark),
         ("digits", long, (15_000, Stage::Fetching), USUAL, light),
         ("tiny", usual, (8, Stage::Held), (530.0, 160.0), dark),
@@ -270,6 +276,116 @@ fn out_of_order_any_batch_will_do() {
     harness.run();
     harness.get_by_label("The trainer waits for any batch");
     save(&mut harness, "any-order");
+}
+
+/// So many workers at work, of which worker 1 has died and worker 2 was told to end.
+fn diminished(workers: u16) -> Run {
+    let reason = [EndReason::Died, EndReason::Finished];
+    let mut kinds: Vec<EventKind> = (0..workers)
+        .map(|worker| {
+            let os_id = Some(4_100 + u64::from(worker));
+            let seed = 7;
+            EventKind::WorkerStarted(Box::new(WorkerInfo {
+                worker,
+                seed,
+                os_id,
+            }))
+        })
+        .collect();
+    let id = |idx| BatchId { epoch: 0, idx };
+    kinds.push(EventKind::EpochStarted { epoch: 0 });
+    kinds.extend(
+        (0..2 * u32::from(workers)).map(|idx| {
+            EventKind::dispatched(id(idx), Some(idx as u16 % workers), [u64::from(idx)])
+        }),
+    );
+    kinds.push(EventKind::Consumer { waiting: true });
+    kinds.extend((0..u32::from(workers)).map(|idx| EventKind::Entered {
+        batch: id(idx),
+        stage: Stage::Fetching,
+    }));
+    kinds.extend(
+        (1..3)
+            .zip(reason)
+            .map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
+    );
+    kinds.extend(
+        [Stage::Collating, Stage::Returning].map(|stage| EventKind::Entered {
+            batch: id(0),
+            stage,
+        }),
+    );
+    let mut run = Run::default();
+    for (ms, kind) in kinds.into_iter().enumerate() {
+        let at = Nanos::from_millis(ms as i64);
+        run.apply(&Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    }
+    run
+}
+
+#[test]
+fn workers_that_are_gone_stay_in_their_places() {
+    let mut results = SnapshotResults::new();
+    for (name, workers, size, theme) in [
+        ("gone", 3, (1100.0, 320.0), Theme::Dark),
+        ("gone-small", 3, (700.0, 220.0), Theme::Light),
+        ("gone-16", 16, (700.0, 220.0), Theme::Dark),
+    ] {
+        let (mut harness, _) = machine(size, theme, state(diminished(workers), Cursor::Live));
+        harness.run();
+        save(&mut harness, name);
+        results.extend_harness(&mut harness);
+    }
+}
+
+#[test]
+fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
+    let mut run = Run::default();
+    crate::fixture::failed_sequence()
+        .iter()
+        .for_each(|e| run.apply(e));
+    let cursor = step_of(&run, 5, Stage::Failed);
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    harness.run();
+    harness.get_by_label("Batch 5 failed and its error is raised in the trainer");
+    save(&mut harness, "failed");
+}
+
+#[test]
+fn where_a_recording_is_cut_off_the_machine_says_so() {
+    let run = enact(Play::default());
+    let mut state = state(run, Cursor::Live);
+    state.source = Source::Recording {
+        path: "cut.jsonl".into(),
+        cut: true,
+    };
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state);
+    harness.run();
+    harness.get_by_label("The recording is cut off here");
+    save(&mut harness, "cut");
+    harness.state_mut().cursor = Cursor::Step(3);
+    harness.run();
+    assert!(
+        harness
+            .query_by_label("The recording is cut off here")
+            .is_none()
+    );
+}
+
+#[test]
+fn the_sampler_can_be_selected_like_everything_else() {
+    let run = enact(Play::default());
+    let cursor = step_of(&run, 8, Stage::Held);
+    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    harness.run();
+    harness.get_by_label("Next is batch 9 of 1 sample").click();
+    harness.run();
+    assert_eq!(harness.state().selection, Some(Item::Sampler));
+    save(&mut harness, "sampler-selected");
 }
 
 #[test]

@@ -86,6 +86,7 @@ impl App {
             workspace: prefs.workspace,
             options_open: prefs.options_open,
             inspector_open: prefs.inspector_open,
+            variables_open: prefs.variables_open,
             recent: prefs.recent,
             theme: prefs.theme,
             motion: prefs.motion,
@@ -139,6 +140,7 @@ impl App {
             workspace: state.workspace,
             options_open: state.options_open,
             inspector_open: state.inspector_open,
+            variables_open: state.variables_open,
             motion: state.motion,
             splits: state.splits,
             asks: state.asks,
@@ -182,6 +184,8 @@ impl App {
             }
             Some(Effect::AskOpen) => self.dialogs.open(),
             Some(Effect::AskSave) => self.dialogs.save(),
+            Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
+            Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
             Some(other) => self.tell_session(&other),
             None => {}
@@ -257,6 +261,7 @@ impl App {
         state.view = None;
         state.cursor = Cursor::Live;
         state.selection = None;
+        state.enlarged = None;
         state.hovered = None;
         state.playing = false;
         state.markers = Markers::default();

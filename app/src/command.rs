@@ -55,6 +55,10 @@ pub enum Command {
     Palette(Option<Palette>),
     /// What to do with the run that is about to be replaced.
     Answer(Answer),
+    /// Show a picture of the selected batch enlarged: its field and its place in it; `None`: none.
+    Enlarge(Option<(usize, usize)>),
+    /// Put this on the clipboard.
+    Copy(String),
     /// Tell the user something.
     Say(Notice),
     /// Take this notice away.
@@ -150,6 +154,16 @@ pub enum Action {
     Save,
     /// Choose a folder of pictures.
     ChooseFolder,
+    /// Save the enlarged picture.
+    SavePicture,
+    /// Values of the selected batch to the clipboard.
+    CopyValues,
+    /// Content of the selected batch to the clipboard, as JSON.
+    CopyContent,
+    /// Dataset indices of the selected batch to the clipboard.
+    CopyIndices,
+    /// PyTorch's variables to the clipboard.
+    CopyVariables,
     /// Close the run.
     Close,
     /// Take back the last change to the form.
@@ -172,6 +186,8 @@ pub enum Action {
     ToggleOptions,
     /// Inspector on or off.
     ToggleInspector,
+    /// PyTorch's variables beside the machine on or off.
+    ToggleVariables,
     /// Dark or light.
     ToggleTheme,
     /// Animations on or off.
@@ -342,6 +358,11 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
+        (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),
+        (A::CopyValues, "Copy the values", "Puts the values of the selected batch on the clipboard, one row a sample", key(Key::C), G::File),
+        (A::CopyContent, "Copy the content as JSON", "Puts all that is known of the selected batch's content on the clipboard", with(SHIFT, Key::C), G::File),
+        (A::CopyIndices, "Copy the indices", "Puts the dataset indices of the selected batch on the clipboard", None, G::File),
+        (A::CopyVariables, "Copy the variables", "Puts PyTorch's variables on the clipboard, as Python prints them", None, G::File),
         (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
         (A::Undo, "Undo", "Takes back the last change to the options", with(CTRL, Key::Z), G::File),
         (A::Redo, "Redo", "Makes the change to the options again", with(CTRL_SHIFT, Key::Z), G::File),
@@ -353,6 +374,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::ShowPlots, "Plots", "Waiting, throughput and queues over time", key(Key::G), G::Window),
         (A::ToggleOptions, "Options", "Shows or hides the options on the left", with(CTRL, Key::B), G::Window),
         (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
+        (A::ToggleVariables, "Variables", "Shows or hides send_idx, rcvd_idx, task_info and workers_status beside the machine", key(Key::V), G::Window),
         (A::ToggleTheme, "Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),
         (A::ToggleMotion, "Reduce motion", "Zooms and moves without animation, or with it", None, G::Window),
         (A::ToggleAsking, "Ask before a run is lost", "Asks whether to save a run before another one takes its place, or does not", None, G::Window),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rfd::{AsyncFileDialog, FileHandle};
 
+use crate::clipboard::Picture;
 use crate::command::Command;
 use crate::session::Waker;
 use crate::state::Notice;
@@ -47,6 +48,27 @@ impl Dialogs {
             .add_filter("Compressed recording", &["zst"])
             .add_filter("Plain recording", &["jsonl"]);
         self.ask(dialog.save_file(), |f| Command::SaveTo(f.path().to_owned()));
+    }
+
+    /// Asks where to save a picture, and saves it.
+    pub fn picture(&self, picture: Picture) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Save the picture")
+            .set_file_name(picture.file_name())
+            .add_filter("PNG picture", &["png"]);
+        self.ask(dialog.save_file(), move |f| {
+            let path = f.path();
+            Command::Say(match picture.save(path) {
+                Ok(()) => Notice {
+                    is_error: false,
+                    text: format!("Saved to {}", path.display()),
+                },
+                Err(e) => Notice {
+                    is_error: true,
+                    text: format!("cannot save {}: {e}", path.display()),
+                },
+            })
+        });
     }
 
     /// Asks for a folder of pictures.

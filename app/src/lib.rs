@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod cli;
+pub mod clipboard;
 pub mod command;
 pub mod dialog;
 pub mod format;

@@ -16,6 +16,7 @@ mod scene;
 mod stations;
 mod tip;
 mod trainer;
+pub mod variables;
 
 pub use headline::stage_dot;
 pub use narrate::{capital, fetcher, narrate, whereabouts};
@@ -29,6 +30,9 @@ use crate::theme::{Palette, size, words};
 use layout::{Layout, Placed, Plan, Station};
 use pen::Pen;
 use scene::Scene;
+
+/// A machine narrower than this cannot be read.
+const NARROWEST: f32 = 520.0;
 
 /// The machine.
 #[derive(Debug, Default)]
@@ -47,6 +51,24 @@ impl MachineView {
             nothing_yet(ui, state, area);
             return Vec::new();
         }
+        let (area, table) = split(area, state.variables_open);
+        let mut commands = Vec::new();
+        if area.width() > 0.0 {
+            commands = self.machine(ui, state, area, palette);
+        }
+        if let Some(table) = table {
+            commands.extend(variables::show(ui, state, table));
+        }
+        commands
+    }
+
+    fn machine(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        area: Rect,
+        palette: &'static Palette,
+    ) -> Vec<Command> {
         let scene = Scene::of(state);
         let layout = self.layout(area, scene.plan);
         let mut pen = Pen::new(state, &scene, palette);
@@ -79,6 +101,21 @@ impl MachineView {
             .get_or_insert_with(|| (area, plan, Layout::new(area, &plan)));
         layout
     }
+}
+
+/// The room for the machine and for the table of variables. Where there is not enough for both, the table takes all of it.
+fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
+    if !with_variables {
+        return (area, None);
+    }
+    if area.width() < NARROWEST + variables::WIDTH {
+        return (
+            Rect::from_min_size(area.min, vec2(0.0, area.height())),
+            Some(area),
+        );
+    }
+    let (left, right) = area.split_left_right_at_x(area.right() - variables::WIDTH);
+    (left, Some(right))
 }
 
 impl Pen<'_> {

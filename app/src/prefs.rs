@@ -35,6 +35,8 @@ pub struct Prefs {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
+    /// PyTorch's variables are shown beside the machine.
+    pub variables_open: bool,
     /// What the user wants of animations.
     pub motion: Motion,
     /// How wide the panels are.
@@ -53,6 +55,7 @@ impl Default for Prefs {
             workspace: Workspace::default(),
             options_open: true,
             inspector_open: true,
+            variables_open: false,
             motion: Motion::System,
             splits: Splits::default(),
             asks: true,

@@ -145,6 +145,10 @@ pub struct State {
     pub folded: BTreeSet<Group>,
     /// What is selected.
     pub selection: Option<Item>,
+    /// The picture of the selected batch that is shown enlarged: its field and its place in it.
+    pub enlarged: Option<(usize, usize)>,
+    /// PyTorch's variables are shown beside the machine.
+    pub variables_open: bool,
     /// What the pointer was over in the last frame.
     pub hovered: Option<Item>,
     /// What the pointer is over in this frame.

@@ -172,6 +172,16 @@ impl Palette {
         self.canvas.lerp_to_gamma(colour, 0.35)
     }
 
+    /// A value of a heat map, as a share of its range. Grey, since every hue means a stage.
+    pub fn heat(&self, share: f32) -> Color32 {
+        let share = if share.is_nan() {
+            0.0
+        } else {
+            share.clamp(0.0, 1.0)
+        };
+        self.line.lerp_to_gamma(self.strong, 0.9 * share)
+    }
+
     /// The ground of something that the pointer is over.
     pub fn hovered(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.10)

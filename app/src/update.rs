@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use loadscope_trace::RunOptions;
 
+use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
 use crate::prefs::{self, Motion};
 use crate::question::{Answer, Question};
@@ -48,6 +49,10 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// Ask where to save this picture.
+    AskPicture(Picture),
+    /// Put this on the clipboard.
+    Copy(String),
     /// From dark to light or back.
     ToggleTheme,
     /// Close the window.
@@ -79,6 +84,7 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
             None => act(state, action),
         },
         Command::Answer(answer) => return reply(state, answer),
+        Command::Copy(text) => Some(Effect::Copy(text)),
         Command::Open(path) => Some(Effect::Open(path)),
         Command::SaveTo(path) => Some(Effect::Save(path)),
         other => {
@@ -97,7 +103,11 @@ fn change(state: &mut State, command: Command) {
             state.playing = false;
             state.cursor = cursor;
         }
-        Command::Select(item) => state.selection = item,
+        Command::Select(item) => {
+            state.selection = item;
+            state.enlarged = None;
+        }
+        Command::Enlarge(picture) => state.enlarged = picture,
         Command::Fold(group) => {
             if !state.folded.remove(&group) {
                 state.folded.insert(group);
@@ -131,7 +141,11 @@ fn change(state: &mut State, command: Command) {
                 state.notices.remove(at);
             }
         }
-        Command::Act(_) | Command::Answer(_) | Command::Open(_) | Command::SaveTo(_) => {}
+        Command::Act(_)
+        | Command::Answer(_)
+        | Command::Copy(_)
+        | Command::Open(_)
+        | Command::SaveTo(_) => {}
     }
 }
 
@@ -185,6 +199,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Open => return Some(Effect::AskOpen),
         A::Save => return Some(Effect::AskSave),
         A::ChooseFolder => return Some(Effect::AskFolder),
+        A::SavePicture => return Picture::enlarged(state).map(Effect::AskPicture),
+        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
+            return clipboard::text(state, action).map(Effect::Copy);
+        }
         A::Close => return Some(Effect::Close),
         A::Quit => return Some(Effect::Quit),
         // The window knows which theme is shown.
@@ -230,6 +248,7 @@ fn show(state: &mut State, action: Action) -> bool {
         Action::ShowPlots => state.lower = Lower::Plots,
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
+        Action::ToggleVariables => state.variables_open = !state.variables_open,
         Action::ToggleMotion => {
             state.still = !state.still;
             state.still_for_now = false;
@@ -269,6 +288,8 @@ fn escape(state: &mut State) {
         state.hint = Some("The run is held where it is".to_owned());
     } else if let Some(last) = state.notices.len().checked_sub(1) {
         state.notices.truncate(last);
+    } else if state.enlarged.is_some() {
+        state.enlarged = None;
     } else if state.selection.is_some() {
         state.selection = None;
     } else if state.cursor != Cursor::Live {

@@ -99,6 +99,8 @@ pub enum Item {
     Range(Nanos, Nanos),
     /// A kind of activity.
     Activity(Activity),
+    /// The sampler.
+    Sampler,
 }
 
 impl Item {

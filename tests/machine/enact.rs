@@ -268,7 +268,10 @@ fn content(idx: u32, count: usize) -> BatchContent {
         min: Some(0.0),
         max: Some(16.0),
         mean: Some(4.8842),
+        std: None,
         nan: 0,
+        inf: 0,
+        histogram: Vec::new(),
         pinned: false,
         data,
     };

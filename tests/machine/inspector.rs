@@ -28,8 +28,8 @@ fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
     let mut harness = inspector(state);
     harness.run();
     harness.get_by_label_contains("behind batch 3, which worker 0 was fetching");
-    harness.get_by_label("picture of sample 28, four").hover();
-    harness.run_steps(20);
+    harness.get_by_label("picture of sample 28, four").click();
+    harness.run();
     save(&mut harness, "inspector-enlarged");
     harness.get_by_label("decode 60.00 60\u{2009}%");
     harness.get_by_label("worker 1").click();
@@ -127,6 +127,7 @@ fn pictures_of_the_inspector() {
             Some(Item::Activity(Activity::Held)),
             Theme::Dark,
         ),
+        ("inspector-sampler", play, Some(Item::Sampler), Theme::Light),
         ("inspector-nothing", play, None, Theme::Dark),
     ];
     for (name, play, selection, theme) in shots {

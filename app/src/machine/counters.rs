@@ -1,11 +1,11 @@
 //! PyTorch's counters, under PyTorch's names.
 
-use eframe::egui::{Align2, Rect, Ui, pos2, vec2};
-use loadscope_trace::HeldBatch;
+use eframe::egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
 
 use super::pen::{Pen, inset, text_width};
-use super::scene::Slot;
-use crate::theme::{mono, size};
+use super::variables::entry;
+use crate::command::Action;
+use crate::theme::{mono, size, words};
 
 /// Between one counter and the next.
 const APART: f32 = 20.0;
@@ -14,17 +14,15 @@ const NEAR: f32 = 7.0;
 
 impl Pen<'_> {
     /// All counters, as many as fit; `task_info` takes what is left.
-    pub fn counters(&self, ui: &Ui, rect: Rect) {
+    pub fn counters(&mut self, ui: &mut Ui, rect: Rect) {
+        let rect = self.toggle(ui, rect);
         let m = &self.scene.machine;
         let plan = &self.scene.plan;
         let digits = plan.digits;
-        let in_window = self
-            .scene
-            .slots
-            .iter()
-            .filter(|s| s.batch.is_some())
-            .count();
+        let in_window = m.task_info().count();
         let window_digits = plan.window.max(1).ilog10() as usize + 1;
+        let several = self.scene.run.epochs().len() > 1 || self.scene.run.info.options.epochs > 1;
+        let epoch = ("epoch", m.epoch.map_or("—".to_owned(), |e| e.to_string()));
         let mut all = vec![
             ("send_idx", format!("{:>digits$}", m.send_idx)),
             ("rcvd_idx", format!("{:>digits$}", m.rcvd_idx)),
@@ -37,10 +35,12 @@ impl Pen<'_> {
             let used = format!("{in_window:>window_digits$}/{}", plan.window);
             all.push(("prefetch window", used));
         }
-        let several = self.scene.run.epochs().len() > 1 || self.scene.run.info.options.epochs > 1;
+        if plan.workers == 0 {
+            // `_SingleProcessDataLoaderIter` has no more than this.
+            all = vec![("num_yielded", format!("{:>digits$}", m.rcvd_idx))];
+        }
         if several {
-            let epoch = m.epoch.map_or("—".to_owned(), |e| e.to_string());
-            all.push(("epoch", epoch));
+            all.push(epoch);
         }
         let mut rest = rect;
         for (name, value) in &all {
@@ -53,6 +53,22 @@ impl Pen<'_> {
                 self.counter(ui, rest, "task_info", &text);
             }
         }
+    }
+
+    /// The button for the table of all of them at the right end; the room that is left.
+    fn toggle(&mut self, ui: &mut Ui, rect: Rect) -> Rect {
+        const BUTTON: f32 = 72.0;
+        if rect.width() < BUTTON + 200.0 || self.scene.plan.workers == 0 {
+            return rect;
+        }
+        let (rest, place) = rect.split_left_right_at_x(rect.right() - BUTTON);
+        let info = Action::ToggleVariables.info();
+        let text = RichText::new(info.name).font(words(size::SMALL));
+        let button = Button::new(text).selected(self.state.variables_open);
+        if ui.put(place, button).on_hover_text(info.tooltip).clicked() {
+            self.commands.push(Action::ToggleVariables.into());
+        }
+        inset(rest, 0.0, 8.0)
     }
 
     /// One counter at the left end of `rest`; what is left of it then.
@@ -81,9 +97,9 @@ impl Pen<'_> {
     /// `task_info` as Python would print it, as many entries as fit into `room` characters;
     /// nothing if not even one does.
     fn task_info(&self, room: usize) -> Option<String> {
-        let entries = self.scene.slots.iter().filter_map(|s| self.entry(s));
         let mut text = String::from("{");
-        for (k, entry) in entries.enumerate() {
+        for (k, task) in self.scene.machine.task_info().enumerate() {
+            let entry = format!("{}: {}", task.idx, entry(&task));
             let comma = if k > 0 { ", " } else { "" };
             if text.len() + comma.len() + entry.len() + 4 > room {
                 if k == 0 {
@@ -98,16 +114,5 @@ impl Pen<'_> {
         }
         text.push('}');
         Some(text)
-    }
-
-    /// `4: (1,)` while worker 1 has it, `4: (1, data)` once it has arrived.
-    fn entry(&self, slot: &Slot) -> Option<String> {
-        let batch: HeldBatch = slot.batch?;
-        let worker = self.scene.run.batches().get(batch.row)?.worker?;
-        Some(if batch.stage.has_arrived() {
-            format!("{}: ({worker}, data)", slot.idx)
-        } else {
-            format!("{}: ({worker},)", slot.idx)
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! Index queues and workers: what each holds, how far it has come, how long it has taken.
 
-use eframe::egui::{Align2, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
+use eframe::egui::{Align2, Color32, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
 use loadscope_trace::{HeldBatch, Lane, WorkerId};
 
 use super::grid::{Cell, Crew, Detail};
@@ -110,9 +110,12 @@ impl Pen<'_> {
             Detail::Dense => {
                 let (id, rest) = rect.split_left_right_at_x(rect.left() + 22.0);
                 self.worker_number(ui, id, lane);
-                self.bare(ui, rest, batch.as_ref());
+                self.bare(ui, rest, lane, batch.as_ref());
             }
-            Detail::Mini => self.bare(ui, rect, batch.as_ref()),
+            Detail::Mini => self.bare(ui, rect, lane, batch.as_ref()),
+        }
+        if self.is_gone(lane) {
+            return;
         }
         if let Some((done, of)) = batch.and_then(|b| self.scene.progress(&b)) {
             let inset_by = if detail == Detail::Full { PAD } else { 3.0 };
@@ -145,15 +148,33 @@ impl Pen<'_> {
     }
 
     /// Idle, or gone.
-    fn absence(&self, lane: Lane) -> (&'static str, eframe::egui::Color32) {
+    fn absence(&self, lane: Lane) -> (&'static str, Color32) {
+        let weak = self.palette.weak;
         let Lane::Worker(worker) = lane else {
-            return ("idle", self.palette.weak);
+            return ("idle", weak);
         };
         match self.scene.has_died(worker) {
             Some(true) => ("died", self.palette.stall),
-            Some(false) => ("ended", self.palette.weak),
-            None => ("idle", self.palette.weak),
+            Some(false) => ("ended", weak),
+            // It has said that its stream is at its end.
+            None if self.scene.machine.is_exhausted(worker) => ("exhausted", weak),
+            None => ("idle", weak),
         }
+    }
+
+    /// True for a worker that has died or ended.
+    fn is_gone(&self, lane: Lane) -> bool {
+        matches!(lane, Lane::Worker(w) if self.scene.has_died(w).is_some())
+    }
+
+    /// What a worker does with its batch and for how long; one that is gone does nothing with a batch that never left it.
+    fn doing(&self, lane: Lane, batch: &HeldBatch) -> (&'static str, Option<Color32>, String) {
+        if self.is_gone(lane) {
+            let (word, colour) = self.absence(lane);
+            return (word, Some(colour), String::new());
+        }
+        let elapsed = self.scene.now - batch.since;
+        (batch.stage.label(), None, elapsed.to_string())
     }
 
     /// Two lines: who and how long; what.
@@ -181,7 +202,7 @@ impl Pen<'_> {
             );
             return;
         };
-        let elapsed = (self.scene.now - batch.since).to_string();
+        let (what, stands_out, elapsed) = self.doing(lane, batch);
         self.text(
             ui,
             head,
@@ -195,7 +216,7 @@ impl Pen<'_> {
         self.chip(ui, chip, batch, Place::Here);
         let rest = inset(main, chip_size.x + 8.0, 0.0);
         let colour = self.ink(self.palette.text, self.is_selected(batch));
-        let what = batch.stage.label();
+        let colour = stands_out.unwrap_or(colour);
         let taken = self.text(
             ui,
             rest,
@@ -205,8 +226,8 @@ impl Pen<'_> {
             colour,
         );
         let rest = inset(rest, taken + 8.0, 0.0);
-        let (long, short) = self.samples(batch);
-        let fitting = [long.as_str(), short.as_str(), ""];
+        let samples = self.samples(batch);
+        let fitting = samples.each_ref().map(String::as_str);
         let text = self.fitting(ui, &fitting, &mono(size::SMALL), rest.width());
         self.text(
             ui,
@@ -218,21 +239,24 @@ impl Pen<'_> {
         );
     }
 
-    /// `sample 3 of 32` and `3/32`, or how many there are.
-    fn samples(&self, batch: &HeldBatch) -> (String, String) {
+    /// `sample 3 of 32 · index 1204`, `sample 3 of 32`, `3/32` and nothing; or how many samples there are.
+    fn samples(&self, batch: &HeldBatch) -> [String; 4] {
+        let nothing = String::new;
         match self.scene.progress(batch) {
             Some((done, of)) => {
                 let width = of.ilog10() as usize + 1;
                 let at = (done + 1).min(of);
-                (
-                    format!("sample {at:>width$} of {of}"),
-                    format!("{at:>width$}/{of}"),
-                )
+                let middle = format!("sample {at:>width$} of {of}");
+                let long = match self.scene.current_index(batch) {
+                    Some(index) => format!("{middle} · index {index}"),
+                    None => middle.clone(),
+                };
+                [long, middle, format!("{at:>width$}/{of}"), nothing()]
             }
             None => match self.scene.run.indices(batch.row).len() {
-                0 => (String::new(), String::new()),
-                1 => ("1 sample".to_owned(), String::new()),
-                n => (format!("{n} samples"), String::new()),
+                0 => [nothing(), nothing(), nothing(), nothing()],
+                1 => ["1 sample".to_owned(), nothing(), nothing(), nothing()],
+                n => [format!("{n} samples"), nothing(), nothing(), nothing()],
             },
         }
     }
@@ -266,7 +290,7 @@ impl Pen<'_> {
             Place::Here,
         );
         let rest = inset(rest, chip_size.x + 6.0, 6.0);
-        let elapsed = (self.scene.now - batch.since).to_string();
+        let (label, stands_out, elapsed) = self.doing(lane, batch);
         let numbers = mono(size::SMALL);
         let taken = text_width(ui, &elapsed, &numbers);
         self.text(
@@ -278,16 +302,27 @@ impl Pen<'_> {
             self.palette.text,
         );
         let rest = inset(rest, 0.0, taken + 6.0);
-        let label = batch.stage.label();
         // Wide enough for the longest word, or for none: words that come and go would jitter.
         if rest.width() >= 54.0 {
             let colour = self.ink(self.palette.weak, self.is_selected(batch));
+            let colour = stands_out.unwrap_or(colour);
             self.text(ui, rest, Align2::LEFT_CENTER, label, small, colour);
         }
     }
 
-    /// A chip and nothing else.
-    fn bare(&mut self, ui: &Ui, rect: Rect, batch: Option<&HeldBatch>) {
+    /// A chip and nothing else; a cross where nobody is left to take one.
+    fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
+        let (word, colour) = self.absence(lane);
+        if word != "idle" {
+            let font = words(size::SMALL);
+            let room = inset(rect, 4.0, 4.0);
+            let align = if batch.is_some() {
+                Align2::RIGHT_CENTER
+            } else {
+                Align2::CENTER_CENTER
+            };
+            self.text(ui, room, align, "×", font, colour);
+        }
         if let Some(batch) = batch {
             let width = self.scene.plan.chip_width().min(rect.width() - 2.0);
             let size = vec2(width, rect.height() - 2.0);

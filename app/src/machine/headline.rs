@@ -5,7 +5,9 @@ use loadscope_trace::Stage;
 
 use super::layout::around;
 use super::narrate;
-use super::pen::{Pen, inset};
+use super::narrate::consequence;
+use super::pen::{Pen, inset, text_width};
+use crate::state::Source;
 use crate::theme::{Palette, heading, size, words};
 
 /// A square in the colour of a stage; an empty one for batches that are through, or not there yet.
@@ -54,9 +56,31 @@ impl Pen<'_> {
             ink,
         );
         // The sentence comes first: the legend stands only where the longest one leaves room for it.
-        if rect.width() - taken.max(480.0) >= 520.0 {
+        let with_legend = rect.width() - taken.max(760.0) >= 520.0;
+        let mut room = inset(line, taken + 12.0, if with_legend { 520.0 } else { 0.0 });
+        if with_legend {
             self.legend(ui, rect);
         }
+        if let Some(cut) = self.cut_off() {
+            let font = words(size::BODY);
+            let taken = self.text(ui, room, Align2::LEFT_CENTER, cut, font, self.palette.stall);
+            self.say(ui, rect, "cut", cut);
+            room = inset(room, taken + 12.0, 0.0);
+        }
+        // Half a reason is none.
+        let font = words(size::BODY);
+        let why = consequence(self.scene.run, &last);
+        if let Some(why) = why.filter(|why| text_width(ui, why, &font) <= room.width()) {
+            self.say(ui, room, "why", &why);
+            self.text(ui, room, Align2::LEFT_CENTER, &why, font, self.palette.weak);
+        }
+    }
+
+    /// At the end of a recording that was cut off, nothing more is known: what came after is lost.
+    fn cut_off(&self) -> Option<&'static str> {
+        let is_cut = matches!(self.state.source, Source::Recording { cut: true, .. });
+        let at_end = self.scene.machine.step == self.scene.run.transitions().len();
+        (is_cut && at_end).then_some("The recording is cut off here")
     }
 
     /// What the colours mean.

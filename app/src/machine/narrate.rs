@@ -40,10 +40,71 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         Stage::Training => trained(run, t, id),
         Stage::Done => format!("The trainer is through with {id}{}", took(Stage::Training)),
         Stage::Failed => format!("{name} failed and its error is raised in the trainer"),
-        Stage::Discarded => {
+        Stage::Discarded => discarded(run, t, id, before),
+    }
+}
+
+/// A stream that is exhausted, a task that nobody will answer, or an epoch that is broken off.
+fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
+    let name = capital(&id.to_string());
+    let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
+    let is_over = (run.epochs().iter().rev())
+        .find(|e| e.epoch == id.epoch)
+        .is_some_and(|e| e.end.is_some_and(|end| end <= t.at));
+    match before {
+        _ if is_over => {
             format!("{name} is discarded because the epoch ended before it was asked for")
         }
+        Some(Stage::Fetching) => {
+            format!(
+                "{} has nothing left for {id}: its stream is exhausted",
+                capital(&fetcher(worker))
+            )
+        }
+        _ => format!("{name} is given up because {} has ended", fetcher(worker)),
     }
+}
+
+/// Why what `t` tells matters; nothing where the sentence says it all.
+pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
+    let in_order = run.info.options.in_order;
+    let before = || stage_before(run, t);
+    let text = match t.stage {
+        Stage::Queued => return dispatch_reason(run, t),
+        Stage::Fetching => return None,
+        Stage::Collating => "The samples become one tensor a field",
+        Stage::Returning if before() == Some(Stage::Pinning) => {
+            "A GPU can copy it without waiting for it"
+        }
+        Stage::Returning => "The main thread looks there only while the trainer asks",
+        Stage::Pinning => "One batch at a time, in the order of arrival",
+        Stage::Held => "With in_order=False it would be handed out now",
+        Stage::Ready if !in_order => "With in_order=False the first to arrive is handed out",
+        Stage::Ready => return None,
+        Stage::Training => match wait_around(run, t.at).map(|since| t.at - since) {
+            Some(waited) if waited >= Nanos(1_000) => "While it waited, nothing was learned",
+            _ => "The loader is ahead of it",
+        },
+        Stage::Done => "Now it asks for the next one",
+        Stage::Failed => "Without a try around it, the training loop ends here",
+        Stage::Discarded if before() == Some(Stage::Fetching) => {
+            "It gets no more tasks in this epoch"
+        }
+        Stage::Discarded => "Its samples were fetched for nothing, or not at all",
+    };
+    Some(text.to_owned())
+}
+
+/// Tasks are sent to fill the prefetch window, and then one for every batch that is handed out.
+fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
+    let batch = run.batches().get(t.batch as usize)?;
+    batch.worker?;
+    let (idx, window) = (u64::from(batch.id.idx), run.info.options.window() as u64);
+    Some(match window {
+        0 => return None,
+        window if idx < window => format!("Fills the prefetch window: {} of {window}", idx + 1),
+        _ => "One task for every batch that is handed out".to_owned(),
+    })
 }
 
 /// Where a batch is: `Fetching in worker 0`, `In the result queue`.
@@ -125,7 +186,7 @@ fn machine_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Machine<'a> 
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{Event, EventKind, RunId, RunInfo};
+    use loadscope_trace::{Event, EventKind, RunId, RunInfo, RunOptions};
 
     use super::*;
 
@@ -198,6 +259,90 @@ mod tests {
             "Batch 3 is dispatched to worker 1",
             "The trainer is through with batch 1 in 4.00 ms",
             "Batch 3 is discarded because the epoch ended before it was asked for",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    fn run_of(options: RunOptions, events: Vec<EventKind>) -> Run {
+        let mut run = Run::new(RunInfo {
+            options,
+            ..RunInfo::default()
+        });
+        for (ms, kind) in events.into_iter().enumerate() {
+            let at = Nanos::from_millis(ms as i64);
+            let event = Event {
+                at,
+                run: RunId(0),
+                kind,
+            };
+            run.apply(&event);
+        }
+        run
+    }
+
+    #[test]
+    fn the_end_of_a_stream_is_told_apart_from_the_end_of_an_epoch() {
+        use Stage::{Discarded, Fetching};
+        let run = run_of(
+            RunOptions::default(),
+            vec![
+                EventKind::EpochStarted { epoch: 0 },
+                EventKind::dispatched(id(0), Some(0), []),
+                EventKind::dispatched(id(1), Some(0), []),
+                entered(0, Fetching),
+                entered(0, Discarded),
+                entered(1, Discarded),
+            ],
+        );
+        let told: Vec<String> = run.transitions()[3..]
+            .iter()
+            .map(|t| narrate(&run, t))
+            .collect();
+        let expected = [
+            "Worker 0 has nothing left for batch 0: its stream is exhausted",
+            "Batch 1 is given up because worker 0 has ended",
+        ];
+        assert_eq!(told, expected);
+        let why = consequence(&run, &run.transitions()[3]);
+        assert_eq!(why.as_deref(), Some("It gets no more tasks in this epoch"));
+    }
+
+    #[test]
+    fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_handed_out() {
+        let options = RunOptions {
+            num_workers: 2,
+            prefetch_factor: Some(2),
+            in_order: false,
+            ..RunOptions::default()
+        };
+        let run = run_of(
+            options,
+            vec![
+                EventKind::EpochStarted { epoch: 0 },
+                EventKind::dispatched(id(0), Some(0), []),
+                EventKind::dispatched(id(1), Some(1), []),
+                EventKind::Consumer { waiting: true },
+                entered(1, Stage::Ready),
+                EventKind::dispatched(id(2), Some(1), []),
+                EventKind::dispatched(id(3), Some(0), []),
+                EventKind::dispatched(id(4), Some(1), []),
+                entered(1, Stage::Training),
+            ],
+        );
+        let told: Vec<Option<String>> = run
+            .transitions()
+            .iter()
+            .map(|t| consequence(&run, t))
+            .collect();
+        let told: Vec<&str> = told.iter().flatten().map(String::as_str).collect();
+        let expected = [
+            "Fills the prefetch window: 1 of 4",
+            "Fills the prefetch window: 2 of 4",
+            "With in_order=False the first to arrive is handed out",
+            "Fills the prefetch window: 3 of 4",
+            "Fills the prefetch window: 4 of 4",
+            "One task for every batch that is handed out",
+            "While it waited, nothing was learned",
         ];
         assert_eq!(told, expected);
     }

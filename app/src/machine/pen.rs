@@ -67,7 +67,7 @@ impl<'a> Pen<'a> {
             Some(Item::Batch(row)) => row == batch.row,
             Some(Item::Lane(lane)) => batch.lane == Some(lane),
             Some(Item::Activity(activity)) => Activity::of(batch.stage) == Some(activity),
-            Some(Item::Range(..)) | None => false,
+            Some(Item::Range(..) | Item::Sampler) | None => false,
         }
     }
 
@@ -177,7 +177,8 @@ impl<'a> Pen<'a> {
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     }
 
-    fn answer(&mut self, response: &Response, item: Item) {
+    /// What hovering and clicking something asks for.
+    pub fn answer(&mut self, response: &Response, item: Item) {
         if response.hovered() {
             self.commands.push(Command::Hover(Some(item)));
         }

@@ -103,10 +103,15 @@ impl<'a> Scene<'a> {
         Some((samples.filter(|s| s.end() <= self.now).count(), count))
     }
 
+    /// The dataset index of the sample that is being fetched, if it is known.
+    pub fn current_index(&self, batch: &HeldBatch) -> Option<u64> {
+        let (done, _) = self.progress(batch)?;
+        self.run.indices(batch.row).get(done).copied()
+    }
+
     /// How a worker ended, if it has by now: true if it died.
     pub fn has_died(&self, worker: WorkerId) -> Option<bool> {
-        let started = |w: &&loadscope_trace::Worker| w.info.worker == worker && w.start <= self.now;
-        let (at, reason) = self.run.workers().iter().rev().find(started)?.end?;
+        let (at, reason) = self.machine.worker(worker)?.end?;
         (at <= self.now).then_some(reason == loadscope_trace::EndReason::Died)
     }
 
@@ -134,7 +139,7 @@ impl<'a> Scene<'a> {
 const MOST_PLANNED: usize = 256;
 
 /// Which stations the run has: those its options ask for, and those that were seen in use.
-fn plan(run: &Run) -> Plan {
+pub fn plan(run: &Run) -> Plan {
     let options = &run.info.options;
     // A file may say anything; workers that were seen count in any case.
     let mut workers = options.num_workers.min(MOST_PLANNED);

@@ -9,6 +9,7 @@ use super::pen::{CORNER, Pen, Place, row};
 use super::scene::{Slot, Trainer};
 use super::tip;
 use crate::theme::{mono, size, words};
+use crate::view::Item;
 
 impl Pen<'_> {
     /// The name above a station.
@@ -34,11 +35,19 @@ impl Pen<'_> {
     }
 
     /// The sampler: which batch is to be made next, and of which samples.
-    pub fn sampler(&self, ui: &Ui, body: Rect) {
+    pub fn sampler(&mut self, ui: &Ui, body: Rect) {
         self.ground(ui, body, None);
         let scene = self.scene;
-        let response = ui.interact(body, Id::unique("machine sampler"), Sense::hover());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, tip::next_batch(scene)));
+        let response = ui.interact(body, Id::unique("machine sampler"), Sense::click());
+        let is_selected = self.state.selection == Some(Item::Sampler);
+        let name = tip::next_batch(scene);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
+        self.answer(&response, Item::Sampler);
+        if is_selected {
+            self.outline(ui, body, 2.0, self.palette.strong);
+        } else if response.has_focus() || self.state.hovered == Some(Item::Sampler) {
+            self.outline(ui, body, 1.0, self.palette.weak);
+        }
         response.on_hover_ui(|ui| tip::sampler(ui, scene));
         let inner = body.shrink(PAD);
         let weak = self.palette.weak;
@@ -261,7 +270,7 @@ impl Pen<'_> {
 
     /// Marks the place of a batch that is selected or hovered somewhere else.
     fn echo(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, hovered: bool) {
-        let item = Some(crate::view::Item::Batch(batch.row));
+        let item = Some(Item::Batch(batch.row));
         if self.state.selection == item {
             self.outline(ui, rect, 2.0, self.palette.strong);
         } else if hovered || self.state.hovered == item {

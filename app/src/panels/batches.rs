@@ -1,14 +1,18 @@
 //! The table of all batches: how long each was in every stage. Sortable, and fluid with a hundred thousand rows.
 
 use std::ops::Range;
+use std::time::Duration;
 
+use eframe::egui::style::ScrollStyle;
 use eframe::egui::{
-    Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo,
+    Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
 use egui_extras::{Column, TableBuilder, TableRow};
-use loadscope_trace::{Nanos, PinMemory, Run, Stage};
+use loadscope_trace::{Run, Stage};
 
+mod columns;
 mod durations;
+mod order;
 
 use crate::command::Command;
 use crate::format;
@@ -17,18 +21,9 @@ use crate::state::State;
 use crate::theme::{Palette, mono, size};
 use crate::view::Item;
 
-use durations::{Durations, TIMED};
-
-/// A column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
-    Batch,
-    Epoch,
-    Worker,
-    Samples,
-    Time(usize),
-    Stage,
-}
+use columns::{BETWEEN, Field, fields, widths};
+use durations::{Durations, Row, time};
+use order::Order;
 
 /// The table of all batches.
 #[derive(Debug, Default)]
@@ -36,10 +31,7 @@ pub struct BatchTable {
     durations: Durations,
     /// By what it is sorted, and whether the largest comes first; `None`: in the order of dispatch.
     sort: Option<(Field, bool)>,
-    /// Rows of the run in the order in which they are shown; empty in the order of dispatch.
-    order: Vec<u32>,
-    /// What the order was made for.
-    ordered: Option<(u64, Field, bool)>,
+    order: Order<Field>,
     /// When it was made, s.
     ordered_at: f64,
     /// What was selected in the last frame.
@@ -51,6 +43,8 @@ pub struct BatchTable {
 const ROW: f32 = 20.0;
 /// While events stream in, the order is brought up to date this often, s.
 const RESORT: f64 = 0.5;
+/// The times of new batches are looked up for at most so long a frame.
+const BUDGET: Duration = Duration::from_millis(4);
 
 impl BatchTable {
     /// Draws the table.
@@ -60,14 +54,15 @@ impl BatchTable {
             ui.centered_and_justified(|ui| ui.weak("No batches yet"));
             return Vec::new();
         }
-        self.durations.update(run);
-        self.reorder(ui, state);
+        let is_complete = self.durations.update(run, BUDGET);
+        self.reorder(ui, state, is_complete);
         let mut commands = Vec::new();
         let fields = fields(run);
+        let widths = widths(&fields, ui.available_width());
         ScrollArea::horizontal()
             .id_salt("batches across")
             .show(ui, |ui| {
-                self.table(ui, state, &fields, &mut commands);
+                self.table(ui, state, &fields, &widths, &mut commands);
             });
         // What was clicked here is in sight already.
         let clicked = commands.iter().rev().find_map(|c| match c {
@@ -78,8 +73,16 @@ impl BatchTable {
         commands
     }
 
-    fn table(&mut self, ui: &mut Ui, state: &State, fields: &[Field], commands: &mut Vec<Command>) {
-        ui.spacing_mut().item_spacing.y = 0.0;
+    fn table(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        fields: &[Field],
+        widths: &[f32],
+        commands: &mut Vec<Command>,
+    ) {
+        ui.spacing_mut().item_spacing = vec2(BETWEEN, 0.0);
+        ui.spacing_mut().scroll = ScrollStyle::thin();
         // The colour of a selection is no stage's colour.
         ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
         let mut table = TableBuilder::new(ui)
@@ -90,12 +93,8 @@ impl BatchTable {
             .sense(Sense::CLICK)
             .cell_layout(Layout::right_to_left(Align::Center))
             .stick_to_bottom(state.source.is_live() && self.sort.is_none());
-        for field in fields {
-            table = table.column(match field {
-                Field::Stage => Column::remainder().at_least(96.0).clip(true),
-                Field::Time(_) => Column::exact(82.0),
-                _ => Column::exact(66.0),
-            });
+        for width in widths {
+            table = table.column(Column::exact(*width).clip(true));
         }
         if state.selection != self.selected
             && let Some(at) = self.place_of(state.selection, state.run.batches().len())
@@ -117,10 +116,7 @@ impl BatchTable {
         let mut drawn: Option<(usize, usize)> = None;
         headed.body(|body| {
             body.rows(ROW, state.run.batches().len(), |row| {
-                let at = self
-                    .order
-                    .get(row.index())
-                    .map_or(row.index(), |r| *r as usize);
+                let at = self.order.row(row.index());
                 let stage = machine.stage_of(state.run.batches()[at].id);
                 drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
                 self.line(row, state, fields, at, stage, commands);
@@ -150,7 +146,7 @@ impl BatchTable {
             }
             _ => "",
         };
-        let name = field.name();
+        let name = self.name(field);
         let colour = if arrow.is_empty() {
             palette.weak
         } else {
@@ -181,39 +177,47 @@ impl BatchTable {
             Some((by, _)) if by == field => None,
             _ => Some((field, first_down)),
         };
-        self.ordered = None;
     }
 
-    fn reorder(&mut self, ui: &Ui, state: &State) {
+    fn reorder(&mut self, ui: &Ui, state: &State, is_complete: bool) {
         let run = &state.run;
         let Some((field, down)) = self.sort else {
             self.order.clear();
-            self.ordered = None;
             return;
         };
+        if !is_complete {
+            // Until all times are known there is no order by them.
+            ui.ctx().request_repaint();
+            return;
+        }
         let wanted = (run.events(), field, down);
         let now = ui.input(|i| i.time);
-        let is_stale = match self.ordered {
+        let is_stale = match self.order.newest() {
             Some(known) if known == wanted => false,
             Some((_, f, d)) if (f, d) == (field, down) && state.source.is_live() => {
-                now - self.ordered_at > RESORT || self.order.len() > run.batches().len()
+                now - self.ordered_at > RESORT
             }
             _ => true,
         };
-        if !is_stale {
-            return;
+        if is_stale {
+            self.ordered_at = now;
+            self.order.begin(wanted);
         }
-        self.ordered = Some(wanted);
-        self.ordered_at = now;
-        let mut order: Vec<u32> = (0..run.batches().len() as u32).collect();
-        let key = |row: &u32| self.key(run, field, *row as usize);
-        // Stable: what is equal stays in the order of dispatch.
-        if down {
-            order.sort_by_cached_key(|row| std::cmp::Reverse(key(row)));
-        } else {
-            order.sort_by_cached_key(key);
+        let mut order = std::mem::take(&mut self.order);
+        if order.go_on(ui.ctx(), run.batches().len(), |row| {
+            self.key(run, field, row)
+        }) {
+            ui.ctx().request_repaint();
         }
         self.order = order;
+    }
+
+    /// The name of a column, with its unit.
+    fn name(&self, field: Field) -> String {
+        match field {
+            Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).sign),
+            _ => field.name().to_owned(),
+        }
     }
 
     fn key(&self, run: &Run, field: Field, row: usize) -> i64 {
@@ -231,10 +235,7 @@ impl BatchTable {
     /// The row in which something selected is shown.
     fn place_of(&self, item: Option<Item>, count: usize) -> Option<usize> {
         let row = item?.batch().filter(|row| *row < count)?;
-        if self.order.is_empty() {
-            return Some(row);
-        }
-        self.order.iter().position(|r| *r as usize == row)
+        Some(self.order.place(row))
     }
 
     fn line(
@@ -250,12 +251,13 @@ impl BatchTable {
         let is_selected = state.selection == Some(item);
         row.set_selected(is_selected);
         row.set_hovered(state.hovered == Some(item));
+        let times = self.durations.row(&state.run, at);
         for field in fields {
             row.col(|ui| {
                 if *field == Field::Batch && number(ui, state, at, is_selected) {
                     commands.push(Command::Select(Some(item)));
                 }
-                self.cell(ui, &state.run, *field, at, stage);
+                self.cell(ui, &state.run, *field, at, &times, stage);
             });
         }
         let response = row.response();
@@ -267,7 +269,15 @@ impl BatchTable {
         }
     }
 
-    fn cell(&self, ui: &mut Ui, run: &Run, field: Field, at: usize, stage: Option<Stage>) {
+    fn cell(
+        &self,
+        ui: &mut Ui,
+        run: &Run,
+        field: Field,
+        at: usize,
+        times: &Row,
+        stage: Option<Stage>,
+    ) {
         let palette = Palette::of(ui.ctx());
         let batch = &run.batches()[at];
         let (text, colour) = match field {
@@ -281,20 +291,20 @@ impl BatchTable {
                 0 => ("—".to_owned(), palette.weak),
                 n => (format::count(n as u64), palette.text),
             },
-            Field::Time(k) => match self.durations.of(at, k) {
+            Field::Time(k) => match time(times, k) {
                 None => ("—".to_owned(), palette.weak),
-                Some(t) if self.durations.is_slow(k, t) => (millis(t), palette.strong),
-                Some(t) => (millis(t), palette.weak.lerp_to_gamma(palette.text, 0.6)),
+                Some(t) => {
+                    let usual = palette.weak.lerp_to_gamma(palette.text, 0.6);
+                    let is_slow = self.durations.is_slow(k, t);
+                    let colour = if is_slow { palette.strong } else { usual };
+                    (self.durations.unit(k).write(t), colour)
+                }
             },
             Field::Stage => return stage_now(ui, stage),
         };
         let text = RichText::new(text).font(mono(size::SMALL)).color(colour);
         ui.add(Label::new(text).selectable(false));
     }
-}
-
-fn millis(time: Nanos) -> String {
-    format!("{:.2}", time.as_millis_f64())
 }
 
 fn samples(run: &Run, row: usize) -> usize {
@@ -313,48 +323,9 @@ fn number(ui: &Ui, state: &State, at: usize, is_selected: bool) -> bool {
 fn stage_now(ui: &mut Ui, stage: Option<Stage>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.add_space(8.0);
-        let (dot, _) = ui.allocate_exact_size(eframe::egui::vec2(8.0, 8.0), Sense::hover());
+        let (dot, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
         stage_dot(ui, dot, stage);
         let word = stage.map_or("—", Stage::label);
         ui.add(Label::new(word).selectable(false).truncate());
     });
-}
-
-/// The columns that this run fills.
-fn fields(run: &Run) -> Vec<Field> {
-    let mut fields = vec![Field::Batch];
-    fields.extend((run.epochs().len() > 1).then_some(Field::Epoch));
-    fields.extend([Field::Worker, Field::Samples]);
-    let pins = run.info.options.pin_memory != PinMemory::Off
-        || run
-            .lanes()
-            .any(|(lane, _)| lane == loadscope_trace::Lane::Pin);
-    let shown = |k: &usize| pins || TIMED[*k].0 != Stage::Pinning;
-    fields.extend((0..TIMED.len()).filter(shown).map(Field::Time));
-    fields.push(Field::Stage);
-    fields
-}
-
-impl Field {
-    fn name(self) -> String {
-        match self {
-            Self::Batch => "Batch".to_owned(),
-            Self::Epoch => "Epoch".to_owned(),
-            Self::Worker => "Worker".to_owned(),
-            Self::Samples => "Samples".to_owned(),
-            Self::Time(k) => format!("{}, ms", TIMED[k].1),
-            Self::Stage => "Stage now".to_owned(),
-        }
-    }
-
-    fn meaning(self) -> &'static str {
-        match self {
-            Self::Batch => "Task index within the epoch",
-            Self::Epoch => "Counted from 0",
-            Self::Worker => "Who fetched it",
-            Self::Samples => "Samples in the batch",
-            Self::Time(k) => TIMED[k].0.explanation(),
-            Self::Stage => "Where it is at the time cursor",
-        }
-    }
 }

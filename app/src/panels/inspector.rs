@@ -1,15 +1,22 @@
 //! The inspector: everything known about what is selected.
 
+use eframe::egui::style::ScrollStyle;
 use eframe::egui::{RichText, ScrollArea, Ui};
 use loadscope_trace::Activity;
 
 mod batch;
 mod content;
+mod crew;
+mod enlarged;
 mod lane;
 mod pictures;
 mod range;
 mod rows;
+mod sampler;
+mod samples;
 mod story;
+mod tensor;
+mod tree;
 
 use crate::command::Command;
 use crate::state::State;
@@ -39,6 +46,8 @@ impl Inspector {
             self.shown = state.selection;
             area = area.vertical_scroll_offset(0.0);
         }
+        // The bar stands beside what is read, not on it.
+        ui.spacing_mut().scroll = ScrollStyle::thin();
         area.show(ui, |ui| {
             ui.set_width(ui.available_width());
             self.selected(ui, state, &mut commands);
@@ -52,6 +61,7 @@ impl Inspector {
                 batch::show(ui, &mut self.pictures, state, row, commands);
             }
             Some(Item::Lane(which)) => lane::show(ui, state, which, commands),
+            Some(Item::Sampler) => sampler::show(ui, state, commands),
             Some(Item::Range(start, end)) => {
                 self.range.show(ui, state, start, end, commands);
             }

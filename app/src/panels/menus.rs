@@ -17,8 +17,9 @@ const MENUS: &[Menu] = {
     &[
         ("File", &[
             s(A::RunDemo), s(A::Open), s(A::ChooseFolder), None,
-            s(A::Save), s(A::Close), None,
+            s(A::Save), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), None,
+            s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
             s(A::ToggleAsking), None,
             s(A::Quit),
         ]),
@@ -44,7 +45,7 @@ const MENUS: &[Menu] = {
             s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,
-            s(A::ToggleOptions), s(A::ToggleInspector), s(A::ShowMessages), None,
+            s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
             s(A::ToggleTheme), s(A::ToggleMotion),
         ]),
         ("Help", &[s(A::Palette), s(A::Help), s(A::Escape)]),
@@ -77,6 +78,7 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
         Action::ToggleMotion => state.still,
         Action::ToggleOptions => state.options_open,
         Action::ToggleInspector => state.inspector_open,
+        Action::ToggleVariables => state.variables_open,
         Action::ShowMessages => state.messages_open,
         _ => false,
     };

@@ -82,7 +82,7 @@ impl Ink {
     /// The colour of an activity of a batch; of several batches if there is none.
     fn of(&self, activity: Activity, batch: Option<usize>) -> Color32 {
         let in_focus = match self.selection {
-            None | Some(Item::Range(..)) => true,
+            None | Some(Item::Range(..) | Item::Sampler) => true,
             Some(Item::Batch(row)) => batch == Some(row),
             Some(Item::Lane(_)) => self.lane_in_focus,
             Some(Item::Activity(selected)) => selected == activity,

@@ -134,6 +134,6 @@ pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
             let end = spans().map(|s| s.end.min(run.end())).max()?;
             Some((start, end))
         }
-        Item::Activity(_) => None,
+        Item::Activity(_) | Item::Sampler => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::lanes::{beside, lane, neighbour};
 use super::travel::{SPEEDS, find, goal, stage};
+use crate::clipboard::{self, Picture};
 use crate::command::Action;
 use crate::landmarks::Goal;
 use crate::state::{Source, State};
@@ -59,6 +60,14 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::ClearMarkers => unless(
             !state.markers.all().is_empty(),
             "There is no marker: press M to place one",
+        ),
+        A::SavePicture => unless(
+            Picture::enlarged(state).is_some(),
+            "No picture is enlarged: click one in the inspector",
+        ),
+        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
+            clipboard::has_text(state, action),
+            "There is nothing to copy: select a batch",
         ),
         A::Search | A::ToggleInspector => no_run,
         A::ShowMessages => no_run,

@@ -15,7 +15,7 @@ pub struct ContentLimits {
     pub side: u32,
     /// Most pictures of a batch (default 64).
     pub samples: usize,
-    /// Most numbers or texts of a field (default 256).
+    /// Most numbers or texts of a field (default 1024): a few rows of a heat map.
     pub numbers: usize,
     /// Most elements that statistics look at; of larger tensors a regular subset (default 2^16).
     pub elements: usize,
@@ -28,7 +28,7 @@ impl Default for ContentLimits {
         Self {
             side: 48,
             samples: 64,
-            numbers: 256,
+            numbers: 1024,
             elements: 1 << 16,
             fields: 64,
         }
@@ -42,7 +42,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Describes a collated batch. Fields are named by their path as in Python (`[0]`, `["image"]`); a batch that is a
 /// single tensor has one field with an empty name. `pinned` is left false. The work is bounded by the limits, not by the
-/// size of the batch; of large tensors, min, max, mean and the count of NaNs are those of the subset looked at.
+/// size of the batch; of large tensors, all statistics are those of the subset looked at.
 pub fn describe(batch: BatchId, value: &Value, limits: &ContentLimits) -> BatchContent {
     let mut walk = Walk {
         limits,
@@ -123,6 +123,7 @@ impl Walk<'_> {
             max: finite,
             mean: finite,
             nan: u64::from(number.is_nan()),
+            inf: u64::from(number.is_infinite()),
             ..leaf(
                 name,
                 value.type_name(),
@@ -161,7 +162,10 @@ fn leaf(name: String, dtype: &str, shape: Vec<i64>, data: FieldData) -> Field {
         min: None,
         max: None,
         mean: None,
+        std: None,
         nan: 0,
+        inf: 0,
+        histogram: Vec::new(),
         pinned: false,
         data,
     }
@@ -225,7 +229,10 @@ fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> F
         min: stats.min,
         max: stats.max,
         mean: stats.mean,
+        std: stats.std,
         nan: stats.nan,
+        inf: stats.inf,
+        histogram: stats.histogram,
         ..leaf(name, numbers::dtype(tensor), shape, data)
     }
 }

@@ -1,6 +1,7 @@
 //! The loader with real threads: order, errors, pausing, stepping, early ends.
 
 mod support;
+mod variables;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -23,7 +23,9 @@ impl BatchContent {
             FieldData::Text(texts) => texts.iter().map(|t| t.len() + size_of::<String>()).sum(),
             FieldData::Pictures(pictures) => pictures.pixels.len(),
         };
-        self.fields.iter().map(|f| of(f) + size_of::<Field>()).sum()
+        let bins = |field: &Field| field.histogram.len() * size_of::<u64>();
+        let fields = self.fields.iter();
+        fields.map(|f| of(f) + bins(f) + size_of::<Field>()).sum()
     }
 }
 
@@ -46,14 +48,28 @@ pub struct Field {
     /// Mean of the finite values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
+    /// Standard deviation of the finite values, as `torch.std` has it (one less than their number in the denominator).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub std: Option<f64>,
     /// Number of NaNs.
     #[serde(default)]
     pub nan: u64,
+    /// Number of infinities of either sign.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inf: u64,
+    /// How many finite values are in each of these bins of equal width from the smallest to the largest; of whole numbers, to
+    /// the largest and one. Empty if it was not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<u64>,
     /// True if the batch is in page-locked memory.
     #[serde(default)]
     pub pinned: bool,
     /// The values, or as many as were kept.
     pub data: FieldData,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The values of a field, or as many as were kept.

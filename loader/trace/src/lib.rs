@@ -55,7 +55,7 @@ pub use event::{
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, read_log};
-pub use machine::{HeldBatch, Machine};
+pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
 pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};

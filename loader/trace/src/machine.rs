@@ -1,6 +1,10 @@
 //! The machine at an instant: which batch is where, and PyTorch's counters.
 
-use crate::{BatchId, Lane, Nanos, Run, Stage, Wait};
+use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
+
+mod variables;
+
+pub use variables::TaskInfo;
 
 /// The batches in flight before a certain transition. The state at any instant is found from the nearest one, so a
 /// recording of a million batches answers as fast as one of ten.
@@ -139,20 +143,22 @@ impl<'a> Machine<'a> {
         };
         if let Some(epoch) = epoch {
             // Rows of an epoch are in order of dispatch, so those dispatched so far are a prefix.
-            machine.send_idx = epoch
-                .rows
-                .partition_point(|row| run.first_transition(*row) < step)
-                as u32;
-            let in_epoch = |f: &&Flying| run.batches[f.batch as usize].id.epoch == epoch.epoch;
-            let here = || machine.flying.iter().filter(in_epoch);
-            machine.rcvd_idx = here()
-                .filter(|f| f.stage < Stage::Training)
-                .map(|f| run.batches[f.batch as usize].id.idx)
-                .min()
-                .unwrap_or(machine.send_idx);
-            machine.tasks_outstanding = here().filter(|f| !f.stage.has_arrived()).count() as u32;
+            machine.count(epoch);
         }
         machine
+    }
+
+    fn count(&mut self, epoch: &Epoch) {
+        let (run, step) = (self.run, self.step);
+        self.send_idx = epoch
+            .rows
+            .partition_point(|row| run.first_transition(*row) < step)
+            as u32;
+        self.rcvd_idx = self.derive_rcvd_idx(epoch);
+        let lost = epoch.lost.partition_point(|at| (*at as usize) < step);
+        let is_over = epoch.end.is_some_and(|end| end <= self.at);
+        let on_their_way = self.task_info().filter(|t| !t.stage.has_arrived()).count();
+        self.tasks_outstanding = (on_their_way + if is_over { 0 } else { lost }) as u32;
     }
 
     /// The batches in the machine, in order of dispatch, and the one that left it with the last transition, if any.
@@ -188,11 +194,10 @@ impl<'a> Machine<'a> {
         self.run.transitions.get(at as usize).map(|t| t.stage)
     }
 
-    /// The batch the trainer waits for, or would wait for: the one with index `rcvd_idx`, if it was dispatched.
+    /// The batch the trainer waits for, or would wait for: the first in the order of the sampler that it has not got.
     pub fn awaited(&self) -> Option<HeldBatch> {
-        self.batches().find(|b| {
-            Some(b.id.epoch) == self.epoch && b.id.idx == self.rcvd_idx && !b.stage.is_final()
-        })
+        self.batches()
+            .find(|b| Some(b.id.epoch) == self.epoch && b.stage < Stage::Training)
     }
 }
 

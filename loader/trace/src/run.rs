@@ -44,6 +44,8 @@ pub struct Wait {
     pub end: Nanos,
     /// Position in [`Run::batches`] of the batch that came; `None` while it lasts and at the end of an epoch.
     pub batch: Option<u32>,
+    /// Number of transitions before it.
+    pub(crate) step: u32,
 }
 
 /// One pass over the dataset.
@@ -57,6 +59,10 @@ pub struct Epoch {
     pub end: Option<Nanos>,
     /// Positions in [`Run::batches`] by task index.
     pub rows: Vec<u32>,
+    /// Workers whose stream came to its end, with the positions of the transitions that told so.
+    pub(crate) exhausted: Vec<(u32, WorkerId)>,
+    /// Positions of the transitions with which tasks were given up that nobody will answer.
+    pub(crate) lost: Vec<u32>,
 }
 
 /// A worker as far as it introduced itself.
@@ -287,6 +293,9 @@ impl Run {
         {
             content.fields.iter_mut().for_each(|f| f.pinned = true);
         }
+        if stage == Stage::Discarded {
+            self.note_discarded(row);
+        }
         let batch = &mut self.batches[row];
         batch.was_held |= stage == Stage::Held;
         batch.was_yielded |= stage == Stage::Training;
@@ -309,6 +318,25 @@ impl Run {
             self.end_wait(at, Some(row));
         }
         self.move_to(at, row, stage);
+    }
+
+    /// While its epoch lasts, a batch is discarded either because its worker answered that its stream has ended, or because that
+    /// worker has ended and will not answer.
+    fn note_discarded(&mut self, row: usize) {
+        let batch = &self.batches[row];
+        let Some(epoch) = self.epoch_at.get(&batch.id.epoch) else {
+            return;
+        };
+        let epoch = &mut self.epochs[*epoch];
+        if epoch.end.is_some() {
+            return;
+        }
+        let at = self.transitions.len() as u32;
+        let is_gone = |w: &WorkerId| self.running.get(w).is_some_and(Vec::is_empty);
+        match batch.worker.filter(|w| !is_gone(w)) {
+            Some(worker) if batch.stage == Stage::Fetching => epoch.exhausted.push((at, worker)),
+            _ => epoch.lost.push(at),
+        }
     }
 
     /// Workers look inside a batch before it is pinned, the main thread after.

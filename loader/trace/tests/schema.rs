@@ -7,8 +7,8 @@ use std::process::Command;
 
 use jsonschema::Validator;
 use loadscope_trace::{
-    BatchId, Compression, Event, LogReader, LogWriter, Nanos, Run, RunInfo, Stage, Summary,
-    read_log,
+    BatchId, Compression, Event, EventKind, LogReader, LogWriter, Nanos, Run, RunInfo, Stage,
+    Summary, read_log,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -37,6 +37,23 @@ fn read(text: &str) -> Result<Vec<Event>, String> {
 
 fn allows(schema: &Validator, line: &str) -> bool {
     serde_json::from_str(line).is_ok_and(|value| schema.is_valid(&value))
+}
+
+/// Recordings from before deviations, infinities and histograms were told open as they did.
+#[test]
+fn contents_without_the_later_facts_still_open() {
+    let line = r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"x","dtype":"torch.float32","shape":[2],"min":1.0,"max":2.0,"mean":1.5,"nan":0,"pinned":false,"data":{"numbers":[1.0,2.0]}}]}"#;
+    assert!(allows(&schema(), line));
+    let events = read(&format!("{HEADER}\n{line}\n")).expect("a sound line");
+    let EventKind::Content(content) = &events[0].kind else {
+        panic!("{events:?}")
+    };
+    let field = &content.fields[0];
+    assert_eq!((field.std, field.inf), (None, 0));
+    assert!(field.histogram.is_empty());
+    assert_eq!(field.max, Some(2.0));
+    // And what they lack is not written either.
+    assert!(written(&events).contains(line));
 }
 
 #[test]
@@ -99,6 +116,8 @@ const DAMAGED: &[&str] = &[
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":"some"}]}"#,
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":"omitted","x":1}]}"#,
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":{"numbers":["many"]}}]}"#,
+    r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"inf":null,"data":"omitted"}]}"#,
+    r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"histogram":[-1],"data":"omitted"}]}"#,
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":{"numbers":[[1]]}}]}"#,
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":{"pictures":{"width":1,"height":1,"channels":1,"pixels":"?"}}}]}"#,
     r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"","dtype":"","shape":[],"data":{"pictures":{"width":1,"height":1,"channels":1,"pixels":"AB=="}}}]}"#,

@@ -1,5 +1,7 @@
 //! How long every batch was in every stage, kept up to date as events come in.
 
+use std::time::{Duration, Instant};
+
 use loadscope_trace::{Nanos, Run, Stage};
 
 /// The stages that take time, with the names of their columns.
@@ -17,55 +19,79 @@ pub const TIMED: [(Stage, &str); 8] = [
 /// Not in this stage (yet).
 const NONE: i64 = -1;
 
+/// How long a batch was in each stage of [`TIMED`].
+pub type Row = [i64; TIMED.len()];
+
 /// How long every batch was in every stage.
 #[derive(Debug, Default)]
 pub struct Durations {
-    rows: Vec<[i64; TIMED.len()]>,
-    /// Rows before this one have come to their end and change no more.
-    settled: usize,
+    rows: Vec<Row>,
+    /// Rows of batches that have not come to their end.
+    open: Vec<u32>,
     events: u64,
     /// When the run began, to tell one run from another.
     started: i64,
     /// From how long on a time is among the slowest.
-    slow: [i64; TIMED.len()],
-    /// How many rows `slow` was made for.
+    slow: Row,
+    units: [Unit; TIMED.len()],
+    /// How many rows `slow` and `units` were made for.
     judged: usize,
 }
 
+/// Rows that are looked at to judge what is usual.
+const LOOKED_AT: usize = 4_096;
+/// So many rows are made between two looks at the clock.
+const CHUNK: usize = 256;
+
 impl Durations {
-    /// Takes in what has happened since the last time.
-    pub fn update(&mut self, run: &Run) {
+    /// Takes in what has happened since the last time, for about `budget`. True if that is all.
+    pub fn update(&mut self, run: &Run, budget: Duration) -> bool {
         let started = run.info.started_unix_ns;
-        if run.events() < self.events
-            || started != self.started
-            || run.batches().len() < self.rows.len()
+        let batches = run.batches();
+        if run.events() < self.events || started != self.started || batches.len() < self.rows.len()
         {
             *self = Self::default();
+            self.started = started;
         }
-        if run.events() == self.events {
-            return;
+        let is_open = |row: usize| !batches[row].stage.is_final();
+        if run.events() != self.events {
+            self.events = run.events();
+            for row in &self.open {
+                self.rows[*row as usize] = durations(run, *row as usize);
+            }
+            self.open.retain(|row| is_open(*row as usize));
         }
-        (self.events, self.started) = (run.events(), started);
-        self.rows.truncate(self.settled);
-        self.rows
-            .extend((self.settled..run.batches().len()).map(|row| durations(run, row)));
-        let ended = |row: &usize| run.batches()[*row].stage.is_final();
-        self.settled += (self.settled..run.batches().len())
-            .take_while(ended)
-            .count();
-        // What is slow changes slowly.
-        if self.rows.len() < 1_000
-            || self.rows.len() > self.judged + self.judged / 10
-            || run.has_ended()
-        {
+        let clock = Instant::now();
+        while self.rows.len() < batches.len() {
+            let new = self.rows.len()..batches.len().min(self.rows.len() + CHUNK);
+            self.open.extend(
+                new.clone()
+                    .filter(|row| is_open(*row))
+                    .map(|row| row as u32),
+            );
+            self.rows.extend(new.map(|row| durations(run, row)));
+            if clock.elapsed() >= budget {
+                break;
+            }
+        }
+        // What is usual changes slowly.
+        if self.rows.len() < 1_000 || self.rows.len() > self.judged + self.judged / 10 {
             self.judge();
         }
+        self.rows.len() == batches.len()
+    }
+
+    /// The times of the batch at `row`, also of one that was not taken in yet.
+    pub fn row(&self, run: &Run, row: usize) -> Row {
+        self.rows
+            .get(row)
+            .copied()
+            .unwrap_or_else(|| durations(run, row))
     }
 
     /// How long the batch at `row` was in stage `k` of [`TIMED`]; `None` if it was not.
     pub fn of(&self, row: usize, k: usize) -> Option<Nanos> {
-        let time = *self.rows.get(row)?.get(k)?;
-        (time != NONE).then_some(Nanos(time))
+        time(self.rows.get(row)?, k)
     }
 
     /// True if `time` is among the slowest of stage `k`.
@@ -73,28 +99,88 @@ impl Durations {
         time.0 >= self.slow[k]
     }
 
+    /// The unit that fits the times in stage `k`.
+    pub fn unit(&self, k: usize) -> Unit {
+        self.units[k]
+    }
+
     /// Slow is what takes longer than 98 of 100 and twice as long as the one in the middle, and at least 0.1 ms.
     fn judge(&mut self) {
         self.judged = self.rows.len();
+        let step = self.rows.len() / LOOKED_AT + 1;
         for k in 0..TIMED.len() {
-            let mut times: Vec<i64> = self
-                .rows
-                .iter()
-                .map(|r| r[k])
-                .filter(|t| *t != NONE)
-                .collect();
-            if times.is_empty() {
+            let looked_at = self.rows.iter().step_by(step);
+            let mut times: Vec<i64> = looked_at.map(|r| r[k]).filter(|t| *t != NONE).collect();
+            times.sort_unstable();
+            let Some(longest) = times.last().copied() else {
                 self.slow[k] = i64::MAX;
                 continue;
-            }
-            times.sort_unstable();
+            };
             let (middle, high) = (times[times.len() / 2], times[times.len() * 98 / 100]);
             self.slow[k] = high.max(middle.saturating_mul(2)).max(100_000);
+            self.units[k] = Unit::of(if middle > 0 { middle } else { longest });
         }
     }
 }
 
-fn durations(run: &Run, row: usize) -> [i64; TIMED.len()] {
+/// The time in stage `k`; `None` if it was not in there.
+pub fn time(row: &Row, k: usize) -> Option<Nanos> {
+    (row[k] != NONE).then_some(Nanos(row[k]))
+}
+
+/// A unit of time and how many decimals a column has in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its sign.
+    pub sign: &'static str,
+    /// In nanoseconds.
+    ns: i64,
+    decimals: usize,
+}
+
+impl Default for Unit {
+    fn default() -> Self {
+        Self {
+            sign: "ms",
+            ns: 1_000_000,
+            decimals: 2,
+        }
+    }
+}
+
+impl Unit {
+    /// The unit in which a usual time of `ns` reads well.
+    fn of(ns: i64) -> Self {
+        const UNITS: [(&str, i64); 4] = [
+            ("s", 1_000_000_000),
+            ("ms", 1_000_000),
+            ("µs", 1_000),
+            ("ns", 1),
+        ];
+        let (sign, size) = UNITS
+            .into_iter()
+            .find(|(_, size)| ns >= *size)
+            .unwrap_or(UNITS[3]);
+        let decimals = match ns / size {
+            _ if size == 1 => 0,
+            0..10 => 2,
+            10..100 => 1,
+            _ => 0,
+        };
+        Self {
+            sign,
+            ns: size,
+            decimals,
+        }
+    }
+
+    /// A time in this unit, without its sign.
+    pub fn write(self, time: Nanos) -> String {
+        format!("{:.*}", self.decimals, time.0 as f64 / self.ns as f64)
+    }
+}
+
+fn durations(run: &Run, row: usize) -> Row {
     let mut all = [NONE; TIMED.len()];
     for step in run.path(row) {
         let column = TIMED.iter().position(|(stage, _)| *stage == step.stage);
@@ -122,19 +208,64 @@ mod tests {
                 run: RunId(0),
                 kind,
             });
-            durations.update(&run);
-            (durations.of(0, 0), durations.of(0, 1), durations.settled)
+            durations.update(&run, Duration::ZERO);
+            (durations.of(0, 0), durations.of(0, 1), durations.open.len())
         };
         let entered = |stage| EventKind::Entered { batch, stage };
         at(0, EventKind::EpochStarted { epoch: 0 });
         assert_eq!(
             at(1, EventKind::dispatched(batch, Some(0), [])),
-            (None, None, 0)
+            (None, None, 1)
         );
         let queued = Some(Nanos::from_millis(4));
-        assert_eq!(at(5, entered(Stage::Fetching)), (queued, None, 0));
+        assert_eq!(at(5, entered(Stage::Fetching)), (queued, None, 1));
         let fetched = Some(Nanos::from_millis(3));
-        assert_eq!(at(8, entered(Stage::Training)), (queued, fetched, 0));
-        assert_eq!(at(9, entered(Stage::Done)), (queued, fetched, 1));
+        assert_eq!(at(8, entered(Stage::Training)), (queued, fetched, 1));
+        assert_eq!(at(9, entered(Stage::Done)), (queued, fetched, 0));
+    }
+
+    #[test]
+    fn many_rows_are_taken_in_bit_by_bit() {
+        let mut run = Run::default();
+        let mut apply = |at: i64, kind| {
+            let (at, id) = (Nanos(at), RunId(0));
+            run.apply(&Event { at, run: id, kind });
+        };
+        apply(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..2_000 {
+            let batch = BatchId { epoch: 0, idx };
+            let at = i64::from(idx) * 10_000;
+            apply(at, EventKind::dispatched(batch, Some(0), []));
+            let stage = Stage::Fetching;
+            apply(at + 1_000, EventKind::Entered { batch, stage });
+            let stage = Stage::Discarded;
+            apply(
+                at + 4_000 + i64::from(idx),
+                EventKind::Entered { batch, stage },
+            );
+        }
+        let mut durations = Durations::default();
+        let mut frames = 1;
+        while !durations.update(&run, Duration::ZERO) {
+            frames += 1;
+            // What is not taken in yet can be looked at all the same.
+            assert_eq!(time(&durations.row(&run, 1_999), 0), Some(Nanos(1_000)));
+        }
+        assert_eq!(frames, 2_000_usize.div_ceil(CHUNK));
+        assert_eq!(durations.of(1_500, 1), Some(Nanos(4_500)));
+        assert_eq!(durations.unit(1).sign, "µs");
+    }
+
+    #[test]
+    fn units_fit_what_is_usual() {
+        let write = |usual, ns| (Unit::of(usual).sign, Unit::of(usual).write(Nanos(ns)));
+        assert_eq!(write(0, 7), ("ns", "7".to_owned()));
+        assert_eq!(write(4_210, 812), ("µs", "0.81".to_owned()));
+        assert_eq!(write(42_000_000, 600_000_000), ("ms", "600.0".to_owned()));
+        assert_eq!(write(240_000_000, 1_250_000), ("ms", "1".to_owned()));
+        assert_eq!(
+            write(3_000_000_000, 3_456_000_000),
+            ("s", "3.46".to_owned())
+        );
     }
 }

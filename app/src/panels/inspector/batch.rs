@@ -1,20 +1,17 @@
 //! A batch: its path through the stages, where it waited, what is inside, what its samples cost.
 
 use eframe::egui::{Align, Layout, RichText, Ui};
-use loadscope_trace::{Activity, Level, Nanos, PathStep, Run, Sample, Stage};
+use loadscope_trace::{Level, PathStep, Run, Stage};
 
 use super::pictures::PictureCache;
 use super::rows::{Cell, Marks, millis, remark, row, section, share};
-use super::{content, story, title};
+use super::{content, samples, story, title};
 use crate::command::Command;
 use crate::format;
 use crate::machine::{fetcher, stage_dot};
 use crate::state::State;
-use crate::theme::{Palette, mono, size, space};
+use crate::theme::{Palette, space};
 use crate::view::{Cursor, Item};
-
-/// Samples that are listed at most: the slowest ones.
-const MOST: usize = 40;
 
 /// Everything about the batch at `at`.
 pub fn show(
@@ -32,9 +29,8 @@ pub fn show(
     for sentence in story::story(run, at, state.now()) {
         ui.label(sentence);
     }
-    content::show(ui, pictures, run, at);
-    stages(ui, run, at);
-    samples(ui, run, at);
+    content::show(ui, pictures, state, at, commands);
+    samples::show(ui, state, at, commands);
 }
 
 fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
@@ -153,131 +149,5 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         if response.clicked() {
             commands.push(Command::Cursor(Cursor::At(step.start)));
         }
-    }
-}
-
-/// The named stages of all samples, the most expensive first.
-fn stages(ui: &mut Ui, run: &Run, at: usize) {
-    let palette = Palette::of(ui.ctx());
-    let Some(stages) = run.sample_stages(at).filter(|s| !s.names.is_empty()) else {
-        return;
-    };
-    let mut costs: Vec<(Nanos, &str)> = stages
-        .names
-        .iter()
-        .enumerate()
-        .map(|(k, name)| (stages.total(k), name.as_str()))
-        .collect();
-    costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
-    let all = Nanos(run.samples(at).map(|s| s.wall.0).sum());
-    let named = Nanos(costs.iter().map(|c| c.0.0).sum());
-    // What has no name is not hidden; below a hundredth it is the measuring itself.
-    if (all - named).0 * 100 > all.0 {
-        costs.push((all - named, "other"));
-        costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
-    }
-    let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
-    section(ui, "Where fetching spent its time");
-    let (name, number) = (106.0, 58.0);
-    let head = [
-        Cell::head("Step", name, false, palette),
-        Cell::head("All, ms", number, true, palette),
-        Cell::head("Share", number, true, palette),
-    ];
-    row(ui, &head, Marks::default());
-    for (k, (total, what)) in costs.iter().enumerate() {
-        let mut cells = [
-            Cell::word(*what, name),
-            Cell::number(millis(*total), number),
-            Cell::number(format::percent(f64::from(share(*total, all))), number),
-        ];
-        if k == 0 {
-            cells = cells.map(|c| c.strong(palette));
-        }
-        let bar = Some((
-            0.0,
-            share(*total, most),
-            palette.activity(Activity::Fetching),
-        ));
-        row(ui, &cells, Marks { dot: None, bar });
-    }
-}
-
-/// The samples, the slowest first.
-fn samples(ui: &mut Ui, run: &Run, at: usize) {
-    let palette = Palette::of(ui.ctx());
-    section(ui, "Samples");
-    let mut samples: Vec<Sample> = run.samples(at).collect();
-    if samples.is_empty() {
-        let indices = run.indices(at);
-        if indices.is_empty() {
-            remark(ui, "Its samples were not measured");
-            return;
-        }
-        let list: Vec<String> = indices.iter().take(64).map(u64::to_string).collect();
-        ui.label(RichText::new(list.join(" ")).font(mono(size::SMALL)));
-        let ended = run.batches()[at].stage > Stage::Fetching;
-        remark(
-            ui,
-            if ended {
-                "Their times were not measured"
-            } else {
-                "Their times are known once all have been fetched"
-            },
-        );
-        return;
-    }
-    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
-    let most = samples[0].wall;
-    let (index, number) = (64.0, 66.0);
-    let head = [
-        Cell::head("Index", index, true, palette),
-        Cell::head("Wall, ms", number, true, palette),
-        Cell::head("CPU, ms", number, true, palette),
-    ];
-    row(ui, &head, Marks::default());
-    for (k, sample) in samples.iter().take(MOST).enumerate() {
-        let mut cells = [
-            Cell::number(
-                sample.index.map_or("—".to_owned(), |i| i.to_string()),
-                index,
-            ),
-            Cell::number(millis(sample.wall), number),
-            Cell::number(sample.cpu.map_or("—".to_owned(), millis), number),
-        ];
-        if k == 0 && samples.get(1).is_some_and(|next| next.wall < most) {
-            cells = cells.map(|c| c.strong(palette));
-        }
-        let bar = Some((
-            0.0,
-            share(sample.wall, most),
-            palette.activity(Activity::Fetching),
-        ));
-        let response = row(ui, &cells, Marks { dot: None, bar });
-        response.on_hover_ui(|ui| costs_of(ui, run, at, sample));
-    }
-    if samples.len() > MOST {
-        remark(ui, &format!("and {} faster ones", samples.len() - MOST));
-    }
-}
-
-/// What a sample spent its time on.
-fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
-    let index = sample
-        .index
-        .map_or("Sample".to_owned(), |i| format!("Sample {i}"));
-    ui.label(format!("{index} took {}", sample.wall));
-    let Some(stages) = run.sample_stages(at) else {
-        return;
-    };
-    let mut costs: Vec<(Nanos, &String)> = stages
-        .names
-        .iter()
-        .enumerate()
-        .map(|(k, name)| (stages.wall(k, sample.position), name))
-        .collect();
-    costs.sort_by_key(|(wall, _)| std::cmp::Reverse(*wall));
-    for (wall, name) in costs {
-        ui.label(RichText::new(format!("{name} {wall}")).font(mono(size::SMALL)));
     }
 }

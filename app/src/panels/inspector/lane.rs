@@ -4,7 +4,7 @@ use eframe::egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 
 use super::rows::{Cell, Marks, fact, remark, row, section, share};
-use super::{meaning, title};
+use super::{crew, meaning, title};
 use crate::command::Command;
 use crate::format;
 use crate::machine::{capital, purpose, whereabouts};
@@ -17,8 +17,11 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     let now = state.now();
     title(ui, &capital(&lane.to_string()));
     remark(ui, purpose(lane));
-    if let Lane::Worker(worker) = lane {
-        worker_facts(ui, state, worker);
+    match lane {
+        Lane::Worker(worker) => worker_facts(ui, state, worker),
+        Lane::Trainer => trainer_facts(ui, state),
+        _ if lane.is_queue() => crew::queue(ui, state, lane),
+        _ => {}
     }
     section(ui, "Now");
     let machine = state.machine();
@@ -57,6 +60,23 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         spent,
         (!lane.is_queue()).then_some(whole),
     );
+    match lane {
+        Lane::Worker(_) | Lane::Main => crew::batches(ui, state, lane, commands),
+        Lane::Trainer => crew::waits(ui, state, commands),
+        _ => {}
+    }
+}
+
+fn trainer_facts(ui: &mut Ui, state: &State) {
+    let now = state.now();
+    let waits = state.run.waits();
+    let past = &waits[..waits.partition_point(|w| w.start <= now)];
+    let got = past
+        .iter()
+        .filter(|w| w.end <= now && w.batch.is_some())
+        .count() as u64;
+    ui.add_space(4.0);
+    fact(ui, "Batches so far", format::count(got));
 }
 
 fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {

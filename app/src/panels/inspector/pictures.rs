@@ -1,13 +1,13 @@
 //! Pictures of a batch, sharp at any size: one texture a batch, whole multiples of a pixel, no smoothing.
 
 use eframe::egui::{
-    Align2, Color32, ColorImage, Image, Rect, RichText, Role, Sense, TextureHandle, TextureOptions,
-    Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Rect, Role, Sense, Stroke, StrokeKind, TextureHandle, TextureId,
+    TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::Pictures;
 
 use super::rows::remark;
-use crate::machine::capital;
+use crate::command::Command;
 use crate::theme::{Palette, mono, size, words};
 
 /// What stands below the pictures.
@@ -17,6 +17,34 @@ pub struct Captions {
     pub names: Vec<String>,
     /// Dataset indices; empty if they are not known.
     pub indices: Vec<u64>,
+}
+
+impl Captions {
+    /// What a picture is called: `picture of sample 28, four`.
+    pub fn spoken(&self, k: usize) -> String {
+        let index = self.indices.get(k);
+        let index = index.map_or_else(|| format!("sample {k}"), |i| format!("sample {i}"));
+        match self.names.get(k) {
+            Some(name) => format!("picture of {index}, {name}"),
+            None => format!("picture of {index}"),
+        }
+    }
+}
+
+/// The pictures of a field.
+pub struct Shown<'a> {
+    /// The batch and the field.
+    pub key: (usize, usize),
+    /// The pixels.
+    pub data: &'a Pictures,
+    /// What stands below them.
+    pub captions: &'a Captions,
+}
+
+impl Shown<'_> {
+    fn fits(&self) -> bool {
+        self.data.width.max(self.data.height) as usize <= SHEET
+    }
 }
 
 /// The textures of the batch that is looked at.
@@ -42,17 +70,22 @@ const GAP: f32 = 8.0;
 const NARROWEST: f32 = 48.0;
 /// The longest side of a texture that every graphics card takes.
 const SHEET: usize = 2048;
-/// The side in the enlarged view.
-const LARGE: f32 = 224.0;
 
 impl PictureCache {
-    /// All pictures, with what is known about each below it.
-    pub fn grid(&mut self, ui: &mut Ui, key: (usize, usize), data: &Pictures, captions: &Captions) {
+    /// All pictures, with what is known about each below it. A click enlarges one.
+    pub fn grid(
+        &mut self,
+        ui: &mut Ui,
+        shown: &Shown<'_>,
+        enlarged: Option<(usize, usize)>,
+        commands: &mut Vec<Command>,
+    ) {
+        let (key, data, captions) = (shown.key, shown.data, shown.captions);
         if data.count() == 0 {
             remark(ui, "There are no pictures");
             return;
         }
-        if data.width.max(data.height) as usize > SHEET {
+        if !shown.fits() {
             remark(ui, "The pictures are too large to be shown");
             return;
         }
@@ -69,13 +102,25 @@ impl PictureCache {
             let offset = vec2((k % columns) as f32, (k / columns) as f32) * pitch;
             let rect = Rect::from_min_size(area.min + offset, cell);
             if ui.is_rect_visible(rect) {
-                sheet.one(ui, rect, k, data, captions, small);
+                let this = Some((key.1, k));
+                if sheet.one(ui, rect, k, shown, small, enlarged == this) {
+                    commands.push(Command::Enlarge(this.filter(|_| enlarged != this)));
+                }
             }
         }
         let left = data.count() - sheet.count;
         if left > 0 {
             remark(ui, &format!("and {left} more"));
         }
+    }
+
+    /// The texture with picture `which`, and where it is in there.
+    pub fn part(&mut self, ui: &Ui, shown: &Shown<'_>, which: usize) -> Option<(TextureId, Rect)> {
+        if !shown.fits() || which >= MOST {
+            return None;
+        }
+        let sheet = self.sheet(ui, shown.key, shown.data);
+        (which < sheet.count).then(|| (sheet.texture.id(), sheet.part(which, shown.data)))
     }
 
     fn sheet(&mut self, ui: &Ui, key: (usize, usize), data: &Pictures) -> &Sheet {
@@ -119,7 +164,7 @@ fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
 }
 
 /// The size of a picture whose longer side is about `side`: a whole multiple of its pixels when it is enlarged.
-fn enlarged(data: &Pictures, side: f32, pixels_per_point: f32) -> Vec2 {
+pub fn enlarged(data: &Pictures, side: f32, pixels_per_point: f32) -> Vec2 {
     let size = vec2(data.width as f32, data.height as f32) / pixels_per_point;
     let factor = side / size.max_elem();
     let factor = if factor >= 1.0 {
@@ -177,24 +222,23 @@ impl Sheet {
         Rect::from_min_size(at.to_pos2(), one)
     }
 
+    /// Draws a picture of the grid; true if it was clicked.
     fn one(
         &self,
         ui: &Ui,
         rect: Rect,
         k: usize,
-        data: &Pictures,
-        captions: &Captions,
+        shown: &Shown<'_>,
         small: Vec2,
-    ) {
+        is_enlarged: bool,
+    ) -> bool {
         let palette = Palette::of(ui.ctx());
+        let captions = shown.captions;
         let left = (rect.left() + (rect.width() - small.x) * 0.5).round();
         let picture = Rect::from_min_size(pos2(left, rect.top().round()), small);
-        ui.painter().image(
-            self.texture.id(),
-            picture,
-            self.part(k, data),
-            Color32::WHITE,
-        );
+        let part = self.part(k, shown.data);
+        ui.painter()
+            .image(self.texture.id(), picture, part, Color32::WHITE);
         let name = captions.names.get(k);
         let index = captions.indices.get(k).map(u64::to_string);
         let mut y = picture.bottom() + 1.0;
@@ -209,21 +253,19 @@ impl Sheet {
                 y += 13.0;
             }
         }
-        let response = ui.interact(rect, ui.scope_id().with(("picture", k)), Sense::hover());
-        let index = index.map_or_else(|| format!("sample {k}"), |i| format!("sample {i}"));
-        let spoken = match name {
-            Some(name) => format!("picture of {index}, {name}"),
-            None => format!("picture of {index}"),
+        let response = ui.interact(rect, ui.scope_id().with(("picture", k)), Sense::click());
+        let spoken = captions.spoken(k);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_enlarged, &spoken));
+        let outline = match (is_enlarged, response.hovered() || response.has_focus()) {
+            (true, _) => Some(Stroke::new(2.0, palette.strong)),
+            (false, true) => Some(Stroke::new(1.0, palette.text)),
+            (false, false) => None,
         };
-        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
-        response.on_hover_ui(|ui| {
-            let size = enlarged(data, LARGE, ui.pixels_per_point());
-            let image = Image::new((self.texture.id(), size)).uv(self.part(k, data));
-            ui.add(image.alt_text(&spoken));
-            let below = [Some(capital(&index)), name.cloned()];
-            let below: Vec<String> = below.into_iter().flatten().collect();
-            ui.label(RichText::new(below.join(" · ")).color(palette.weak));
-        });
+        if let Some(outline) = outline {
+            ui.painter()
+                .rect_stroke(picture, 0.0, outline, StrokeKind::Outside);
+        }
+        response.on_hover_text("Enlarges it").clicked()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Rows of words, right-aligned numbers and bars, as the inspector's small tables are made of.
 
+use eframe::egui::style::ScrollStyle;
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align2, Color32, FontId, Rect, Response, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Ui,
+    WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::Nanos;
 
@@ -10,6 +12,8 @@ use crate::theme::{Palette, heading, mono, size, space, words};
 
 /// Height of a row.
 pub const ROW: f32 = 18.0;
+/// Rows of a list that are shown at once; the rest scrolls.
+const SHOWN: usize = 16;
 
 /// One cell of a row.
 pub struct Cell {
@@ -139,6 +143,23 @@ fn write(ui: &Ui, room: Rect, cell: &Cell, palette: &Palette) {
     ui.painter().galley(at, galley, colour);
 }
 
+/// `count` rows of the usual height; those that do not fit are scrolled, and only those in sight are made.
+pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut Ui, usize)) {
+    if count <= SHOWN {
+        (0..count).for_each(|k| one(ui, k));
+        return;
+    }
+    let gap = ui.spacing().item_spacing.y;
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ui.spacing_mut().scroll = ScrollStyle::thin();
+    ScrollArea::vertical()
+        .id_salt(name)
+        .max_height(SHOWN as f32 * ROW)
+        .auto_shrink(false)
+        .show_rows(ui, ROW, count, |ui, range| range.for_each(|k| one(ui, k)));
+    ui.spacing_mut().item_spacing.y = gap;
+}
+
 /// A name and its value.
 pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     let palette = Palette::of(ui.ctx());
@@ -152,12 +173,19 @@ pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
 
 /// The heading of a section.
 pub fn section(ui: &mut Ui, text: &str) {
+    section_with(ui, text, |_| {});
+}
+
+/// The heading of a section, with something at the right end of its line.
+pub fn section_with(ui: &mut Ui, text: &str, right: impl FnOnce(&mut Ui)) {
+    let strong = Palette::of(ui.ctx()).strong;
+    let text = RichText::new(text).font(heading(size::BODY)).color(strong);
     ui.add_space(space::GAP * 2.0);
-    ui.label(
-        RichText::new(text)
-            .font(heading(size::BODY))
-            .color(Palette::of(ui.ctx()).strong),
-    );
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
+        ui.label(text);
+        ui.with_layout(Layout::right_to_left(Align::Center), right);
+    });
 }
 
 /// Text that says why there is nothing, or explains.

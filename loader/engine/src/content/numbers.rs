@@ -21,14 +21,22 @@ pub(super) fn shape(tensor: &Tensor) -> Vec<i64> {
     }
 }
 
-/// Smallest, largest and mean finite value and the number of NaNs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What is known of the values of a tensor; all but the last two of the finite ones.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stats {
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
     pub(super) mean: Option<f64>,
+    /// As `torch.std` has it.
+    pub(super) std: Option<f64>,
+    /// Bins of equal width from the smallest value to the largest.
+    pub(super) histogram: Vec<u64>,
     pub(super) nan: u64,
+    pub(super) inf: u64,
 }
+
+/// Bins of a histogram, at most: as many as fit side by side into the inspector.
+const BINS: usize = 32;
 
 /// The elements of a dense CPU tensor of numbers, in row-major order.
 pub(super) struct Elements {
@@ -148,7 +156,13 @@ impl Elements {
     pub(super) fn stats(&self, most: usize) -> Stats {
         // Odd, so that it does not stay in the same column of every row.
         let step = self.len.div_ceil(most.max(1)).max(1) | 1;
-        with_reader!(self, |read| stats((0..self.len).step_by(step).map(read)))
+        let at = || (0..self.len).step_by(step);
+        let mut stats = with_reader!(self, |read| stats(at().map(read)));
+        let whole = !matches!(self.kind, Kind::Float | Kind::Double);
+        if let Some(bins) = Bins::of(&stats, whole) {
+            stats.histogram = with_reader!(self, |read| bins.count(at().map(read)));
+        }
+        stats
     }
 
     /// Calls `sink` for every index of `at`, with the element there. One dispatch on the dtype for all of them.
@@ -163,23 +177,76 @@ impl Elements {
 
 fn stats(values: impl Iterator<Item = f64>) -> Stats {
     let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-    let (mut sum, mut count, mut nan) = (0.0, 0u64, 0);
+    let (mut sum, mut count, mut nan, mut inf) = (0.0, 0u64, 0, 0);
+    // Distances from some value of theirs: large numbers that differ little would lose their deviation otherwise.
+    let (mut origin, mut squares, mut distances) = (None, 0.0, 0.0);
     for value in values {
         if value.is_finite() {
             min = min.min(value);
             max = max.max(value);
             sum += value;
             count += 1;
+            let distance = value - *origin.get_or_insert(value);
+            distances += distance;
+            squares += distance * distance;
         } else if value.is_nan() {
             nan += 1;
+        } else {
+            inf += 1;
         }
     }
+    let n = count as f64;
     let any = |value: f64| (count > 0).then_some(value);
+    let variance = (squares - distances * distances / n) / (n - 1.0);
+    // The sum of huge numbers may overflow; then there is nothing to show.
+    let finite = |value: f64| Some(value).filter(|v| v.is_finite());
     Stats {
         min: any(min),
         max: any(max),
-        // The sum of huge numbers may overflow; then there is no mean to show.
-        mean: any(sum / count as f64).filter(|mean| mean.is_finite()),
+        mean: any(sum / n).and_then(finite),
+        std: (count > 1)
+            .then(|| variance.max(0.0).sqrt())
+            .and_then(finite),
+        histogram: Vec::new(),
         nan,
+        inf,
+    }
+}
+
+/// Bins of equal width.
+struct Bins {
+    low: f64,
+    per_unit: f64,
+    count: usize,
+}
+
+impl Bins {
+    /// Bins for values between the smallest and the largest; none if they are all the same or too far apart.
+    fn of(stats: &Stats, whole: bool) -> Option<Self> {
+        let (low, high) = (stats.min?, stats.max?);
+        // Whole numbers lie at the lower end of their bins.
+        let width = high - low + f64::from(u8::from(whole));
+        if high <= low || !width.is_finite() {
+            return None;
+        }
+        let count = match whole {
+            true => BINS.min(width as usize),
+            false => BINS,
+        };
+        let per_unit = count as f64 / width;
+        per_unit.is_finite().then_some(Self {
+            low,
+            per_unit,
+            count,
+        })
+    }
+
+    fn count(&self, values: impl Iterator<Item = f64>) -> Vec<u64> {
+        let mut counts = vec![0; self.count];
+        for value in values.filter(|v| v.is_finite()) {
+            let bin = ((value - self.low) * self.per_unit) as usize;
+            counts[bin.min(self.count - 1)] += 1;
+        }
+        counts
     }
 }

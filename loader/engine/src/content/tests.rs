@@ -90,6 +90,32 @@ fn statistics_leave_out_what_is_not_finite() {
 }
 
 #[test]
+fn deviations_and_histograms_are_those_of_torch() {
+    let values = [0.5f64, -2.0, 7.25, 3.0, 3.0, f64::INFINITY, f64::NAN, -9.5];
+    let field = fields(Tensor::from_slice(&values).into()).remove(0);
+    let finite: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+    let finite = Tensor::from_slice(&finite);
+    let std = f64::try_from(finite.std(true)).expect("a scalar");
+    assert!((field.std.expect("more than one value") - std).abs() < 1e-12);
+    assert_eq!((field.inf, field.nan), (1, 1));
+    let bins = Vec::<f64>::try_from(finite.histc(32)).expect("numbers");
+    let bins: Vec<u64> = bins.into_iter().map(|b| b as u64).collect();
+    assert_eq!(field.histogram, bins);
+    // Every whole number has a bin of its own, as long as they are few.
+    let labels = fields(Tensor::from_slice(&[3i64, 5, 3, 4]).into()).remove(0);
+    assert_eq!(labels.histogram, [2, 1, 1]);
+    let far = fields(Tensor::from_slice(&[i64::MIN, i64::MAX]).into()).remove(0);
+    assert_eq!(far.histogram.iter().sum::<u64>(), 2);
+    // Far from zero, where squares lose all their digits.
+    let far = fields(Tensor::from_slice(&[1e9f64, 1e9 + 1.0]).into()).remove(0);
+    assert!((far.std.expect("two values") - 0.5f64.sqrt()).abs() < 1e-9);
+    for same in [vec![4.0f64; 3], vec![1.0], vec![f64::MAX, f64::MIN]] {
+        let field = fields(Tensor::from_slice(&same).into()).remove(0);
+        assert!(field.histogram.is_empty(), "{field:?}");
+    }
+}
+
+#[test]
 fn small_images_are_kept_as_they_are() {
     let tensor = Tensor::arange(2 * 3 * 4 * 5, (Kind::Uint8, Device::Cpu)).reshape([2, 3, 4, 5]);
     let planar = pictures(tensor.shallow_clone());

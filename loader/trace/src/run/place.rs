@@ -38,6 +38,7 @@ impl Run {
             start: at,
             end: Nanos::MAX,
             batch: None,
+            step: self.transitions.len() as u32,
         });
         let rows = self.lanes.entry(Lane::Trainer).or_default();
         if rows.first_is_free() {

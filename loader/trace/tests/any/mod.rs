@@ -185,16 +185,22 @@ fn field() -> impl Strategy<Value = Field> {
     ];
     let shape = prop::collection::vec(any::<i64>(), 0..4);
     let facts = (prop::option::of(float()), any::<u64>(), any::<bool>());
-    (text(), text(), shape, facts, data).prop_map(|(name, dtype, shape, facts, data)| Field {
-        name,
-        dtype,
-        shape,
-        min: facts.0,
-        max: facts.0.map(|v| v + 1.0),
-        mean: facts.0.map(|v| v / 3.0),
-        nan: facts.1,
-        pinned: facts.2,
-        data,
+    (text(), text(), shape, facts, data).prop_map(|(name, dtype, shape, facts, data)| {
+        let shape_len = shape.len();
+        Field {
+            name,
+            dtype,
+            shape,
+            min: facts.0,
+            max: facts.0.map(|v| v + 1.0),
+            mean: facts.0.map(|v| v / 3.0),
+            std: facts.0.map(f64::abs),
+            nan: facts.1,
+            inf: facts.1 / 2,
+            histogram: vec![facts.1; shape_len % 4],
+            pinned: facts.2,
+            data,
+        }
     })
 }
 
@@ -282,7 +288,7 @@ pub fn as_written(mut events: Vec<Event>) -> Vec<Event> {
     for event in &mut events {
         match &mut event.kind {
             EventKind::Content(content) => content.fields.iter_mut().for_each(|f| {
-                [&mut f.min, &mut f.max, &mut f.mean]
+                [&mut f.min, &mut f.max, &mut f.mean, &mut f.std]
                     .into_iter()
                     .for_each(fix);
             }),

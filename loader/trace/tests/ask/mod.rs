@@ -90,9 +90,16 @@ fn ask_machine(run: &Run, machine: &Machine<'_>) {
             assert!(machine.in_lane(lane).any(|b| b.row == held.row));
         }
     }
-    let flying = machine.batches().count() as u32;
-    assert!(machine.tasks_outstanding <= flying && machine.rcvd_idx <= machine.send_idx);
-    let _ = machine.awaited();
+    assert!(machine.tasks_outstanding <= machine.send_idx && machine.rcvd_idx <= machine.send_idx);
+    for task in machine.task_info() {
+        assert!(task.idx < machine.send_idx && run.batches().len() > task.row);
+        assert_eq!(run.batches()[task.row].worker, task.worker);
+    }
+    let _ = (
+        machine.awaited(),
+        machine.takes_tasks(0),
+        machine.takes_tasks(u16::MAX),
+    );
     for id in [
         BatchId::default(),
         BatchId {

@@ -1,0 +1,107 @@
+//! The columns of the table.
+
+use loadscope_trace::{PinMemory, Run, Stage};
+
+use super::durations::TIMED;
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Batch,
+    Epoch,
+    Worker,
+    Samples,
+    Time(usize),
+    Stage,
+}
+
+/// Between two columns.
+pub const BETWEEN: f32 = 8.0;
+/// The bar that scrolls, and the air around it.
+const BAR: f32 = 10.0;
+
+/// How wide each column is, so that all of them fill the room there is; if that is too narrow, the table scrolls.
+pub fn widths(fields: &[Field], room: f32) -> Vec<f32> {
+    let limits = || fields.iter().map(|f| f.width());
+    let narrowest: f32 = limits().map(|(low, _)| low).sum();
+    let gaps = BETWEEN * fields.len() as f32 + BAR;
+    let share = ((room - gaps - narrowest).max(0.0) / fields.len() as f32).floor();
+    let mut widths: Vec<f32> = limits()
+        .map(|(low, high)| (low + share).min(high))
+        .collect();
+    let rest = room - gaps - widths.iter().sum::<f32>();
+    if let Some(last) = widths.last_mut() {
+        *last += rest.max(0.0).floor();
+    }
+    widths
+}
+
+/// The columns that this run fills.
+pub fn fields(run: &Run) -> Vec<Field> {
+    let mut fields = vec![Field::Batch];
+    fields.extend((run.epochs().len() > 1).then_some(Field::Epoch));
+    fields.extend([Field::Worker, Field::Samples]);
+    let pins = run.info.options.pin_memory != PinMemory::Off
+        || run
+            .lanes()
+            .any(|(lane, _)| lane == loadscope_trace::Lane::Pin);
+    let shown = |k: &usize| pins || TIMED[*k].0 != Stage::Pinning;
+    fields.extend((0..TIMED.len()).filter(shown).map(Field::Time));
+    fields.push(Field::Stage);
+    fields
+}
+
+impl Field {
+    /// Its name, without a unit.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Batch => "Batch",
+            Self::Epoch => "Epoch",
+            Self::Worker => "Worker",
+            Self::Samples => "Samples",
+            Self::Time(k) => TIMED[k].1,
+            Self::Stage => "Stage now",
+        }
+    }
+
+    /// The narrowest that can be read and the widest that is of use, points.
+    fn width(self) -> (f32, f32) {
+        match self {
+            Self::Stage => (92.0, f32::INFINITY),
+            Self::Time(_) => (64.0, 84.0),
+            _ => (50.0, 66.0),
+        }
+    }
+
+    /// What it shows.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Batch => "Task index within the epoch",
+            Self::Epoch => "Counted from 0",
+            Self::Worker => "Who fetched it",
+            Self::Samples => "Samples in the batch",
+            Self::Time(k) => TIMED[k].0.explanation(),
+            Self::Stage => "Where it is at the time cursor",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_fill_the_room_there_is() {
+        let mut all = vec![Field::Batch, Field::Worker, Field::Samples];
+        all.extend((0..TIMED.len()).map(Field::Time));
+        all.push(Field::Stage);
+        for room in [200.0, 860.0, 980.0, 1_600.0] {
+            let widths = widths(&all, room);
+            let taken = widths.iter().sum::<f32>() + BETWEEN * all.len() as f32 + BAR;
+            let least: f32 = all.iter().map(|f| f.width().0).sum();
+            let narrowest = least + BETWEEN * all.len() as f32 + BAR;
+            assert!(taken <= room.max(narrowest), "{room}: {taken}");
+            assert!(taken >= room.min(narrowest) - 1.0, "{room}: {taken}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The structure of a batch, from the paths of its leaves: maps, lists and tuples that hold each other.
+
+/// A container or a leaf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// The last part of its path: `["image"]`, `[0]`, `.x`.
+    pub label: String,
+    /// Position of the leaf in the content; `None` for a container.
+    pub field: Option<usize>,
+    /// What it holds.
+    pub children: Vec<Node>,
+}
+
+impl Node {
+    /// The tree of the leaves with these paths, in their order.
+    pub fn of<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut root = Self::default();
+        for (field, path) in paths.into_iter().enumerate() {
+            root.insert(&segments(path), field);
+        }
+        root
+    }
+
+    fn insert(&mut self, path: &[&str], field: usize) {
+        let Some((first, rest)) = path.split_first() else {
+            // The batch is a single leaf.
+            self.children.push(Self {
+                field: Some(field),
+                ..Self::default()
+            });
+            return;
+        };
+        if rest.is_empty() {
+            self.children.push(Self {
+                label: (*first).to_owned(),
+                field: Some(field),
+                children: Vec::new(),
+            });
+            return;
+        }
+        // Leaves of a container follow one another.
+        let is_open = |n: &&mut Self| n.label == *first && n.field.is_none();
+        if self.children.last_mut().filter(is_open).is_none() {
+            self.children.push(Self {
+                label: (*first).to_owned(),
+                ..Self::default()
+            });
+        }
+        if let Some(last) = self.children.last_mut() {
+            last.insert(rest, field);
+        }
+    }
+
+    /// Number of leaves below.
+    pub fn leaves(&self) -> usize {
+        match self.field {
+            Some(_) => 1,
+            None => self.children.iter().map(Self::leaves).sum(),
+        }
+    }
+
+    /// What the container is in Python, as far as its keys tell.
+    pub fn kind(&self) -> &'static str {
+        match self.children.first().map(|c| c.label.as_str()) {
+            Some(label) if label.starts_with('.') => "namedtuple",
+            Some(label) if label.starts_with("[\"") => "dict",
+            Some(_) => "list",
+            None => "",
+        }
+    }
+}
+
+/// Deeper is not taken apart.
+const DEEPEST: usize = 32;
+
+/// `["boxes"][1]` → `["boxes"]`, `[1]`. Whatever is no such path is one part.
+pub fn segments(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        let end = if parts.len() < DEEPEST {
+            end_of_first(rest)
+        } else {
+            rest.len()
+        };
+        let (first, others) = rest.split_at(end);
+        parts.push(first);
+        rest = others;
+    }
+    parts
+}
+
+fn end_of_first(path: &str) -> usize {
+    let bytes = path.as_bytes();
+    if bytes.starts_with(b"[") {
+        let (mut quoted, mut escaped) = (false, false);
+        for (at, byte) in bytes.iter().enumerate().skip(1) {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if quoted => escaped = true,
+                b'"' => quoted = !quoted,
+                b']' if !quoted => return at + 1,
+                _ => {}
+            }
+        }
+        return bytes.len();
+    }
+    let begins = |(at, byte): (usize, &u8)| (at > 0 && matches!(byte, b'[' | b'.')).then_some(at);
+    bytes
+        .iter()
+        .enumerate()
+        .find_map(begins)
+        .unwrap_or(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn paths_come_apart_at_their_keys() {
+        assert_eq!(
+            segments("[1][\"a]b\\\"c\"].x[0]"),
+            ["[1]", "[\"a]b\\\"c\"]", ".x", "[0]"]
+        );
+        assert_eq!(segments(""), Vec::<&str>::new());
+        assert_eq!(segments("[never closed"), ["[never closed"]);
+        assert_eq!(segments("plain"), ["plain"]);
+    }
+
+    #[test]
+    fn leaves_stand_below_their_containers() {
+        let root = Node::of([
+            "[0]",
+            "[1][\"label\"]",
+            "[1][\"boxes\"][0]",
+            "[1][\"boxes\"][1]",
+            "[2]",
+        ]);
+        let labels = |n: &Node| {
+            n.children
+                .iter()
+                .map(|c| c.label.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(labels(&root), ["[0]", "[1]", "[2]"]);
+        let map = &root.children[1];
+        assert_eq!((map.kind(), map.leaves(), map.field), ("dict", 3, None));
+        assert_eq!(labels(&map.children[1]), ["[0]", "[1]"]);
+        assert_eq!(map.children[1].children[1].field, Some(3));
+        let single = Node::of([""]);
+        assert_eq!(
+            (single.children.len(), single.children[0].field),
+            (1, Some(0))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_paths_make_a_tree(paths in prop::collection::vec("[\\[\\].\"\\\\a0é]{0,12}", 0..20)) {
+            for path in &paths {
+                prop_assert_eq!(&segments(path).concat(), path);
+            }
+            let root = Node::of(paths.iter().map(String::as_str));
+            prop_assert_eq!(root.leaves(), paths.len());
+        }
+    }
+}

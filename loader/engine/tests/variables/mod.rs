@@ -1,0 +1,230 @@
+//! The variables of PyTorch's iterator that a recording tells of are those of the iterator itself.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use loadscope_engine::scheduler::{Next, Scheduler, SchedulerOptions, Task, Yielded};
+use loadscope_engine::{Clock, ContentPolicy, LoaderOptions, Probe};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Machine, Nanos, Run, RunId, RunInfo, RunOptions, Stage, WorkerId,
+};
+use proptest::prelude::*;
+
+use super::support::{fold, within};
+use super::{Numbers, loader};
+
+/// The scheduler with made-up workers, and the events that it makes.
+struct Driver {
+    scheduler: Scheduler<()>,
+    run: Run,
+    now: i64,
+    /// Tasks in the index queues.
+    queues: Vec<VecDeque<usize>>,
+    /// How many batches each worker's stream still has.
+    left: Vec<usize>,
+    /// Tasks that the sampler still has.
+    tasks: usize,
+    in_order: bool,
+    moves: VecDeque<usize>,
+}
+
+fn id(idx: usize) -> BatchId {
+    BatchId {
+        epoch: 0,
+        idx: idx as u32,
+    }
+}
+
+impl Driver {
+    fn tell(&mut self, kind: EventKind) {
+        self.now += 1;
+        let (at, run) = (Nanos(self.now), RunId(0));
+        self.run.apply(&Event { at, run, kind });
+    }
+
+    fn enter(&mut self, idx: usize, stage: Stage) {
+        let batch = id(idx);
+        self.tell(EventKind::Entered { batch, stage });
+    }
+
+    fn try_put(&mut self) {
+        let has_more = self.tasks > 0;
+        self.tasks -= usize::from(has_more);
+        let put = self
+            .scheduler
+            .try_put(|| has_more.then_some(Ok::<_, ()>(())));
+        if let Some((idx, worker, ())) = put.expect("the sampler does not fail") {
+            self.queues[worker].push_back(idx);
+            self.tell(EventKind::dispatched(id(idx), Some(worker as WorkerId), []));
+        }
+    }
+
+    /// Some worker's answer to its next task.
+    fn receive(&mut self) -> Option<Yielded<()>> {
+        let status = self.scheduler.workers_status().to_vec();
+        let busy: Vec<usize> = (0..self.queues.len())
+            .filter(|w| status[*w] && !self.queues[*w].is_empty())
+            .collect();
+        let choice = self.moves.pop_front().unwrap_or_default();
+        let worker = busy[choice % busy.len()];
+        let idx = self.queues[worker].pop_front().expect("it is busy");
+        self.enter(idx, Stage::Fetching);
+        if self.left[worker] == 0 {
+            self.enter(idx, Stage::Discarded);
+            self.scheduler.worker_ended(worker, idx);
+            self.try_put();
+            return None;
+        }
+        self.left[worker] -= 1;
+        self.enter(idx, Stage::Returning);
+        let its_turn = idx == self.scheduler.rcvd_idx() || !self.in_order;
+        self.enter(idx, if its_turn { Stage::Ready } else { Stage::Held });
+        self.scheduler.receive(idx, ())
+    }
+
+    /// `next(iterator)`; false at the end.
+    fn next(&mut self) -> bool {
+        self.tell(EventKind::Consumer { waiting: true });
+        let yielded = loop {
+            match self.scheduler.next_step() {
+                Next::Exhausted => return false,
+                Next::Yield(yielded) => break yielded,
+                Next::Dropped { idx } => self.enter(idx, Stage::Discarded),
+                Next::Receive => {
+                    if let Some(yielded) = self.receive() {
+                        break yielded;
+                    }
+                }
+            }
+        };
+        self.try_put();
+        self.enter(yielded.idx, Stage::Training);
+        if let Some(idx) = self.scheduler.ready().filter(|_| self.in_order) {
+            self.enter(idx, Stage::Ready);
+        }
+        true
+    }
+
+    fn compare(&self) {
+        let (scheduler, machine) = (&self.scheduler, self.run.machine_at(Nanos(self.now)));
+        assert_eq!(machine.send_idx as usize, scheduler.send_idx());
+        assert_eq!(machine.rcvd_idx as usize, scheduler.rcvd_idx());
+        assert_eq!(
+            machine.tasks_outstanding as usize,
+            scheduler.tasks_outstanding()
+        );
+        let workers = self.queues.len() as WorkerId;
+        let status: Vec<bool> = (0..workers).map(|w| machine.takes_tasks(w)).collect();
+        assert_eq!(status, scheduler.workers_status());
+        let told: Vec<(usize, usize, bool)> = machine
+            .task_info()
+            .map(|t| {
+                (
+                    t.idx as usize,
+                    usize::from(t.worker.expect("a worker")),
+                    t.has_data,
+                )
+            })
+            .collect();
+        let known = |idx| match scheduler.task(idx)? {
+            Task::Outstanding { worker } => Some((idx, *worker, false)),
+            Task::Held { worker, .. } => Some((idx, *worker, true)),
+        };
+        let known: Vec<_> = (0..scheduler.send_idx()).filter_map(known).collect();
+        assert_eq!(told, known);
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_variable_is_derived_from_the_events(
+        workers in 1..5usize, prefetch_factor in 1..4usize, in_order: bool, streams: bool,
+        tasks in 0..60usize, left in prop::collection::vec(0..8usize, 5),
+        moves in prop::collection::vec(0..100usize, 0..80),
+    ) {
+        let options = SchedulerOptions { num_workers: workers, prefetch_factor, in_order };
+        let scheduler = Scheduler::new(options);
+        let window = scheduler.window();
+        let info = RunInfo {
+            options: RunOptions { num_workers: workers, in_order, ..RunOptions::default() },
+            ..RunInfo::default()
+        };
+        let mut driver = Driver {
+            scheduler,
+            run: Run::new(info),
+            now: 0,
+            queues: vec![VecDeque::new(); workers],
+            left: if streams { left[..workers].to_vec() } else { vec![usize::MAX; workers] },
+            tasks: if streams { usize::MAX } else { tasks },
+            in_order,
+            moves: moves.into(),
+        };
+        driver.tell(EventKind::EpochStarted { epoch: 0 });
+        for _ in 0..window {
+            driver.try_put();
+        }
+        driver.compare();
+        while driver.next() {
+            driver.compare();
+        }
+        driver.compare();
+        driver.tell(EventKind::EpochEnded { epoch: 0 });
+        let machine = driver.run.machine_at(Nanos(driver.now));
+        prop_assert!((0..workers).all(|w| !machine.takes_tasks(w as WorkerId)));
+        prop_assert_eq!(machine.task_info().count(), 0);
+    }
+}
+
+/// What the iterator says of itself at an instant.
+struct Told {
+    at: Nanos,
+    send_idx: Option<usize>,
+    rcvd_idx: Option<usize>,
+    workers_status: Vec<bool>,
+}
+
+#[test]
+fn the_recording_of_a_real_run_tells_what_its_iterator_says() {
+    within(60, || {
+        for (num_workers, in_order) in [(1, true), (3, true), (3, false), (8, false)] {
+            let clock = Clock::start();
+            let (probe, events) = Probe::new(clock.clone(), ContentPolicy::Off, 1 << 14);
+            let options = LoaderOptions {
+                num_workers,
+                in_order,
+                ..LoaderOptions::default()
+            };
+            let data = Numbers {
+                slow: Some((2, Duration::from_millis(20))),
+                ..Numbers::new(90)
+            };
+            let mut loader = loader(data, 2, true, options).observed(probe);
+            let mut told = Vec::new();
+            let mut iter = loader.iter().expect("threads start");
+            loop {
+                told.push(Told {
+                    at: clock.now(),
+                    send_idx: iter.send_idx(),
+                    rcvd_idx: iter.rcvd_idx(),
+                    workers_status: iter.workers_status().to_vec(),
+                });
+                if iter.next().is_none() {
+                    break;
+                }
+            }
+            drop(iter);
+            let run = fold(events.try_iter());
+            assert_eq!((run.dropped(), run.anomalies()), (0, (0, 0)));
+            assert_eq!(told.len(), 46);
+            for said in told {
+                let machine: Machine<'_> = run.machine_at(said.at);
+                assert_eq!(Some(machine.send_idx as usize), said.send_idx);
+                assert_eq!(Some(machine.rcvd_idx as usize), said.rcvd_idx);
+                let status: Vec<bool> = (0..num_workers)
+                    .map(|w| machine.takes_tasks(w as WorkerId))
+                    .collect();
+                assert_eq!(status, said.workers_status);
+            }
+        }
+    });
+}
