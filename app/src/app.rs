@@ -19,10 +19,10 @@ use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
-use crate::prefs::Prefs;
+use crate::prefs::{self, Prefs};
 use crate::sampling::Choice;
 use crate::session::{self, Record, Session, SessionError, Waker};
-use crate::state::{Notice, Source, State};
+use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
@@ -31,6 +31,9 @@ use crate::view::Cursor;
 mod frame;
 mod intake;
 mod keys;
+
+/// While data flow, the verdict is given so often.
+const HEADLINE: Duration = Duration::from_millis(200);
 
 /// So long a frame may be spent looking for what was searched for.
 const SEARCH: Duration = Duration::from_millis(4);
@@ -56,6 +59,8 @@ pub struct App {
     wake: Waker,
     system_motion: SystemMotion,
     drive: keys::Drive,
+    /// How wide the panels were in the last frame.
+    sizes: Splits,
     /// What the hand holds on to while it changes the form.
     grip: keys::Grip,
     /// The window is to be closed, whatever is unsaved.
@@ -72,6 +77,7 @@ pub struct App {
     sampling: Sampling,
     headline: Option<Headline>,
     headline_of: u64,
+    headline_at: Instant,
     frame: Instant,
 }
 
@@ -107,6 +113,7 @@ impl App {
             },
             wake,
             drive: keys::Drive::default(),
+            sizes: Splits::default(),
             grip: keys::Grip::default(),
             closing: false,
             saving: None,
@@ -119,6 +126,7 @@ impl App {
             sampling: Sampling::default(),
             headline: None,
             headline_of: u64::MAX,
+            headline_at: Instant::now(),
             frame: Instant::now(),
         };
         app.check_options();
@@ -168,6 +176,11 @@ impl App {
     fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
             Some(Effect::Start) => self.start(),
+            Some(Effect::Demo) => {
+                self.state.history.let_go();
+                self.run(ctx, Command::Edit(Box::new(prefs::demo())));
+                self.start();
+            }
             Some(Effect::Simulate) => self.simulate(),
             Some(Effect::Open(path)) => self.open(path),
             Some(Effect::Save(path)) => self.save_to(path),
@@ -271,6 +284,7 @@ impl App {
         state.notices.clear();
         state.saving = None;
         self.headline_of = u64::MAX;
+        self.headline = None;
     }
 
     fn complain(&mut self, text: String) {
@@ -323,8 +337,12 @@ impl App {
 
     fn refresh_headline(&mut self) {
         let events = self.state.run.events();
-        if self.headline_of != events {
+        // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
+        let flows = self.state.source == Source::Live { paused: false };
+        let soon = flows && self.headline_at.elapsed() < HEADLINE;
+        if self.headline_of != events && !(soon && self.headline.is_some()) {
             self.headline_of = events;
+            self.headline_at = Instant::now();
             self.headline = Headline::of(&self.state.run);
         }
     }

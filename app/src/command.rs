@@ -14,6 +14,10 @@ use crate::state::Notice;
 use crate::timeline::group::Group as LaneGroup;
 use crate::view::{Cursor, Item, TimeView};
 
+mod info;
+
+pub use info::{Group, Info};
+
 /// What a panel or a key asks for. `update` carries it out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -204,60 +208,6 @@ pub enum Action {
     Quit,
 }
 
-/// How an action introduces itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Info {
-    /// Its name in menus and for screen readers.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub tooltip: &'static str,
-    /// Its key.
-    pub shortcut: Option<KeyboardShortcut>,
-    /// Where it stands in the help.
-    pub group: Group,
-}
-
-/// Groups of the help sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    /// Starting and stopping.
-    Run,
-    /// Moving the time cursor.
-    Travel,
-    /// Zooming and moving the view.
-    Look,
-    /// Going from thing to thing.
-    Find,
-    /// Recordings and the form.
-    File,
-    /// The window.
-    Window,
-}
-
-impl Group {
-    /// All groups in the order of the help sheet.
-    pub const ALL: [Self; 6] = [
-        Self::Run,
-        Self::Travel,
-        Self::Look,
-        Self::Find,
-        Self::File,
-        Self::Window,
-    ];
-
-    /// Its heading.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Run => "Run",
-            Self::Travel => "Time travel",
-            Self::Look => "View",
-            Self::Find => "Find and select",
-            Self::File => "File and form",
-            Self::Window => "Window",
-        }
-    }
-}
-
 const fn key(key: Key) -> Option<KeyboardShortcut> {
     Some(KeyboardShortcut::new(Modifiers::NONE, key))
 }
@@ -266,41 +216,13 @@ const fn with(modifiers: Modifiers, key: Key) -> Option<KeyboardShortcut> {
     Some(KeyboardShortcut::new(modifiers, key))
 }
 
-impl Info {
-    /// Its key as it stands in menus and in the help: `Ctrl+O`, `→`.
-    pub fn keys(&self, ctx: &Context) -> String {
-        let Some(shortcut) = self.shortcut else {
-            return String::new();
-        };
-        let symbol = match shortcut.logical_key {
-            Key::ArrowRight => "→",
-            Key::ArrowLeft => "←",
-            Key::Period => ".",
-            Key::Comma => ",",
-            Key::ArrowUp => "↑",
-            Key::ArrowDown => "↓",
-            Key::OpenBracket => "[",
-            Key::CloseBracket => "]",
-            Key::Slash => "/",
-            Key::Minus => "−",
-            Key::Plus => "+",
-            Key::Questionmark => "?",
-            Key::Escape => "Esc",
-            _ => return ctx.format_shortcut(&shortcut),
-        };
-        // The name of the modifiers as the system writes them, with our sign for the key.
-        let plain = KeyboardShortcut::new(shortcut.modifiers, Key::A);
-        let mut text = ctx.format_shortcut(&plain);
-        text.truncate(text.len() - 1);
-        text + symbol
-    }
-}
-
 /// Second keys: the same action under a key that others use for it, or that the keyboard has elsewhere.
 #[rustfmt::skip]
 const ALSO: &[(Action, Modifiers, Key)] = &[
     (Action::ShowAll, Modifiers::NONE, Key::Num0),
     (Action::Faster, Modifiers::NONE, Key::Equals),
+    (Action::NextStage, Modifiers::NONE, Key::PageDown),
+    (Action::PreviousStage, Modifiers::NONE, Key::PageUp),
     (Action::Redo, Modifiers::COMMAND, Key::Y),
     (Action::NextMatch, Modifiers::COMMAND, Key::G),
     (Action::PreviousMatch, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G),
@@ -421,7 +343,7 @@ impl Action {
         for (_, m, key) in ALSO.iter().filter(|(a, ..)| *a == self) {
             let also = KeyboardShortcut::new(*m, *key);
             text += " or ";
-            text += &ctx.format_shortcut(&also);
+            text += &info::written(ctx, &also);
         }
         text
     }

@@ -61,6 +61,8 @@ pub struct Landmarks {
     yields: Vec<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
     out_of_order: Vec<u32>,
+    /// A batch was discarded: an epoch was broken off.
+    broken_off: bool,
     /// Batches of each epoch that were dispatched and have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
     /// When something failed or was lost; each instant once.
@@ -124,6 +126,7 @@ impl Landmarks {
             if t.stage == Stage::Failed {
                 note(&mut self.trouble, t.at);
             }
+            self.broken_off |= t.stage == Stage::Discarded;
             let under_way = self.under_way.entry(id.epoch).or_default();
             if t.stage == Stage::Queued {
                 under_way.insert(id.idx);
@@ -193,6 +196,11 @@ impl Landmarks {
             }
             Goal::Marker => None,
         }
+    }
+
+    /// True if a batch was discarded.
+    pub fn broken_off(&self) -> bool {
+        self.broken_off
     }
 
     /// Positions in [`Run::messages`] of the warnings and errors.

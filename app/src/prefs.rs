@@ -100,6 +100,26 @@ pub fn demo() -> RunOptions {
 mod tests {
     use super::*;
 
+    /// A new version must not forget what an older one remembered, nor stumble over what it does not know.
+    #[test]
+    fn what_is_missing_or_unknown_is_no_reason_to_forget_the_rest() {
+        let prefs = Prefs {
+            workspace: Workspace::Sampling,
+            motion: Motion::Reduced,
+            asks: false,
+            ..Prefs::default()
+        };
+        let mut value = serde_json::to_value(&prefs).expect("plain data");
+        let back: Prefs = serde_json::from_value(value.clone()).expect("what was written");
+        assert_eq!(back, prefs);
+        let fields = value.as_object_mut().expect("a struct");
+        fields.remove("motion");
+        fields.insert("reduce_motion".to_owned(), true.into());
+        let back: Prefs = serde_json::from_value(value).expect("of another version");
+        assert_eq!(back.workspace, Workspace::Sampling);
+        assert_eq!(back.motion, Motion::System);
+    }
+
     #[test]
     fn recent_files_are_unique_and_few() {
         let mut recent = Vec::new();

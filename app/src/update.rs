@@ -6,7 +6,7 @@ use loadscope_trace::RunOptions;
 
 use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
-use crate::prefs::{self, Motion};
+use crate::prefs::Motion;
 use crate::question::{Answer, Question};
 use crate::state::{Lower, State};
 use crate::view::{Cursor, Workspace};
@@ -27,6 +27,8 @@ pub use travel::{SPEEDS, advance, seek};
 pub enum Effect {
     /// Start the engine with the form.
     Start,
+    /// Put the digits demo into the form and start the engine with it.
+    Demo,
     /// Start the simulator with the form.
     Simulate,
     /// Break off what is under way.
@@ -65,7 +67,7 @@ impl Effect {
         use Effect as E;
         matches!(
             self,
-            E::Start | E::Simulate | E::Close | E::Open(_) | E::Quit
+            E::Start | E::Demo | E::Simulate | E::Close | E::Open(_) | E::Quit
         )
     }
 }
@@ -188,11 +190,7 @@ fn edit(state: &mut State, options: RunOptions) {
 fn act(state: &mut State, action: Action) -> Option<Effect> {
     use Action as A;
     match action {
-        A::RunDemo => {
-            state.history.let_go();
-            edit(state, prefs::demo());
-            return Some(Effect::Start);
-        }
+        A::RunDemo => return Some(Effect::Demo),
         A::Run => return Some(Effect::Start),
         A::Simulate => return Some(Effect::Simulate),
         A::Stop => return Some(Effect::Stop),
@@ -285,7 +283,7 @@ fn escape(state: &mut State) {
     if let Some(open) = open.into_iter().find(|open| **open) {
         *open = false;
     } else if state.seeking.take().is_some() {
-        state.hint = Some("The run is held where it is".to_owned());
+        // The run stays held, or goes on, as it was.
     } else if let Some(last) = state.notices.len().checked_sub(1) {
         state.notices.truncate(last);
     } else if state.enlarged.is_some() {

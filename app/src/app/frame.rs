@@ -4,7 +4,6 @@ use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
 use crate::command::{Action, Command};
-use crate::headline::Headline;
 use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::plots::Plots;
@@ -32,14 +31,15 @@ impl App {
             .frame(frame(12, 4))
             .exact_size(notices::STATUS)
             .show(ui, |ui| commands.extend(status::show(ui, state)));
-        let mut splits = state.splits;
+        let splits = state.splits;
+        let mut sizes = self.sizes;
         let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
         Panel::left("options")
             .frame(frame(12, 0))
             .default_size(or(splits.options, 268.0))
             .size_range(220.0..=420.0)
             .show_collapsible(ui, &mut options_open, |ui| {
-                splits.options = ui.max_rect().width() + 24.0;
+                sizes.options = ui.max_rect().width() + 24.0;
                 commands.extend(options::show(ui, state));
             });
         if state.has_run() {
@@ -48,7 +48,7 @@ impl App {
                 .default_size(or(splits.inspector, 300.0))
                 .size_range(240.0..=640.0)
                 .show_collapsible(ui, &mut inspector_open, |ui| {
-                    splits.inspector = ui.max_rect().width() + 24.0;
+                    sizes.inspector = ui.max_rect().width() + 24.0;
                     commands.extend(self.inspector.show(ui, state));
                 });
         }
@@ -64,11 +64,14 @@ impl App {
             if state.workspace == Workspace::Sampling && !is_loading {
                 commands.extend(self.sampling.show(ui, state));
             } else if state.has_run() {
+                let verdict = self.headline.as_ref();
+                Panel::top("headline")
+                    .frame(frame(12, 4))
+                    .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
                 commands.extend(Self::debug(
                     ui,
                     state,
-                    &mut splits,
-                    self.headline.as_ref(),
+                    &mut sizes,
                     &mut self.machine,
                     &mut self.timeline,
                     &mut self.batches,
@@ -83,17 +86,33 @@ impl App {
         commands.extend(search::show(ui, state));
         commands.extend(notices::show(ui, state));
         commands.extend(palette::show(ui, state));
-        // What the user drags is remembered; it changes nothing that is shown.
-        self.state.splits = splits;
+        self.remember_sizes(ui, sizes);
         commands
     }
 
-    /// The Debug workspace: the verdict, the machine, and the timeline or the table below it.
+    /// What the user drags is remembered, and only that: what nobody has changed follows the size of the window.
+    fn remember_sizes(&mut self, ui: &Ui, sizes: Splits) {
+        let before = std::mem::replace(&mut self.sizes, sizes);
+        if !ui.input(|i| i.pointer.primary_down()) {
+            return;
+        }
+        let splits = &mut self.state.splits;
+        for (split, before, now) in [
+            (&mut splits.options, before.options, sizes.options),
+            (&mut splits.inspector, before.inspector, sizes.inspector),
+            (&mut splits.machine, before.machine, sizes.machine),
+        ] {
+            if before > 0.0 && before != now {
+                *split = now;
+            }
+        }
+    }
+
+    /// The Debug workspace below the verdict: the machine, and the timeline or the table below it.
     fn debug(
         ui: &mut Ui,
         state: &State,
-        splits: &mut Splits,
-        headline: Option<&Headline>,
+        sizes: &mut Splits,
         machine: &mut MachineView,
         timeline: &mut Timeline,
         batches: &mut BatchTable,
@@ -104,9 +123,6 @@ impl App {
         let frame = Frame::NONE
             .fill(palette.panel)
             .inner_margin(Margin::symmetric(12, 4));
-        Panel::top("headline")
-            .frame(frame)
-            .show(ui, |ui| commands.extend(toolbar::headline(ui, headline)));
         if state.run.batches().is_empty() {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
@@ -122,10 +138,13 @@ impl App {
         Panel::top("machine")
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
-            .default_size(or(splits.machine, (height * 0.42).clamp(200.0, 400.0)))
+            .default_size(or(
+                state.splits.machine,
+                (height * 0.42).clamp(200.0, 400.0),
+            ))
             .size_range(160.0..=tallest)
             .show(ui, |ui| {
-                splits.machine = ui.max_rect().height();
+                sizes.machine = ui.max_rect().height();
                 commands.extend(machine.show(ui, state));
             });
         Panel::top("lower tabs")

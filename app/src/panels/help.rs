@@ -38,9 +38,11 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 
 fn group(ui: &mut Ui, group: Group) {
     ui.label(RichText::new(group.label()).font(heading(size::BODY)));
+    // All of it has to fit into the smallest window.
+    ui.spacing_mut().interact_size.y = 18.0;
     Grid::new(group.label())
         .num_columns(2)
-        .spacing([12.0, 4.0])
+        .spacing([12.0, 2.0])
         .show(ui, |ui| {
             for action in Action::all().filter(|a| a.info().group == group) {
                 let (info, keys) = (action.info(), action.all_keys(ui.ctx()));

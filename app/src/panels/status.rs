@@ -1,10 +1,11 @@
 //! The status line: where the events come from, the clock, what has just been done, what was lost, and what watching costs.
 
 use eframe::egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
-use loadscope_trace::{Level, Stage};
+use loadscope_trace::Level;
 
 use crate::command::{Action, Command};
 use crate::format;
+use crate::landmarks::Goal;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size, words};
 use crate::view::Cursor;
@@ -141,7 +142,13 @@ fn origin(state: &State) -> String {
         Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
         Source::Simulating => "Simulating".to_owned(),
         Source::Live { .. } if state.seeking.is_some() => {
-            "Live, going on step by step (Esc stops)".to_owned()
+            let what = match state.seeking.map(|s| s.goal) {
+                Some(Goal::Stall) => "stall",
+                Some(Goal::OutOfOrder) => "arrival out of order",
+                Some(Goal::Trouble) => "error",
+                _ => "batch",
+            };
+            format!("Live, on the way to the next {what} (Esc stops)")
         }
         Source::Live { paused } => {
             let paused = if *paused { ", paused" } else { "" };
@@ -152,8 +159,7 @@ fn origin(state: &State) -> String {
             format!("Live{paused}{past}")
         }
         Source::Finished => {
-            let left = |stage| state.run.batches().iter().any(|b| b.stage == stage);
-            let how = if left(Stage::Discarded) {
+            let how = if state.landmarks.broken_off() {
                 "Stopped"
             } else {
                 "Finished"

@@ -205,13 +205,37 @@ fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
     assert_eq!(state.seeking, None);
     // A run that is not held is held first.
     state.source = Source::Live { paused: false };
-    assert_eq!(
-        update(&mut state, Action::NextStall.into()),
-        Some(Effect::Pause)
-    );
+    let effect = update(&mut state, Action::NextBatch.into());
+    assert_eq!(effect, Some(Effect::Pause));
     assert!(state.seeking.is_some());
     update(&mut state, Action::Escape.into());
     assert_eq!(state.seeking, None);
+}
+
+#[test]
+fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
+    let mut state = state();
+    state.source = Source::Live { paused: true };
+    let effect = update(&mut state, Action::NextStall.into());
+    assert_eq!(effect, Some(Effect::Resume));
+    assert_eq!(seek(&mut state), None);
+    let waiting = true;
+    apply(&mut state.run, 100, EventKind::EpochStarted { epoch: 1 });
+    apply(&mut state.run, 100, EventKind::Consumer { waiting });
+    state.landmarks.follow(&state.run);
+    assert_eq!(seek(&mut state), None, "it has waited for no time yet");
+    let count = 0;
+    apply(&mut state.run, 130, EventKind::Dropped { count });
+    state.landmarks.follow(&state.run);
+    assert_eq!(seek(&mut state), Some(Effect::Pause));
+    assert_eq!(state.source, Source::Live { paused: true });
+    // Pausing by hand ends it.
+    update(&mut state, Action::NextTrouble.into());
+    assert_eq!(
+        state.cursor,
+        Cursor::At(Nanos::from_millis(130)),
+        "the loss"
+    );
 }
 
 #[test]

@@ -126,12 +126,13 @@ pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
     None
 }
 
-/// It has not happened yet: the engine goes on, one transition at a time, until it does.
+/// It has not happened yet: the engine goes on until it does.
 fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
     let Source::Live { paused } = &mut state.source else {
         return None;
     };
-    let was_paused = std::mem::replace(paused, true);
+    let held = goes_step_by_step(goal);
+    let was_held = std::mem::replace(paused, held);
     state.cursor = Cursor::Live;
     state.seeking = Some(Seek {
         goal,
@@ -139,29 +140,38 @@ fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
         now: state.run.end(),
         asked_at: None,
     });
-    // A run that is not held yet is held first; `seek` lets it go on.
-    (!was_paused).then_some(Effect::Pause)
+    match (was_held, held) {
+        (false, true) => Some(Effect::Pause),
+        (true, false) => Some(Effect::Resume),
+        _ => None,
+    }
 }
 
-/// Lets the engine take the next transition on the way to what is looked for. To be called in every frame.
+/// Batches come one transition after the other. A stall is time that passes, and an error may be far away: for these the run is
+/// let go, and held when they are there.
+fn goes_step_by_step(goal: Goal) -> bool {
+    matches!(goal, Goal::Batch | Goal::OutOfOrder)
+}
+
+/// Takes the engine on to what is looked for, and holds it there. To be called in every frame.
 pub fn seek(state: &mut State) -> Option<Effect> {
     let seeking = state.seeking?;
-    let held = matches!(state.source, Source::Live { paused: true });
-    if !held || state.cursor != Cursor::Live {
+    let held = goes_step_by_step(seeking.goal);
+    // Whoever pauses, resumes, stops or looks elsewhere does not want it any more.
+    let wanted = state.source == (Source::Live { paused: held }) && state.cursor == Cursor::Live;
+    let (run, marks) = (&state.run, &state.landmarks);
+    let found = marks.after(run, seeking.goal, seeking.step, seeking.now);
+    if !wanted || found.is_some() {
         state.seeking = None;
-        return None;
-    }
-    let run = &state.run;
-    let found = state
-        .landmarks
-        .after(run, seeking.goal, seeking.step, seeking.now);
-    if found.is_some() {
-        state.seeking = None;
+        if wanted && !held {
+            state.source = Source::Live { paused: true };
+            return Some(Effect::Pause);
+        }
         return None;
     }
     // One permit at a time, or it would go too far.
     let steps = run.transitions().len();
-    if seeking.asked_at == Some(steps) {
+    if !held || seeking.asked_at == Some(steps) {
         return None;
     }
     state.seeking = Some(Seek {

@@ -1,0 +1,74 @@
+//! Pictures of what lies on top of the window.
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::SnapshotResults;
+use egui_kittest::kittest::Queryable as _;
+use loadscope::command::{Action, Command};
+use loadscope::state::Source;
+use loadscope_trace::Origin;
+
+use super::{press, tap, type_text};
+use crate::fixture::{Window, control_recording, failed_sequence, write_log};
+
+#[test]
+fn pictures_of_the_search_the_palette_and_the_question() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, Vec2::new(1100.0, 700.0), "dark"),
+        (Theme::Light, Vec2::new(1920.0, 1080.0), "light"),
+    ] {
+        let (_dir, path) = control_recording();
+        let mut window = Window {
+            theme,
+            size,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        tap(&mut window, Key::N);
+        window.snapshot(format!("travel_hint_{name}"));
+        tap(&mut window, Key::Slash);
+        window.snapshot(format!("travel_search-empty_{name}"));
+        type_text(&mut window, "slower than 50 ms");
+        window.snapshot(format!("travel_search-list_{name}"));
+        tap(&mut window, Key::Enter);
+        tap(&mut window, Key::Enter);
+        window.snapshot(format!("travel_search_{name}"));
+        press(&mut window, Modifiers::COMMAND, Key::K);
+        type_text(&mut window, "next");
+        tap(&mut window, Key::ArrowDown);
+        window.snapshot(format!("travel_palette_{name}"));
+        tap(&mut window, Key::Escape);
+        tap(&mut window, Key::Escape);
+        window.get_by_label("Go").click();
+        window.run();
+        window.snapshot(format!("travel_menu_{name}"));
+        results.extend_harness(&mut window);
+    }
+    for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("failed.jsonl.zst");
+        write_log(&path, &failed_sequence());
+        let mut window = Window {
+            theme,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        let ctx = window.ctx.clone();
+        window.state_mut().run(&ctx, Action::ShowMessages.into());
+        window.run();
+        window.snapshot(format!("travel_messages_{name}"));
+        tap(&mut window, Key::Escape);
+        // As if the engine had made it, and a folder could not be opened.
+        let state = &mut window.state_mut().state;
+        state.source = Source::Finished;
+        state.run.info.origin = Origin::Engine;
+        let missing = Command::Open("/no/such/recording.jsonl".into());
+        window.state_mut().run(&ctx, missing);
+        window.state_mut().run(&ctx, Action::Run.into());
+        window.run();
+        window.snapshot(format!("travel_question_{name}"));
+        results.extend_harness(&mut window);
+    }
+}

@@ -1,0 +1,126 @@
+//! Runs of the engine and of the simulator: replaced, saved, asked about, taken on step by step.
+
+use eframe::egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable as _;
+use loadscope::command::{Action, Command};
+use loadscope::state::Source;
+use loadscope::view::Cursor;
+use loadscope_trace::{Origin, RunOptions, Stage};
+
+use super::{Harnessed, press, tap};
+use crate::fixture::{Window, wait};
+
+#[test]
+fn the_same_run_is_simulated_every_time_and_can_be_saved() {
+    let mut window = Window::new().open();
+    let simulate = |window: &mut Harnessed| {
+        press(window, Modifiers::COMMAND | Modifiers::SHIFT, Key::R);
+        wait(window, |app| app.state.source == Source::Finished);
+        window.run();
+        format!("{:?}", window.state().state.run)
+    };
+    let first = simulate(&mut window);
+    assert_eq!(window.state().state.run.info.origin, Origin::Simulation);
+    assert_eq!(window.state().state.cursor, Cursor::Step(0));
+    assert_eq!(window.state().state.run.batches().len(), 57);
+    // Nothing would be lost, so nothing is asked.
+    assert_eq!(simulate(&mut window), first);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("simulated.jsonl");
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.recent.contains(&path));
+    window.state_mut().run(&ctx, Command::Open(path));
+    wait(&mut window, |app| {
+        matches!(app.state.source, Source::Recording { .. })
+    });
+    assert_eq!(format!("{:?}", window.state().state.run), first);
+}
+
+fn small_run(window: &mut Harnessed) {
+    window.state_mut().state.options = RunOptions {
+        dataset: "synthetic:len=40,cost_ms=1".to_owned(),
+        batch_size: Some(4),
+        num_workers: 2,
+        step_ms: 1.0,
+        ..RunOptions::default()
+    };
+    press_live(window, Modifiers::COMMAND, Key::R);
+    wait(window, |app| app.state.source == Source::Finished);
+    window.run();
+}
+
+/// While the engine runs, the window never comes to rest.
+fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
+    window.key_press_modifiers(modifiers, key);
+    window.run_steps(2);
+}
+
+#[test]
+fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
+    let mut window = Window::new().open();
+    small_run(&mut window);
+    let before = window.state().state.run.events();
+    press(&mut window, Modifiers::COMMAND, Key::R);
+    assert!(window.query_by_label("This run was not saved").is_some());
+    tap(&mut window, Key::Escape);
+    assert!(window.query_by_label("This run was not saved").is_none());
+    assert_eq!(window.state().state.run.events(), before);
+    // Closing asks as well.
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    window.get_by_label("Discard").click();
+    window.run();
+    assert_eq!(window.state().state.source, Source::None);
+
+    small_run(&mut window);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("kept.jsonl");
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    // The dialog of the system is not there in a test; its answer is.
+    let ctx = window.ctx.clone();
+    if let Some(question) = &mut window.state_mut().state.question {
+        question.saving = true;
+    }
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.source == Source::None);
+    assert!(path.exists());
+
+    small_run(&mut window);
+    window.state_mut().run(&ctx, Action::ToggleAsking.into());
+    press(&mut window, Modifiers::COMMAND, Key::W);
+    assert_eq!(window.state().state.source, Source::None);
+}
+
+#[test]
+fn a_held_run_is_let_go_on_to_the_next_batch() {
+    let mut window = Window::new().open();
+    window.state_mut().state.options = RunOptions {
+        dataset: "synthetic:len=400,cost_ms=2".to_owned(),
+        batch_size: Some(2),
+        num_workers: 2,
+        step_ms: 1.0,
+        ..RunOptions::default()
+    };
+    press_live(&mut window, Modifiers::COMMAND, Key::R);
+    wait(&mut window, |app| app.state.run.batches().len() > 8);
+    press_live(&mut window, Modifiers::NONE, Key::Space);
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    window.run_steps(2);
+    let before = window.state().state.run.transitions().len();
+    press_live(&mut window, Modifiers::SHIFT, Key::ArrowRight);
+    assert!(window.state().state.seeking.is_some());
+    wait(&mut window, |app| app.state.seeking.is_none());
+    let run = &window.state().state.run;
+    let got = run.transitions()[before..]
+        .iter()
+        .filter(|t| t.stage == Stage::Training);
+    assert_eq!(got.count(), 1, "it stops at the first one");
+    assert_eq!(
+        window.state().state.last_transition().map(|t| t.stage),
+        Some(Stage::Training)
+    );
+    assert_eq!(window.state().state.source, Source::Live { paused: true });
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::Stop.into());
+    wait(&mut window, |app| app.state.source == Source::Finished);
+}
