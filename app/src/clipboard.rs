@@ -6,7 +6,6 @@ use image::{ExtendedColorType, ImageError, ImageFormat};
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
 use crate::command::Action;
-use crate::format;
 use crate::machine::variables;
 use crate::state::State;
 
@@ -198,15 +197,6 @@ pub fn per_sample(field: &Field, kept: usize) -> usize {
         all.saturating_mul(usize::try_from(*size).unwrap_or(0))
     });
     all.clamp(1, kept.max(1))
-}
-
-/// `48 × 36 pixels`.
-pub fn pixels(width: u64, height: u64) -> String {
-    format!(
-        "{} × {} pixels",
-        format::count(width),
-        format::count(height)
-    )
 }
 
 #[cfg(test)]

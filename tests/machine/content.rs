@@ -238,7 +238,7 @@ fn a_picture_is_enlarged_and_saved() {
     harness.run();
     assert_eq!(harness.state().enlarged, Some((0, 1)));
     harness.get_by_label("enlarged picture of sample 7919, sun");
-    harness.get_by_label("Size 48 × 32 pixels");
+    harness.get_by_label("Size, pixels 48 × 32");
     harness.get_by_label("The recording keeps it at 24 × 16 pixels");
     save(&mut harness, "inspector-picture");
     harness.get_by_label("Next picture").click();
@@ -290,4 +290,57 @@ fn a_batch_of_thousands_is_scrolled_not_cut() {
     harness.get_by_label_contains("4,096 indices");
     harness.get_by_label_contains("Sample 5831 took 48.0");
     save(&mut harness, "inspector-long");
+}
+
+#[test]
+fn whatever_a_recording_says_is_inside_can_be_looked_at() {
+    let mut run = run(2, false);
+    let batch = BatchId { epoch: 0, idx: 0 };
+    let numbers = |count: usize| FieldData::Numbers((0..count).map(|k| k as f64).collect());
+    let pictures = |width, height, channels| {
+        FieldData::Pictures(Pictures {
+            width,
+            height,
+            channels,
+            pixels: vec![1; 64],
+        })
+    };
+    let mut fields = vec![
+        field("", "", &[i64::MIN, -1], numbers(20_000)),
+        field("[", "torch.float32", &[1, i64::MAX], numbers(9)),
+        field("[0]]..[", "torch.int64", &[], numbers(0)),
+        field("p", "torch.uint8", &[1], pictures(0, 0, 3)),
+        field(
+            "q",
+            "torch.uint8",
+            &[1, 2, 3],
+            pictures(u32::MAX, u32::MAX, 255),
+        ),
+        field("r", "torch.uint8", &[4, 4, 4], pictures(4, 4, 1)),
+        field(
+            "t",
+            "str",
+            &[3],
+            FieldData::Text(vec!["\t\n\u{0}".to_owned(); 5]),
+        ),
+    ];
+    fields[1].histogram = vec![u64::MAX; 1_000];
+    fields[2].min = Some(f64::MAX);
+    fields[2].max = Some(f64::MIN);
+    fields[2].histogram = vec![1, 0, u64::MAX];
+    fields.extend((0..400).map(|k| field(&format!("[{k}]"), "int", &[], numbers(1))));
+    run.apply(&Event {
+        at: run.end(),
+        run: RunId(0),
+        kind: EventKind::Content(Box::new(BatchContent { batch, fields })),
+    });
+    let (mut harness, _) = inspector(20_000.0, Theme::Dark, state(run, Cursor::Live));
+    harness.run();
+    harness.get_by_label("and 11,808 values more");
+    harness.get_by_label("and 151 fields more");
+    harness.get_by_label("Its histogram has too many bins to be shown");
+    for k in 0..8 {
+        harness.state_mut().enlarged = Some((k, k));
+        harness.run();
+    }
 }

@@ -85,6 +85,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
             Some(waited) if waited >= Nanos(1_000) => "While it waited, nothing was learned",
             _ => "The loader is ahead of it",
         },
+        Stage::Done if is_last(run, t) => "It was the last one",
         Stage::Done => "Now it asks for the next one",
         Stage::Failed => "Without a try around it, the training loop ends here",
         Stage::Discarded if before() == Some(Stage::Fetching) => {
@@ -93,6 +94,15 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Discarded => "Its samples were fetched for nothing, or not at all",
     };
     Some(text.to_owned())
+}
+
+/// True if no batch of its epoch came after the one of `t`.
+fn is_last(run: &Run, t: &Transition) -> bool {
+    let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
+        return false;
+    };
+    let epoch = run.epochs().iter().rev().find(|e| e.epoch == id.epoch);
+    epoch.is_some_and(|e| e.end.is_some() && e.rows.len() == id.idx as usize + 1)
 }
 
 /// Tasks are sent to fill the prefetch window, and then one for every batch that is handed out.

@@ -213,7 +213,8 @@ fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &
         (item, ui.interact(rect, id, Sense::click()))
     });
     let is_selected = v.item.is_some() && state.selection == v.item;
-    let is_hovered = v.item.is_some() && state.hovered == v.item;
+    let has_focus = response.as_ref().is_some_and(|(_, r)| r.has_focus());
+    let is_hovered = has_focus || (v.item.is_some() && state.hovered == v.item);
     if v.has_changed {
         ui.painter().rect_filled(rect, 0.0, palette.selected());
         let dot = pos2(rect.left() + PAD * 0.5, rect.center().y);

@@ -8,6 +8,7 @@ mod batch;
 mod content;
 mod crew;
 mod enlarged;
+mod heat;
 mod lane;
 mod pictures;
 mod range;

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use loadscope_trace::{Nanos, Run, Stage};
 
+use crate::format;
+
 /// The stages that take time, with the names of their columns.
 pub const TIMED: [(Stage, &str); 8] = [
     (Stage::Queued, "Queued"),
@@ -176,7 +178,12 @@ impl Unit {
 
     /// A time in this unit, without its sign.
     pub fn write(self, time: Nanos) -> String {
-        format!("{:.*}", self.decimals, time.0 as f64 / self.ns as f64)
+        let text = format!("{:.*}", self.decimals, time.0 as f64 / self.ns as f64);
+        let (whole, decimals) = text.split_at(text.find('.').unwrap_or(text.len()));
+        match whole.parse() {
+            Ok(whole) => format::count(whole) + decimals,
+            Err(_) => text,
+        }
     }
 }
 
@@ -263,6 +270,7 @@ mod tests {
         assert_eq!(write(4_210, 812), ("µs", "0.81".to_owned()));
         assert_eq!(write(42_000_000, 600_000_000), ("ms", "600.0".to_owned()));
         assert_eq!(write(240_000_000, 1_250_000), ("ms", "1".to_owned()));
+        assert_eq!(write(12_300, 40_250_000), ("µs", "40,250.0".to_owned()));
         assert_eq!(
             write(3_000_000_000, 3_456_000_000),
             ("s", "3.46".to_owned())

@@ -4,7 +4,7 @@ use eframe::egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, PathStep, Run, Stage};
 
 use super::pictures::PictureCache;
-use super::rows::{Cell, Marks, millis, remark, row, section, share};
+use super::rows::{Cell, Marks, button, millis, remark, row, section, share};
 use super::{content, samples, story, title};
 use crate::command::Command;
 use crate::format;
@@ -144,8 +144,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
             dot: Some(colour),
             bar: (!step.stage.is_final()).then_some(bar),
         };
-        let response = row(ui, &cells, marks).interact(eframe::egui::Sense::click());
-        let response = response.on_hover_text(step.stage.explanation());
+        let response = button(ui, &cells, marks).on_hover_text(step.stage.explanation());
         if response.clicked() {
             commands.push(Command::Cursor(Cursor::At(step.start)));
         }

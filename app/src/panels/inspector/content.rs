@@ -14,6 +14,9 @@ use crate::format;
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
 
+/// Fields that are shown; the engine keeps fewer, other programs may not.
+const FIELDS: usize = 256;
+
 /// All that is known of the content of the batch at `at`.
 pub fn show(
     ui: &mut Ui,
@@ -29,7 +32,7 @@ pub fn show(
         return;
     };
     let captions = captions(run, at, content);
-    for (k, field) in content.fields.iter().enumerate() {
+    for (k, field) in content.fields.iter().enumerate().take(FIELDS) {
         let FieldData::Pictures(data) = &field.data else {
             continue;
         };
@@ -50,17 +53,30 @@ pub fn show(
     if content.fields.is_empty() {
         remark(ui, "The batch is empty");
     }
-    let root = Node::of(content.fields.iter().map(|f| f.name.as_str()));
+    let names = content.fields.iter().map(|f| f.name.as_str());
+    let root = Node::of(names.take(FIELDS));
     let place = Place { run, at, content };
-    root.children
-        .iter()
-        .for_each(|node| branch(ui, &place, node, "", commands));
+    branches(ui, &place, &root, "", commands);
+    let left = content.fields.len().saturating_sub(FIELDS) as u64;
+    if left > 0 {
+        remark(
+            ui,
+            &format!("and {}", format::plural(left, "field more", "fields more")),
+        );
+    }
 }
 
 struct Place<'a> {
     run: &'a Run,
     at: usize,
     content: &'a BatchContent,
+}
+
+/// What a container holds. Its parts have places of their own: a broken recording may name two of them alike.
+fn branches(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
+    for (k, child) in node.children.iter().enumerate() {
+        ui.push_id(k, |ui| branch(ui, place, child, above, commands));
+    }
 }
 
 /// A container that folds, or a leaf that does.
@@ -92,10 +108,7 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
         .default_open(true)
         .show(ui, |ui| match field {
             Some((k, field)) => leaf(ui, place, k, field, commands),
-            None => node
-                .children
-                .iter()
-                .for_each(|n| branch(ui, place, n, &path, commands)),
+            None => branches(ui, place, node, &path, commands),
         });
 }
 

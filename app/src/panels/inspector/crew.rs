@@ -1,9 +1,9 @@
 //! Who works through batches (a worker, the main thread): its batches and its slowest samples; and the trainer's longest waits.
 
-use eframe::egui::{Sense, Ui};
-use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Track, Wait};
+use eframe::egui::{Rect, Sense, Ui, vec2};
+use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
 
-use super::rows::{Cell, Marks, fact, remark, row, section, share};
+use super::rows::{Cell, Marks, button, fact, remark, row, section, share};
 use crate::command::Command;
 use crate::format;
 use crate::state::State;
@@ -115,7 +115,7 @@ fn clickable(
     command: Command,
     commands: &mut Vec<Command>,
 ) {
-    let response = row(ui, cells, Marks { dot: None, bar }).interact(Sense::click());
+    let response = button(ui, cells, Marks { dot: None, bar });
     if response.on_hover_text("Shows it").clicked() {
         commands.push(command);
     }
@@ -183,6 +183,23 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let bar = Some((0.0, share(length(wait), most), palette.stall));
         let there = Command::Cursor(Cursor::At(wait.start));
         clickable(ui, &cells, bar, there, commands);
+    }
+}
+
+/// The shares of a whole as one bar; what is idle stays empty.
+pub fn stacked(ui: &mut Ui, shares: Shares, whole: Nanos) {
+    let palette = Palette::of(ui.ctx());
+    let size = vec2(ui.available_width(), 8.0);
+    let (bar, _) = ui.allocate_exact_size(size, Sense::hover());
+    ui.painter().rect_filled(bar, 1.0, palette.line);
+    let mut before = Nanos::ZERO;
+    for (activity, spent) in shares.iter() {
+        let x = |t: Nanos| bar.left() + bar.width() * share(t, whole).min(1.0);
+        let (left, right) = (x(before), x(before + spent));
+        let part = Rect::from_x_y_ranges(left..=right, bar.y_range());
+        ui.painter()
+            .rect_filled(part, 1.0, palette.activity(activity));
+        before += spent;
     }
 }
 

@@ -5,8 +5,8 @@ use loadscope_trace::{Field, Pictures, Run};
 
 use super::pictures::{PictureCache, Shown, enlarged};
 use super::rows::{fact, remark};
-use crate::clipboard::pixels;
 use crate::command::{Action, Command};
+use crate::format;
 use crate::theme::{mono, size, space};
 
 /// Picture `which` of a field, with its neighbours a click away.
@@ -42,7 +42,7 @@ pub fn show(
     }
     let kept = (u64::from(data.width), u64::from(data.height));
     let original = original(field, data).unwrap_or(kept);
-    fact(ui, "Size", pixels(original.0, original.1));
+    fact(ui, "Size, pixels", sides(original));
     if let Some(sample) = run.samples(at).nth(which) {
         fact(ui, "Fetching it took", sample.wall.to_string());
     }
@@ -55,7 +55,7 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
     if original != kept {
         remark(
             ui,
-            &format!("The recording keeps it at {}", pixels(kept.0, kept.1)),
+            &format!("The recording keeps it at {} pixels", sides(kept)),
         );
     }
     let brightest = data.pixels.iter().max().copied().unwrap_or(255);
@@ -90,6 +90,11 @@ fn buttons(ui: &mut Ui, (field, which): (usize, usize), count: usize, commands: 
             commands.push(Command::Enlarge(None));
         }
     });
+}
+
+/// `48 × 36`.
+fn sides((width, height): (u64, u64)) -> String {
+    format!("{} × {}", format::count(width), format::count(height))
 }
 
 /// The pixel at `offset` from the upper left corner, in words.

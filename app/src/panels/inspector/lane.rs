@@ -139,6 +139,9 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         remark(ui, "None");
         return;
     }
+    if let Some(whole) = whole {
+        crew::stacked(ui, shares, whole);
+    }
     let (word, time, part) = (92.0, 66.0, 52.0);
     let mut head = vec![
         Cell::head("Activity", word, false, palette),

@@ -3,8 +3,8 @@
 use eframe::egui::style::ScrollStyle;
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::Nanos;
 
@@ -83,10 +83,43 @@ pub struct Marks {
 
 /// A row of a table. Columns stand where they stood in the row above if their widths are the same.
 pub fn row(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
+    let response = draw(ui, cells, marks, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken(cells)));
+    response
+}
+
+/// The same as something to be clicked, or chosen by keyboard.
+pub fn button(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
+    let response = draw(ui, cells, marks, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken(cells)));
+    if response.has_focus() || response.hovered() {
+        let palette = Palette::of(ui.ctx());
+        let stroke = Stroke::new(
+            1.0,
+            if response.has_focus() {
+                palette.text
+            } else {
+                palette.line
+            },
+        );
+        let around = response.rect.expand2(vec2(3.0, 0.0));
+        ui.painter()
+            .rect_stroke(around, 2.0, stroke, StrokeKind::Inside);
+    }
+    response
+}
+
+fn spoken(cells: &[Cell]) -> String {
+    let texts = cells.iter().map(|c| c.text.as_str());
+    let texts: Vec<&str> = texts.filter(|t| !t.is_empty()).collect();
+    texts.join(" ")
+}
+
+fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
     let palette = Palette::of(ui.ctx());
     let gap = ui.spacing().item_spacing.y;
     ui.spacing_mut().item_spacing.y = 0.0;
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
     ui.spacing_mut().item_spacing.y = gap;
     // In a narrow panel, columns share what there is.
     let gaps = space::GAP * 2.0 * cells.len() as f32;
@@ -124,13 +157,6 @@ pub fn row(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
             ui.painter().rect_filled(bar, 1.0, colour);
         }
     }
-    let texts: Vec<&str> = cells
-        .iter()
-        .map(|c| c.text.as_str())
-        .filter(|t| !t.is_empty())
-        .collect();
-    let text = texts.join(" ");
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
     response
 }
 

@@ -1,12 +1,12 @@
 //! A leaf of a batch: its type and shape, its statistics and histogram, its values as a heat map, numbers or text.
 
 use eframe::egui::{
-    Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::{Field, FieldData};
 
-use super::rows::{Cell, Marks, ROW, list_of, remark, row};
-use crate::clipboard::per_sample;
+use super::heat::Grid;
+use super::rows::{Cell, Marks, list_of, remark, row};
 use crate::format;
 use crate::theme::{Palette, mono, size, space, words};
 
@@ -19,10 +19,16 @@ pub fn show(ui: &mut Ui, field: &Field) {
         FieldData::Omitted => remark(ui, "Its values were not kept"),
         FieldData::Pictures(_) => {}
         FieldData::Text(texts) => text(ui, field, texts),
-        FieldData::Numbers(values) => match Grid::of(field, values.len(), ui.available_width()) {
-            Some(grid) => heat_map(ui, field, values, &grid),
-            None => numbers(ui, field, values),
-        },
+        FieldData::Numbers(values) => {
+            let some = &values[..values.len().min(CELLS)];
+            match Grid::of(field, some.len(), ui.available_width()) {
+                Some(grid) => {
+                    grid.show(ui, field, some);
+                    more(ui, values.len() - some.len());
+                }
+                None => numbers(ui, field, values),
+            }
+        }
     }
     cut(ui, field);
 }
@@ -95,6 +101,17 @@ fn facts(ui: &mut Ui, field: &Field) {
     }
 }
 
+/// Other programs may keep more values and bins than anybody can look at.
+const CELLS: usize = 8_192;
+const BINS: usize = 512;
+
+fn more(ui: &mut Ui, left: usize) {
+    if left > 0 {
+        let values = format::plural(left as u64, "value more", "values more");
+        remark(ui, &format!("and {values}"));
+    }
+}
+
 /// Height of a line of statistics.
 const LINE: f32 = 12.0;
 const HISTOGRAM: f32 = 36.0;
@@ -107,6 +124,10 @@ fn histogram(ui: &mut Ui, field: &Field) {
     let Some(most) = bins.iter().max().copied().filter(|most| *most > 0) else {
         return;
     };
+    if bins.len() > BINS {
+        remark(ui, "Its histogram has too many bins to be shown");
+        return;
+    }
     let palette = Palette::of(ui.ctx());
     let size_of_all = vec2(ui.available_width(), HISTOGRAM + 14.0);
     let (area, response) = ui.allocate_exact_size(size_of_all, Sense::hover());
@@ -164,7 +185,8 @@ fn bin(field: &Field, min: f64, max: f64, k: usize) -> (f64, Option<f64>) {
     (from, (!is_one).then_some(from + width))
 }
 
-fn name_of(field: &Field) -> &str {
+/// What a leaf is called when it is spoken of.
+pub fn name_of(field: &Field) -> &str {
     if field.name.is_empty() {
         "the batch"
     } else {
@@ -172,175 +194,8 @@ fn name_of(field: &Field) -> &str {
     }
 }
 
-/// A heat map: a row a sample.
-#[derive(Clone, Debug, PartialEq)]
-struct Grid {
-    columns: usize,
-    rows: usize,
-    cell: Vec2,
-    /// There is room for the numbers themselves.
-    numbers: bool,
-}
-
-/// Higher heat maps have lower rows.
-const HIGHEST: f32 = 240.0;
 /// Room for a number.
-const NUMBER: f32 = 44.0;
-
-impl Grid {
-    /// A grid for `kept` values of a field with at least two dimensions, in so much room.
-    fn of(field: &Field, kept: usize, width: f32) -> Option<Self> {
-        if field.shape.len() < 2 || kept == 0 {
-            return None;
-        }
-        let columns = per_sample(field, kept);
-        let rows = kept.div_ceil(columns);
-        let wide = width / columns as f32;
-        let numbers = wide >= NUMBER;
-        let high = if numbers {
-            ROW
-        } else {
-            wide.clamp(6.0, ROW).min(HIGHEST / rows as f32).max(1.0)
-        };
-        Some(Self {
-            columns,
-            rows,
-            cell: vec2(wide.min(2.0 * NUMBER), high),
-            numbers,
-        })
-    }
-
-    fn size(&self) -> Vec2 {
-        self.cell * vec2(self.columns as f32, self.rows as f32)
-    }
-
-    /// The value at a point, counted from the upper left corner.
-    fn at(&self, offset: Vec2) -> Option<(usize, usize)> {
-        let place = offset / self.cell;
-        let inside = offset.min_elem() >= 0.0;
-        let (r, c) = (place.y as usize, place.x as usize);
-        (inside && r < self.rows && c < self.columns).then_some((r, c))
-    }
-}
-
-fn heat_map(ui: &mut Ui, field: &Field, values: &[f64], grid: &Grid) {
-    let palette = Palette::of(ui.ctx());
-    let (low, high) = range(field, values);
-    let share = |v: f64| {
-        // Halves first: the difference of two huge numbers may overflow.
-        let (range, above) = (high / 2.0 - low / 2.0, v / 2.0 - low / 2.0);
-        if range > 0.0 {
-            (above / range) as f32
-        } else {
-            0.5
-        }
-    };
-    ui.add_space(space::GAP);
-    let (area, response) = ui.allocate_exact_size(grid.size(), Sense::hover());
-    let mut mesh = Mesh::default();
-    let place = |k: usize| {
-        let offset = vec2((k % grid.columns) as f32, (k / grid.columns) as f32) * grid.cell;
-        Rect::from_min_size(area.min + offset, grid.cell)
-    };
-    let gap = if grid.cell.min_elem() >= 8.0 {
-        1.0
-    } else {
-        0.0
-    };
-    for (k, value) in values.iter().enumerate() {
-        let rect = place(k);
-        let rect = Rect::from_min_max(rect.min, rect.max - Vec2::splat(gap));
-        // What is no number has no place in the range.
-        let colour = if value.is_nan() {
-            palette.held
-        } else {
-            palette.heat(share(*value))
-        };
-        mesh.add_colored_rect(rect, colour);
-    }
-    ui.painter().add(Shape::mesh(mesh));
-    if grid.numbers {
-        for (k, value) in values
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| ui.is_rect_visible(place(*k)))
-        {
-            let ground = if value.is_nan() {
-                palette.held
-            } else {
-                palette.heat(share(*value))
-            };
-            let at = place(k).right_center() - vec2(5.0, 0.5);
-            let ink = palette.text_on(ground);
-            ui.painter().text(
-                at,
-                Align2::RIGHT_CENTER,
-                number(*value),
-                mono(size::SMALL),
-                ink,
-            );
-        }
-    } else {
-        scale(ui, low, high);
-    }
-    let spoken = format!("heat map of {}", name_of(field));
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
-    let at = response.hover_pos().and_then(|at| grid.at(at - area.min));
-    response.on_hover_ui_at_pointer(|ui| {
-        if let Some((r, c)) = at
-            && let Some(value) = values.get(r * grid.columns + c)
-        {
-            let text = format!("[{r}, {c}] = {}", number(*value));
-            ui.label(RichText::new(text).font(mono(size::SMALL)));
-        }
-    });
-}
-
-/// The range of a heat map, below it.
-fn scale(ui: &mut Ui, low: f64, high: f64) {
-    let palette = Palette::of(ui.ctx());
-    let (area, _) = ui.allocate_exact_size(vec2(ui.available_width(), 14.0), Sense::hover());
-    let font = mono(size::SMALL);
-    let (left, right) = (area.left_center(), area.right_center());
-    let painter = ui.painter();
-    let a = painter.text(
-        left,
-        Align2::LEFT_CENTER,
-        number(low),
-        font.clone(),
-        palette.weak,
-    );
-    let b = painter.text(
-        right,
-        Align2::RIGHT_CENTER,
-        number(high),
-        font,
-        palette.weak,
-    );
-    let bar = Rect::from_min_max(
-        pos2(a.right() + 8.0, area.center().y - 3.0),
-        pos2(b.left() - 8.0, area.center().y + 3.0),
-    );
-    const STEPS: usize = 32;
-    let mut mesh = Mesh::default();
-    for k in 0..STEPS {
-        let x = |k: usize| bar.left() + bar.width() * k as f32 / STEPS as f32;
-        let part = Rect::from_min_max(pos2(x(k), bar.top()), pos2(x(k + 1), bar.bottom()));
-        mesh.add_colored_rect(part, palette.heat(k as f32 / (STEPS - 1) as f32));
-    }
-    painter.add(Shape::mesh(mesh));
-}
-
-fn range(field: &Field, values: &[f64]) -> (f64, f64) {
-    let finite = || values.iter().copied().filter(|v| v.is_finite());
-    let low = field
-        .min
-        .unwrap_or_else(|| finite().fold(f64::INFINITY, f64::min));
-    let high = field
-        .max
-        .unwrap_or_else(|| finite().fold(f64::NEG_INFINITY, f64::max));
-    if low <= high { (low, high) } else { (0.0, 0.0) }
-}
+pub const NUMBER: f32 = 44.0;
 
 /// Scalars, side by side.
 fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
@@ -432,23 +287,6 @@ mod tests {
         assert_eq!(number(123.456), "123.5");
         assert_eq!(number(0.000012), "1.20e-5");
         assert_eq!(number(f64::NAN), "NaN");
-    }
-
-    #[test]
-    fn a_heat_map_has_a_row_a_sample_and_fits() {
-        let grid = |shape: &[i64], kept| Grid::of(&field("torch.float32", shape, 0), kept, 276.0);
-        let few = grid(&[3, 4], 12).expect("two dimensions");
-        assert_eq!((few.rows, few.columns, few.numbers), (3, 4, true));
-        let many = grid(&[64, 16, 8], 1024).expect("three dimensions");
-        assert_eq!((many.rows, many.columns, many.numbers), (8, 128, false));
-        assert!(many.size().x <= 276.5 && many.size().y <= HIGHEST);
-        assert_eq!(many.at(vec2(275.9, 0.1)), Some((0, 127)));
-        assert_eq!(many.at(vec2(-0.1, 0.0)), None);
-        assert_eq!(grid(&[5], 5), None);
-        for hostile in [[-1, 0], [i64::MAX, i64::MAX], [0, i64::MIN]] {
-            let grid = grid(&hostile, 7).expect("values were kept all the same");
-            assert!(grid.rows * grid.columns >= 7);
-        }
     }
 
     #[test]

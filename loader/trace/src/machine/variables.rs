@@ -99,7 +99,8 @@ impl Machine<'_> {
             return 0;
         }
         let since = &self.run.transitions[(call.step as usize).min(self.step)..self.step];
-        let handed_out = since.iter().find_map(|t| {
+        // One at most, unless calls were lost; then the latest counts.
+        let handed_out = since.iter().rev().find_map(|t| {
             let id = self.run.batches[t.batch as usize].id;
             (is_taken(self.run, t.batch, t.stage) && id.epoch == epoch.epoch).then_some(id.idx)
         });
