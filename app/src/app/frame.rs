@@ -102,6 +102,8 @@ impl App {
         ] {
             if before > 0.0 && before != now {
                 *split = now;
+                // One edge is dragged at a time; what else changes gives way to it.
+                return;
             }
         }
     }
