@@ -50,6 +50,11 @@ fn run(batches: u32, window: u32, samples: u32) -> Run {
                 .filter(|i| *i < batches);
             if let Some(idx) = idx {
                 if stage == Stage::Training {
+                    // The step before is over.
+                    if let Some(last) = idx.checked_sub(1) {
+                        let (batch, stage) = (id(last), Stage::Done);
+                        tell(at, EventKind::Entered { batch, stage });
+                    }
                     tell(at, EventKind::Consumer { waiting: true });
                     at += if idx % 50_000 == 25_000 {
                         5_000_000
@@ -79,8 +84,7 @@ fn run(batches: u32, window: u32, samples: u32) -> Run {
         step(4, Stage::Returning);
         step(5, Stage::Held);
         step(6, Stage::Ready);
-        step(7, Stage::Training);
-        step(8, Stage::Done);
+        step(8, Stage::Training);
     }
     tell(at, EventKind::EpochEnded { epoch: 0 });
     assert_eq!(run.anomalies(), (0, 0));

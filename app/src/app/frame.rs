@@ -104,6 +104,8 @@ impl App {
         ] {
             if before > 0.0 && before != now {
                 *split = now;
+                // One edge is dragged at a time; what else changes gives way to it.
+                return;
             }
         }
     }

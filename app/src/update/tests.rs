@@ -230,12 +230,11 @@ fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
     assert_eq!(seek(&mut state), Some(Effect::Pause));
     assert_eq!(state.source, Source::Live { paused: true });
     // Pausing by hand ends it.
-    update(&mut state, Action::NextTrouble.into());
-    assert_eq!(
-        state.cursor,
-        Cursor::At(Nanos::from_millis(130)),
-        "the loss"
-    );
+    let effect = update(&mut state, Action::NextTrouble.into());
+    assert_eq!(effect, Some(Effect::Resume));
+    let effect = update(&mut state, Action::PauseResume.into());
+    assert_eq!(effect, Some(Effect::Pause));
+    assert_eq!((seek(&mut state), state.seeking), (None, None));
 }
 
 #[test]
