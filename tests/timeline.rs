@@ -1,6 +1,7 @@
 //! The timeline as a user meets it: by label, by pointer, and in pictures.
 
 mod fixture;
+mod range;
 mod window;
 
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
@@ -345,6 +346,26 @@ fn pictures_of_the_timeline() {
             harness.run();
         }
         harness.snapshot(format!("timeline_{scene}"));
+        results.extend_harness(&mut harness);
+    }
+}
+
+/// In the middle of a small window with both side panels there is little room, on a large screen much.
+#[test]
+fn pictures_of_narrow_and_wide_timelines() {
+    let mut results = SnapshotResults::new();
+    for (size, theme, name) in [
+        (vec2(532.0, 300.0), Theme::Dark, "timeline_narrow"),
+        (vec2(1920.0, 700.0), Theme::Light, "timeline_wide"),
+    ] {
+        let mut window = Window::new(&PINNED);
+        window.state.selection = Some(Item::Batch(7));
+        window
+            .state
+            .markers
+            .apply(Mark::Add(Nanos::from_millis(480)));
+        let mut harness = open(window, size, theme);
+        harness.snapshot(name);
         results.extend_harness(&mut harness);
     }
 }

@@ -59,16 +59,6 @@ fn write(recording: &Recording, path: &Path) {
     log.finish().expect("it can be written");
 }
 
-fn spans(run: &Run) -> usize {
-    let tracks = run.lanes().flat_map(|(lane, rows)| {
-        (0..rows as u16).map(move |row| loadscope_trace::Track { lane, row })
-    });
-    tracks
-        .filter_map(|track| run.track(track))
-        .map(|spans| spans.all().len())
-        .sum()
-}
-
 fn open(path: &Path) -> Run {
     let before = LIVE.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -90,13 +80,6 @@ fn open(path: &Path) -> Run {
     run
 }
 
-fn kept_of(recording: &Recording) -> (f64, Run) {
-    let before = LIVE.load(Ordering::Relaxed);
-    let mut run = recording.run();
-    run.shrink_to_fit();
-    ((LIVE.load(Ordering::Relaxed) - before) as f64, run)
-}
-
 fn main() {
     let batches = std::env::var("BATCHES").ok().and_then(|n| n.parse().ok());
     let batches: u32 = batches.unwrap_or(1_000_000);
@@ -110,15 +93,24 @@ fn main() {
         }
         std::fs::remove_file(&path).expect("it was written just now");
     }
-    // Indices and times of samples are kept for each sample; what is left belongs to the spans.
-    let (with, run) = kept_of(&recording);
-    let spans = spans(&run) as f64;
-    drop(run);
-    let (without, _) = kept_of(&Recording::without_samples(batches));
-    let samples = f64::from(batches) * f64::from(SAMPLES);
+    let before = LIVE.load(Ordering::Relaxed);
+    let mut run = recording.run();
+    run.shrink_to_fit();
+    let kept = LIVE.load(Ordering::Relaxed) - before;
+    let memory = run.memory();
+    let a_span = |bytes: usize| bytes as f64 / memory.spans as f64;
+    let a_sample = memory.sample_bytes as f64 / (f64::from(batches) * f64::from(SAMPLES));
     println!(
-        "{batches} batches, {spans} spans: {:.1} bytes a span, and {:.1} bytes a sample",
-        without / spans,
-        (with - without) / samples,
+        "{batches} batches, {} spans: {:.1} bytes a stage span ({:.1} for itself, {:.1} for the change of stage), \
+         {:.1} for what is known of its batch, {a_sample:.1} bytes a sample; {:.0} of {:.0} MB told apart",
+        memory.spans,
+        a_span(memory.span_bytes + memory.transition_bytes),
+        a_span(memory.span_bytes),
+        a_span(memory.transition_bytes),
+        a_span(memory.batch_bytes),
+        (memory.span_bytes + memory.transition_bytes + memory.batch_bytes + memory.sample_bytes)
+            as f64
+            / 1e6,
+        kept as f64 / 1e6,
     );
 }

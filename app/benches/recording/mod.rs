@@ -36,15 +36,6 @@ impl Recording {
         }
     }
 
-    /// The same as [`Recording::batches`], but nothing is told about samples.
-    pub fn without_samples(batches: u32) -> Self {
-        Self {
-            workers: 16,
-            batches,
-            samples: 0,
-        }
-    }
-
     /// All of it folded.
     pub fn run(&self) -> Run {
         let mut run = Run::default();

@@ -149,12 +149,20 @@ impl Chart {
         if changes.last() != Some(&end) {
             changes.push(end);
         }
-        let pairs = changes.windows(2).filter(|w| w[0] < w[1]);
-        out.extend(pairs.filter_map(|w| {
-            let (start, end) = (w[0], w[1]);
-            let value = self.value(run, start, end)?;
-            Some(Step { start, end, value })
-        }));
+        // A sum at an edge serves the bucket before it and the one after it.
+        let level = run.tasks_outstanding();
+        let mut area = level.area(start);
+        for pair in changes.windows(2).filter(|w| w[0] < w[1]) {
+            let (start, end) = (pair[0], pair[1]);
+            let value = match self {
+                Self::TasksOutstanding => {
+                    let before = std::mem::replace(&mut area, level.area(end));
+                    Some(area.wrapping_sub(before) as f64 / (end - start).0 as f64)
+                }
+                Self::Gauge(..) => self.value(run, start, end),
+            };
+            out.extend(value.map(|value| Step { start, end, value }));
+        }
     }
 }
 
@@ -173,4 +181,75 @@ fn bytes(value: f64) -> String {
         _ => 2,
     };
     format!("{value:.decimals$}\u{2009}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use eframe::egui::Rangef;
+    use loadscope_trace::{BatchId, Event, EventKind, RunId, RunInfo, Stage};
+    use proptest::prelude::*;
+
+    use super::super::axis::TimeAxis;
+    use super::*;
+    use crate::view::TimeView;
+
+    /// Batches that are dispatched and arrive after the given times.
+    fn run(times: &[(i64, i64)]) -> Run {
+        let mut run = Run::new(RunInfo::default());
+        let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];
+        let mut at = 0;
+        for (idx, (pause, takes)) in times.iter().enumerate() {
+            let idx = idx as u32;
+            let batch = BatchId { epoch: 0, idx };
+            at += pause;
+            events.push((at, EventKind::dispatched(batch, Some(0), [])));
+            let stage = Stage::Ready;
+            events.push((at + takes, EventKind::Entered { batch, stage }));
+        }
+        events.sort_by_key(|(at, _)| *at);
+        for (at, kind) in events {
+            let (at, run_id) = (Nanos(at), RunId(0));
+            run.apply(&Event {
+                at,
+                run: run_id,
+                kind,
+            });
+        }
+        run
+    }
+
+    proptest! {
+        #[test]
+        fn the_area_that_is_drawn_is_the_area_there_is(
+            times in prop::collection::vec((0..2_000i64, 0..50_000i64), 1..400),
+            start in 0.0..1.0f64, len in 200..500_000i64,
+        ) {
+            let run = run(&times);
+            let start = (start * run.end().0 as f64) as i64;
+            let view = TimeView::new(Nanos(start), Nanos(start + len));
+            let grid = Grid::new(&TimeAxis::new(view, Rangef::new(0.0, 300.0), 1.0), run.end());
+            let mut steps = Vec::new();
+            Chart::TasksOutstanding.lay_out(&run, &grid, &mut steps);
+            let (from, to) = grid.range();
+            let drawn: f64 = steps.iter().map(|s| s.value * (s.end - s.start).0 as f64).sum();
+            let there = if to > from {
+                run.tasks_outstanding().mean(from, to) * (to - from).0 as f64
+            } else {
+                0.0
+            };
+            prop_assert!((drawn - there).abs() <= there.abs() * 1e-9 + 1e-6, "{drawn} {there}");
+            prop_assert!(steps.windows(2).all(|w| w[0].end == w[1].start));
+            prop_assert!(steps.len() <= 104, "{}", steps.len());
+        }
+    }
+
+    #[test]
+    fn values_read_well() {
+        let memory = Chart::Gauge(None, GaugeKind::Rss);
+        let texts =
+            [512.0, 1_500.0, 12_345_678.0, 1.5e9].map(|v| memory.text(v).replace('\u{2009}', " "));
+        assert_eq!(texts, ["512 B", "1.50 kB", "12.3 MB", "1.50 GB"]);
+        assert_eq!(Chart::TasksOutstanding.text(6.0), "6");
+        assert_eq!(Chart::TasksOutstanding.text(5.25), "5.2");
+    }
 }

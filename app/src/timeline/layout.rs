@@ -48,13 +48,13 @@ impl Grid {
 
     /// The bucket around `t`.
     pub fn around(&self, t: Nanos) -> (Nanos, Nanos) {
-        let edge = |k: f64| Nanos((k * self.bucket).round() as i64);
-        let mut k = (t.0 as f64 / self.bucket).floor();
-        if edge(k + 1.0) <= t {
+        let edge = |k: i64| Nanos(floor(k as f64 * self.bucket + 0.5));
+        let mut k = floor(t.0 as f64 / self.bucket);
+        if edge(k + 1) <= t {
             // `t` is an edge that was rounded down.
-            k += 1.0;
+            k += 1;
         }
-        (edge(k).min(t), edge(k + 1.0).max(t + Nanos(1)))
+        (edge(k).min(t), edge(k + 1).max(t + Nanos(1)))
     }
 
     /// True if a span is drawn as itself.
@@ -100,47 +100,124 @@ impl Grid {
     }
 }
 
+/// The whole number at or below `x`. The one of the standard library is a call where the processor may be old.
+#[inline]
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
+}
+
 /// Lays out one track.
 pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
     let all = spans.all();
-    let mut t = grid.start;
-    let mut at = spans.index_after(t);
-    // Where the bucket before ended, its running sum, and how many spans it had: the next one begins like that.
-    let mut before = (Nanos(i64::MIN), Shares::default());
-    let mut count = 0;
-    while let Some(span) = all.get(at).filter(|s| t < grid.end && s.start < grid.end) {
+    let mut walk = Walk {
+        t: grid.start,
+        at: spans.index_after(grid.start),
+        before: None,
+        count: 0,
+    };
+    while walk.t < grid.end {
+        if walk.to_landmark(spans, grid, out) {
+            continue;
+        }
+        let Some(span) = all.get(walk.at).filter(|s| s.start < grid.end) else {
+            break;
+        };
         if grid.is_wide(span) {
-            let start = span.start.max(t);
+            let start = span.start.max(walk.t);
             let end = grid.end_of(span).min(grid.end);
             out.push(Drawn::Span(Span {
                 start,
                 end,
                 ..*span
             }));
-            t = end;
-            at += 1;
-            continue;
-        }
-        let (left, right) = grid.around(span.start.max(t));
-        let start = left.max(t);
-        let mut end = right.min(grid.end);
-        let next = spans.index_near(at + count, end).max(at);
-        if let Some(wide) = all.get(next).filter(|s| s.start < end && grid.is_wide(s)) {
-            end = wide.start.max(start);
-        }
-        let until_start = if before.0 == start {
-            before.1
+            walk.t = end;
+            walk.at += 1;
+            walk.before = None;
         } else {
-            spans.until_at(at, start)
+            walk.to_edge(spans, span, grid, out);
+        }
+    }
+}
+
+/// The way through a track from left to right.
+struct Walk {
+    /// How far it has come.
+    t: Nanos,
+    /// The first span that reaches beyond that.
+    at: usize,
+    /// The running sum there, if it is known.
+    before: Option<Shares>,
+    /// How many spans the last bucket had: the next one has about as many.
+    count: usize,
+}
+
+impl Walk {
+    /// One bucket of a crowded stretch. Its end is moved to where the sum is known, by at most a quarter of a bucket, which is
+    /// less than a pixel: no span has to be fetched from memory then.
+    fn to_landmark(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
+        let bucket = Nanos(grid.bucket as i64);
+        // What is left of a bucket whose end was moved belongs to the next one.
+        let (_, edge) = grid.around(self.t + Nanos(bucket.0 / 2));
+        if edge >= grid.end {
+            return false;
+        }
+        let guess = self.at + self.count;
+        let Some((next, end, sum)) = spans.landmark(self.at, guess, edge, bucket) else {
+            return false;
         };
-        let until_end = spans.until_at(next, end);
-        let shares = until_end - until_start;
+        if (edge - end).0 > bucket.0 / 4 || end <= self.t {
+            return false;
+        }
+        self.put(spans, self.t, (next, end, sum), out);
+        true
+    }
+
+    /// One bucket that begins with `span`.
+    fn to_edge(&mut self, spans: &Spans, span: &Span, grid: &Grid, out: &mut Vec<Drawn>) {
+        let (left, mut right) = grid.around(span.start.max(self.t));
+        let start = left.max(self.t);
+        let guess = self.at + self.count;
+        let is_wide = |at: usize, end: Nanos| {
+            let reaching = spans.all().get(at);
+            reaching.filter(|s| s.start < end && grid.is_wide(s))
+        };
+        let mut wide = None;
+        if start > left && ((right - start).0 as f64) < grid.bucket / 2.0 {
+            // What is left of a bucket whose end was moved is too narrow to be drawn by itself.
+            wide = is_wide(spans.index_near(self.at, right).max(self.at), right);
+            right = grid.around(right).1;
+        }
+        let mut end = right.min(grid.end);
+        let mut next = spans.index_near(guess, end).max(self.at);
+        if let Some(wide) = wide.or_else(|| is_wide(next, end)) {
+            end = wide.start.max(start);
+            next = spans.index_near(next, end).max(self.at);
+        }
+        let sum = spans.until_at(next, end);
+        self.put(spans, start, (next, end, sum), out);
+    }
+
+    fn put(
+        &mut self,
+        spans: &Spans,
+        start: Nanos,
+        (next, end, sum): (usize, Nanos, Shares),
+        out: &mut Vec<Drawn>,
+    ) {
+        let before = self
+            .before
+            .unwrap_or_else(|| spans.until_at(self.at, start));
+        let shares = sum - before;
         if shares.total() > Nanos::ZERO {
             out.push(Drawn::Shares { start, end, shares });
         }
-        before = (end, until_end);
-        count = next - at;
-        (t, at) = (end, next);
+        *self = Self {
+            t: end,
+            at: next,
+            before: Some(sum),
+            count: next - self.at,
+        };
     }
 }
 

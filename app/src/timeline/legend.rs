@@ -18,7 +18,7 @@ const LINE: f32 = 20.0;
 /// Width of a patch of colour, of the air behind it, and of the air between two entries, points.
 const PATCH: f32 = 8.0;
 const AIR: f32 = 6.0;
-const GAP: f32 = 16.0;
+const GAP: f32 = 12.0;
 
 /// An entry in its place, from the upper left corner of the legend.
 struct Entry {

@@ -28,13 +28,40 @@ pub struct Batch {
     /// Its latest transition.
     pub(crate) last: u32,
     /// Its indices in the run's arena.
-    pub(crate) indices: (u64, u32),
+    pub(crate) indices: Extent,
     /// Its sample timings in the run's arena; a length of 0 if there are none.
-    pub(crate) timings: (u64, u32),
+    pub(crate) timings: Extent,
     /// Its named stages in the run's arena: first position, number of stages.
-    pub(crate) stages: (u64, u16),
+    pub(crate) stages: Extent,
     /// Which list of stage names applies, once its samples were fetched.
     pub(crate) stage_names: Option<u16>,
+}
+
+/// A part of one of the run's arenas. Packed: there is one batch for every eight spans or so, and three of these in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, packed(4))]
+pub(crate) struct Extent {
+    first: u64,
+    len: u32,
+}
+
+impl Extent {
+    pub fn new(first: usize, len: u32) -> Self {
+        let first = first as u64;
+        Self { first, len }
+    }
+
+    pub fn len(self) -> u32 {
+        self.len
+    }
+
+    pub fn first(self) -> usize {
+        self.first as usize
+    }
+
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first()..self.first() + self.len as usize
+    }
 }
 
 /// One stage on the path of a batch.
@@ -64,6 +91,11 @@ pub struct Sample {
 }
 
 impl Batch {
+    /// How many samples it has, as far as is known.
+    pub fn samples(&self) -> u32 {
+        self.indices.len().max(self.timings.len())
+    }
+
     /// True once it has been in the pin thread: its tensors are in page-locked memory.
     pub fn was_pinned(&self) -> bool {
         self.pinned

@@ -58,7 +58,7 @@ pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, re
 pub use machine::{HeldBatch, Machine};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
-pub use run::{Epoch, RangeSummary, Run, Transition, Wait, Worker};
+pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};

@@ -31,6 +31,11 @@ impl Keyframe {
         run.transitions.len() - before >= Self::EVERY.max(run.in_flight.len())
     }
 
+    /// What it costs in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.in_flight)
+    }
+
     /// The state of `run` before a transition that is about to be noted.
     pub(crate) fn of(run: &Run) -> Self {
         let flying = |row: u32| {

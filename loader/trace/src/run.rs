@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Extent};
 use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
 use crate::machine::Keyframe;
 use crate::rows::Rows;
@@ -11,10 +11,12 @@ use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
+mod memory;
 mod place;
 mod query;
 mod range;
 
+pub use memory::Memory;
 pub use range::RangeSummary;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
@@ -239,7 +241,7 @@ impl Run {
         epoch.rows.extend(std::iter::repeat_n(u32::MAX, missing));
         epoch.rows.push(row);
         self.inconsistent += u64::from(missing > 0);
-        let first = self.indices.len() as u64;
+        let indices = Extent::new(self.indices.len(), dispatch.indices.len() as u32);
         self.indices.extend_from_slice(&dispatch.indices);
         self.batches.push(Batch {
             id: dispatch.batch,
@@ -252,9 +254,9 @@ impl Run {
             place: None,
             first: self.transitions.len() as u32,
             last: u32::MAX,
-            indices: (first, dispatch.indices.len() as u32),
-            timings: (0, 0),
-            stages: (0, 0),
+            indices,
+            timings: Extent::default(),
+            stages: Extent::default(),
             stage_names: None,
         });
         self.dispatched.push(at);

@@ -38,6 +38,10 @@ impl Ticks {
         self.at.push(at);
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        (self.at.capacity() + self.sums.capacity()) * size_of::<i64>()
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         self.at.shrink_to_fit();
         self.sums.shrink_to_fit();

@@ -11,6 +11,8 @@ pub struct Spans {
     sums: Vec<i64>,
     /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine.
     columns: Vec<Activity>,
+    /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
+    longest: Vec<Nanos>,
     /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
     /// to memory only for the spans of one block.
     ends: Vec<Nanos>,
@@ -35,11 +37,20 @@ impl Spans {
     /// [`Spans::index_after`] for who can guess it: looks around `guess` in both directions with growing steps. Walking a
     /// track from left to right this way costs far less than a search over all of it.
     pub fn index_near(&self, guess: usize, t: Nanos) -> usize {
+        match self.blocks_near(guess / Self::EVERY, t) {
+            0 => 0,
+            blocks => self.index_in_block(blocks - 1, t),
+        }
+    }
+
+    /// Number of entries of `ends` that are not after `t`, looked for around `guess`.
+    #[inline]
+    fn blocks_near(&self, guess: usize, t: Nanos) -> usize {
         let ends = &self.ends[..];
         let Some(last) = ends.len().checked_sub(1) else {
             return 0;
         };
-        let at = (guess / Self::EVERY).min(last);
+        let at = guess.min(last);
         let mut step = 1;
         let (low, high) = if ends[at] <= t {
             while at + step <= last && ends[at + step] <= t {
@@ -52,8 +63,26 @@ impl Spans {
             }
             (at.saturating_sub(step), at - step / 2)
         };
-        let block = low + ends[low..high].partition_point(|end| *end <= t);
-        self.index_in_block(block.saturating_sub(1), t)
+        low + ends[low..high].partition_point(|end| *end <= t)
+    }
+
+    /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
+    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`. Returns
+    /// the index of the first span after it, the instant, and [`Spans::until`] it.
+    pub fn landmark(
+        &self,
+        from: usize,
+        guess: usize,
+        end: Nanos,
+        narrower: Nanos,
+    ) -> Option<(usize, Nanos, Shares)> {
+        let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
+        let first = from / Self::EVERY;
+        let between = self.longest.get(first..block).filter(|b| !b.is_empty())?;
+        if between.iter().any(|longest| *longest >= narrower) {
+            return None;
+        }
+        Some((block * Self::EVERY, self.ends[block], self.sum(block)))
     }
 
     /// [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
@@ -139,8 +168,14 @@ impl Spans {
     fn sum_up(&mut self) {
         let mut sum = self.sum(self.ends.len().saturating_sub(1));
         let first = self.spans.len().saturating_sub(Self::EVERY);
+        let mut longest = Nanos::ZERO;
         for span in &self.spans[first..] {
-            sum.record(span.activity, span.end - span.start);
+            let time = span.end - span.start;
+            sum.record(span.activity, time);
+            longest = longest.max(time);
+        }
+        if !self.spans.is_empty() {
+            self.longest.push(longest);
         }
         let columns = self.columns.iter();
         self.sums
@@ -162,10 +197,18 @@ impl Spans {
         self.columns.push(activity);
     }
 
+    /// What they cost in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>()
+            + self.sums.capacity() * size_of::<i64>()
+            + (self.ends.capacity() + self.longest.capacity()) * size_of::<Nanos>()
+    }
+
     pub(crate) fn shrink_to_fit(&mut self) {
         self.spans.shrink_to_fit();
         self.sums.shrink_to_fit();
         self.ends.shrink_to_fit();
+        self.longest.shrink_to_fit();
     }
 
     /// The last span, if it still lasts.
@@ -225,6 +268,32 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn landmarks_are_exact_and_hide_no_long_span() {
+        let mut spans = spans(300);
+        spans.open(Nanos(3_000), 300, Activity::Held);
+        spans.open_mut().expect("just opened").end = Nanos(3_500);
+        for k in 301..400 {
+            spans.open(Nanos(1_000 + 10 * k), k as u32, Activity::Training);
+            spans.open_mut().expect("just opened").end = Nanos(1_007 + 10 * k);
+        }
+        let mut found = 0;
+        for from in [0, 3, 16, 290, 320] {
+            for end in (0..6_000).step_by(7).map(Nanos) {
+                let landmark = spans.landmark(from, from + 40, end, Nanos(100));
+                let Some((index, at, shares)) = landmark else {
+                    continue;
+                };
+                found += 1;
+                assert!(index > from && at <= end);
+                assert_eq!(index, spans.index_after(at));
+                assert_eq!(shares, spans.until(at));
+                assert!(!(from..index).contains(&300), "a long span between");
+            }
+        }
+        assert!(found > 500, "{found}");
     }
 
     #[test]

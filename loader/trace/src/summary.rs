@@ -44,7 +44,7 @@ impl Summary {
             .batches
             .iter()
             .filter(|b| b.was_yielded)
-            .map(|b| u64::from(b.indices.1.max(b.timings.1)))
+            .map(|b| u64::from(b.samples()))
             .sum::<u64>();
         let start = run.epochs.first().map_or(Nanos::ZERO, |e| e.start);
         let end = run

@@ -1,5 +1,7 @@
 //! The times of all samples, in as little room as they need.
 
+use std::ops::Range;
+
 use crate::{Nanos, SampleTiming};
 
 /// The times of samples. Processor time takes room only from the first sample on for which it was measured.
@@ -27,13 +29,10 @@ impl Timings {
         self.times.extend(samples.iter().map(|s| (s.start, s.wall)));
     }
 
-    /// `count` samples from `first` on.
-    pub fn range(
-        &self,
-        first: usize,
-        count: usize,
-    ) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
-        let times = self.times[first..first + count].iter().enumerate();
+    /// The samples in a part of all.
+    pub fn range(&self, part: Range<usize>) -> impl ExactSizeIterator<Item = SampleTiming> + '_ {
+        let first = part.start;
+        let times = self.times[part].iter().enumerate();
         times.map(move |(k, &(start, wall))| {
             let cpu = self.cpus.get(first + k).copied();
             SampleTiming {
@@ -42,6 +41,11 @@ impl Timings {
                 cpu: cpu.filter(|cpu| *cpu != Self::UNKNOWN),
             }
         })
+    }
+
+    pub fn bytes(&self) -> usize {
+        let times = self.times.capacity() * size_of::<(Nanos, Nanos)>();
+        times + self.cpus.capacity() * size_of::<Nanos>()
     }
 
     pub fn shrink_to_fit(&mut self) {
@@ -74,7 +78,7 @@ mod tests {
             timings.extend(list);
         }
         for (list, first) in lists.iter().zip(first) {
-            let out: Vec<SampleTiming> = timings.range(first, list.len()).collect();
+            let out: Vec<SampleTiming> = timings.range(first..first + list.len()).collect();
             assert_eq!(&out, list);
         }
     }

@@ -1,10 +1,10 @@
 //! A range of time: what came out of it, who spent how much time on what, and what took longest.
 
-use eframe::egui::{Link, RichText, Ui};
+use eframe::egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 
 use super::lane::table;
-use super::rows::{Cell, Marks, fact, remark, row, section, share};
+use super::rows::{Cell, ROW, Marks, fact, remark, row, section, share};
 use super::title;
 use crate::command::Command;
 use crate::format;
@@ -77,12 +77,27 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
 /// What took longest; a click leads there.
 fn slowest(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
     section(ui, "Slowest");
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = ROW;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        slowest_entries(ui, state, range, commands);
+    });
+}
+
+fn slowest_entries(
+    ui: &mut Ui,
+    state: &State,
+    range: &RangeSummary,
+    commands: &mut Vec<Command>,
+) {
     let mut entry = |ui: &mut Ui, text: String, took: Nanos, row: usize| {
         let palette = Palette::of(ui.ctx());
         ui.horizontal(|ui| {
             let link = ui.add(Link::new(text)).on_hover_text("Selects this batch");
             let took = RichText::new(took.to_string()).font(mono(size::SMALL));
-            ui.label(took.color(palette.text));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(took.color(palette.text));
+            });
             if link.clicked() {
                 commands.push(Command::Select(Some(Item::Batch(row))));
             }

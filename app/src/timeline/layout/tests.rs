@@ -99,7 +99,12 @@ proptest! {
             let hit = target(&run, &grid, lane, lane.top + 5.0, Nanos(a.0.midpoint(b.0)));
             match item {
                 Drawn::Span(s) => prop_assert!(matches!(hit, Target::Span(_, h) if h.batch == s.batch && h.activity == s.activity)),
-                Drawn::Shares { .. } => prop_assert!(!matches!(hit, Target::Lane(_)), "{item:?} at {hit:?}"),
+                Drawn::Shares { .. } => {
+                    // Edges of crowded buckets are moved a little, so that the pointer may be in an idle one.
+                    let (a, b) = grid.around(Nanos(a.0.midpoint(b.0)));
+                    let idle = spans.range(a, grid.so_far(b)).is_empty();
+                    prop_assert!(idle || !matches!(hit, Target::Lane(_)), "{item:?} at {hit:?}");
+                }
             }
         }
 

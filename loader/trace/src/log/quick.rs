@@ -5,9 +5,11 @@
 use crate::event::{Dispatch, Event, EventKind, Fetched, SampleTiming, StageTiming};
 use crate::{BatchId, Nanos, RunId, Stage, WorkerId};
 
-/// The event on a line; `None` if the thorough reader has to look at it.
-pub(super) fn parse(line: &[u8]) -> Option<Event> {
-    let mut text = Text { rest: line };
+/// The event on the line at the beginning of `text`, and the length of that line; `None` if the thorough reader has to look at
+/// it, be it only because the line goes on behind `text`.
+pub(super) fn parse(text: &[u8]) -> Option<(Event, usize)> {
+    let length = text.len();
+    let mut text = Text { rest: text };
     let mut fields = Fields::default();
     text.take(b'{')?;
     loop {
@@ -20,7 +22,11 @@ pub(super) fn parse(line: &[u8]) -> Option<Event> {
             _ => return None,
         }
     }
-    text.rest.is_empty().then(|| fields.into_event())?
+    if text.peek()? == b'\r' {
+        text.rest = &text.rest[1..];
+    }
+    text.take(b'\n')?;
+    Some((fields.into_event()?, length - text.rest.len()))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -298,6 +304,14 @@ mod tests {
     use super::super::wire::Line;
     use super::*;
 
+    /// What the quick reader makes of a line.
+    fn quick(line: &[u8]) -> Option<Event> {
+        let text = [line, b"\n{"].concat();
+        let (event, length) = parse(&text)?;
+        assert_eq!(length, line.len() + 1);
+        Some(event)
+    }
+
     fn thorough(line: &[u8]) -> Option<Event> {
         serde_json::from_slice::<Line<'_>>(line)
             .ok()?
@@ -316,9 +330,10 @@ mod tests {
             r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4]}"#,
             r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4],"cpus":[null,2],"stages":[["decode",[1,2]],["read",[0,0]]]}"#,
         ] {
-            let quick = parse(line.as_bytes());
-            assert!(quick.is_some(), "{line}");
-            assert_eq!(quick, thorough(line.as_bytes()), "{line}");
+            let event = quick(line.as_bytes());
+            assert!(event.is_some(), "{line}");
+            assert_eq!(event, thorough(line.as_bytes()), "{line}");
+            assert_eq!(parse(line.as_bytes()), None, "it may go on");
         }
     }
 
@@ -345,7 +360,7 @@ mod tests {
             r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":70000,"indices":[1]}"#,
             r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,]}"#,
         ] {
-            assert_eq!(parse(line.as_bytes()), None, "{line}");
+            assert_eq!(quick(line.as_bytes()), None, "{line}");
         }
     }
 
@@ -366,7 +381,7 @@ mod tests {
                 let at = at.index(line.len());
                 line[at] = byte;
             }
-            if let Some(event) = parse(&line) {
+            if let Some(event) = quick(&line) {
                 prop_assert_eq!(Some(event), thorough(&line), "{}", String::from_utf8_lossy(&line));
             }
         }

@@ -30,6 +30,8 @@ pub struct LogReader {
     consumed: Arc<AtomicU64>,
     input: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
+    /// Length of the last line.
+    length: usize,
     lines: u64,
     cut: bool,
     failed: bool,
@@ -76,6 +78,7 @@ impl LogReader {
             consumed,
             input: BufReader::with_capacity(1 << 18, plain),
             line: Vec::with_capacity(256),
+            length: 0,
             lines: 0,
             cut: false,
             failed: false,
@@ -134,6 +137,7 @@ impl LogReader {
             }
         }
         self.lines += 1;
+        self.length = self.line.len();
         if self.line.len() > longest {
             let why = format!("it is longer than {} MiB", longest >> 20);
             return Err(LogError::Line {
@@ -146,6 +150,12 @@ impl LogReader {
 
     fn next_event(&mut self) -> Result<Option<Event>, LogError> {
         loop {
+            if let Some((event, length)) = quick::parse(self.input.buffer()) {
+                self.input.consume(length);
+                self.lines += 1;
+                self.length = length;
+                return Ok(Some(event));
+            }
             if !self.next_line(MAX_LINE)? {
                 return Ok(None);
             }
@@ -153,9 +163,6 @@ impl LogReader {
             let text = self.line.trim_ascii();
             if text.is_empty() {
                 continue;
-            }
-            if let Some(event) = quick::parse(text) {
-                return Ok(Some(event));
             }
             let event = serde_json::from_slice::<Line<'_>>(text)
                 .map_err(|e| e.to_string())
@@ -233,7 +240,7 @@ fn in_order(
     let mut sorter = Sorter::new(SORT_WINDOW);
     let mut wanted = true;
     while let Some(event) = reader.next() {
-        sorter.push_weighing(event?, reader.line.len());
+        sorter.push_weighing(event?, reader.length);
         while wanted && let Some(event) = next_of(&mut sorter) {
             wanted = each(event, reader.consumed());
         }

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::Nanos;
+use crate::batch::Extent;
 use crate::event::Fetched;
 
 /// A dataset names its stages the same way for every batch. One that makes up ever new names is broken, and searching its
@@ -11,7 +12,7 @@ const MAX_STAGE_LISTS: usize = 256;
 impl Run {
     pub(super) fn fetched(&mut self, fetched: &Fetched) {
         let row = self.row(fetched.batch);
-        let Some(row) = row.filter(|row| self.batches[*row].timings.1 == 0) else {
+        let Some(row) = row.filter(|row| self.batches[*row].timings.len() == 0) else {
             self.inconsistent += 1;
             return;
         };
@@ -19,7 +20,7 @@ impl Run {
             self.inconsistent += 1;
             return;
         };
-        self.batches[row].timings = (self.timings.len() as u64, count);
+        self.batches[row].timings = Extent::new(self.timings.len(), count);
         self.timings.extend(&fetched.samples);
         self.stages_of(row, fetched);
     }
@@ -41,7 +42,7 @@ impl Run {
             self.stage_names.len() - 1
         });
         let batch = &mut self.batches[row];
-        batch.stages = (self.stage_walls.len() as u64, stages);
+        batch.stages = Extent::new(self.stage_walls.len(), u32::from(stages));
         batch.stage_names = Some(names_at as u16);
         let count = fetched.samples.len();
         for stage in &fetched.stages {

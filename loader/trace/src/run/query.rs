@@ -162,15 +162,15 @@ impl Run {
         let Some(batch) = self.batches.get(row) else {
             return &[];
         };
-        let (first, count) = batch.indices;
-        &self.indices[first as usize..first as usize + count as usize]
+        &self.indices[batch.indices.range()]
     }
 
     /// The timings of the samples of a batch; empty if they were not measured (yet).
     pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
-        let (first, count) = self.batches.get(row).map_or((0, 0), |b| b.timings);
+        let part = self.batches.get(row).map(|b| b.timings);
+        let part = part.unwrap_or_default();
         let indices = self.indices(row);
-        let timings = self.timings.range(first as usize, count as usize);
+        let timings = self.timings.range(part.range());
         timings.enumerate().map(move |(position, t)| Sample {
             position,
             index: indices.get(position).copied(),
@@ -183,12 +183,12 @@ impl Run {
     /// The named stages of the samples of a batch; `None` if they were not measured (yet).
     pub fn sample_stages(&self, row: usize) -> Option<SampleStages<'_>> {
         let batch = self.batches.get(row)?;
-        let samples = batch.timings.1 as usize;
-        let first = batch.stages.0 as usize;
+        let samples = batch.timings.len() as usize;
+        let first = batch.stages.first();
         let names = self.stage_names.get(usize::from(batch.stage_names?))?;
         Some(SampleStages {
             names,
-            walls: &self.stage_walls[first..first + samples * usize::from(batch.stages.1)],
+            walls: &self.stage_walls[first..first + samples * batch.stages.len() as usize],
             samples,
         })
     }

@@ -99,7 +99,7 @@ impl Run {
                 && let Some(batch) = span.batch().and_then(|row| self.batches.get(row))
             {
                 range.batches += 1;
-                range.samples += u64::from(batch.indices.1.max(batch.timings.1));
+                range.samples += u64::from(batch.samples());
             }
         }
     }

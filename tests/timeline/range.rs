@@ -1,0 +1,92 @@
+//! The page of the inspector that adds up a range of time.
+
+use eframe::egui::{self, Theme, vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::command::Command;
+use loadscope::panels::inspector::Inspector;
+use loadscope::state::State;
+use loadscope::theme;
+use loadscope::view::Item;
+use loadscope_trace::{Nanos, Stage};
+
+use super::fixture::{CONTROL, Loader, PINNED};
+
+fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, State> {
+    let range = Item::Range(Nanos::from_millis(from), Nanos::from_millis(to));
+    let state = State {
+        run: loader.run(None),
+        selection: Some(range),
+        ..State::default()
+    };
+    let mut inspector = Inspector::default();
+    let mut harness = Harness::builder()
+        .with_size(vec2(300.0, 640.0))
+        .with_pixels_per_point(1.0)
+        .with_theme(theme)
+        .with_context_setup(theme::install)
+        .wgpu()
+        .build_ui_state(
+            move |ui, state: &mut State| {
+                let margin = egui::Margin::symmetric(12, 8);
+                let frame = egui::Frame::NONE
+                    .fill(theme::Palette::of(ui).panel)
+                    .inner_margin(margin);
+                egui::CentralPanel::default().frame(frame).show(ui, |ui| {
+                    for command in inspector.show(ui, state) {
+                        if let Command::Select(item) = command {
+                            state.selection = item;
+                        }
+                    }
+                });
+            },
+            state,
+        );
+    harness.run();
+    harness
+}
+
+#[test]
+fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
+    let mut harness = page(&CONTROL, 0, 800, Theme::Dark);
+    let until = Nanos::from_millis(800);
+    let transitions = harness.state().run.transitions().iter();
+    let handed_out = transitions
+        .filter(|t| t.stage == Stage::Training && t.at < until)
+        .count();
+    assert!(
+        (4..12).contains(&handed_out),
+        "the range is a part of the run"
+    );
+    harness.get_by_label(&format!("Batches handed out {handed_out}"));
+    harness.get_by_label(&format!("Samples in them {handed_out}"));
+    let a_second = handed_out as f64 / 0.8;
+    harness.get_by_label(&format!("Samples per second {a_second:.1}"));
+    harness.get_by_label("Sample 3 of batch 3");
+    harness.get_by_label("Batch 3").click();
+    harness.run();
+    let row = harness
+        .state()
+        .run
+        .row(loadscope_trace::BatchId { epoch: 0, idx: 3 });
+    assert_eq!(harness.state().selection, row.map(Item::Batch));
+}
+
+#[test]
+fn an_empty_range_says_so() {
+    let harness = page(&CONTROL, 5_000, 6_000, Theme::Dark);
+    harness.get_by_label("Nothing was recorded in it");
+}
+
+#[test]
+fn pictures_of_the_range_page() {
+    let mut results = SnapshotResults::new();
+    for (loader, theme, name) in [
+        (&CONTROL, Theme::Dark, "timeline_range-page"),
+        (&PINNED, Theme::Light, "timeline_range-page-light"),
+    ] {
+        let mut harness = page(loader, 100, 700, theme);
+        harness.snapshot(name);
+        results.extend_harness(&mut harness);
+    }
+}
