@@ -10,4 +10,5 @@ mod live;
 mod machine;
 mod pictures;
 mod timeline;
+mod travel;
 mod window;

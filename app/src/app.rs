@@ -10,22 +10,29 @@ use loadscope_trace::{LogReader, Nanos, Run};
 use crate::command::{Action, Command};
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
+use crate::landmarks::Landmarks;
 use crate::machine::MachineView;
 use crate::markers::Markers;
+use crate::motion::SystemMotion;
 use crate::panels::batches::BatchTable;
 use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
+use crate::prefs::Motion;
 use crate::prefs::Prefs;
 use crate::session::{self, Record, Session, SessionError, Waker};
 use crate::state::{Notice, Source, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
-use crate::update::{Effect, advance, is_possible, update};
+use crate::update::{Effect, advance, seek, update};
 use crate::view::Cursor;
 
 mod frame;
 mod intake;
+mod keys;
+
+/// So long a frame may be spent looking for what was searched for.
+const SEARCH: Duration = Duration::from_millis(4);
 
 /// While data flow, the window is drawn so often.
 const LIVE_FRAME: Duration = Duration::from_millis(33);
@@ -46,7 +53,16 @@ pub struct App {
     session: Option<Session>,
     dialogs: Dialogs,
     wake: Waker,
-    still_for_now: bool,
+    system_motion: SystemMotion,
+    drive: keys::Drive,
+    /// What the hand holds on to while it changes the form.
+    grip: keys::Grip,
+    /// The window is to be closed, whatever is unsaved.
+    closing: bool,
+    /// Number of events that the run had when the file that is being written was begun.
+    saving: Option<u64>,
+    /// What is done once the run has been saved.
+    after_saving: Option<Effect>,
     timeline: Timeline,
     machine: MachineView,
     inspector: Inspector,
@@ -71,7 +87,11 @@ impl App {
             inspector_open: prefs.inspector_open,
             recent: prefs.recent,
             theme: prefs.theme,
-            still: start.still || prefs.reduce_motion,
+            motion: prefs.motion,
+            still_for_now: start.still,
+            still: start.still || prefs.motion == Motion::Reduced,
+            splits: prefs.splits,
+            asks: prefs.asks,
             speed: 1.0,
             ..State::default()
         };
@@ -79,8 +99,16 @@ impl App {
             state,
             session: None,
             dialogs: Dialogs::new(Arc::clone(&wake)),
+            system_motion: match start.still {
+                true => SystemMotion::unasked(),
+                false => SystemMotion::ask(Arc::clone(&wake)),
+            },
             wake,
-            still_for_now: start.still && !prefs.reduce_motion,
+            drive: keys::Drive::default(),
+            grip: keys::Grip::default(),
+            closing: false,
+            saving: None,
+            after_saving: None,
             timeline: Timeline::default(),
             machine: MachineView::default(),
             inspector: Inspector::default(),
@@ -96,7 +124,7 @@ impl App {
             for path in others.iter().rev() {
                 Prefs::remember(&mut app.state.recent, path);
             }
-            app.open(first.clone());
+            app.run(ctx, Command::Open(first.clone()));
         }
         app
     }
@@ -110,21 +138,34 @@ impl App {
             workspace: state.workspace,
             options_open: state.options_open,
             inspector_open: state.inspector_open,
-            // A choice for this start only is not remembered.
-            reduce_motion: state.still && !self.still_for_now,
+            motion: state.motion,
+            splits: state.splits,
+            asks: state.asks,
             recent: state.recent.clone(),
         }
     }
 
     /// Carries a command out.
     pub fn run(&mut self, ctx: &Context, command: Command) {
-        let edited = matches!(command, Command::Edit(_) | Command::UseFolder(_));
+        // A file that is no recording must not take the place of a run, nor be a reason for a question.
+        if let Command::Open(path) = &command
+            && let Err(e) = LogReader::open(path)
+        {
+            self.complain(session::refusal(path, &e));
+            return;
+        }
+        let before = self.state.options.clone();
         let effect = update(&mut self.state, command);
-        if edited {
+        if self.state.options != before {
             self.check_options();
         }
+        self.perform(ctx, effect);
+    }
+
+    fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
             Some(Effect::Start) => self.start(),
+            Some(Effect::Simulate) => self.simulate(),
             Some(Effect::Open(path)) => self.open(path),
             Some(Effect::Save(path)) => self.save_to(path),
             Some(Effect::Close) => self.close(),
@@ -134,7 +175,10 @@ impl App {
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
             }
-            Some(Effect::Quit) => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Some(Effect::Quit) => {
+                self.closing = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
             Some(Effect::AskOpen) => self.dialogs.open(),
             Some(Effect::AskSave) => self.dialogs.save(),
             Some(Effect::AskFolder) => self.dialogs.folder(),
@@ -159,6 +203,7 @@ impl App {
     fn save_to(&mut self, path: PathBuf) {
         if let Some(session) = &self.session {
             session.save(&path);
+            self.saving = Some(self.state.run.events());
             self.state.saving = Some(path);
         }
     }
@@ -173,12 +218,12 @@ impl App {
         self.begin(session, Source::Live { paused: false });
     }
 
+    fn simulate(&mut self) {
+        let session = Session::simulate(&self.state.options, Arc::clone(&self.wake));
+        self.begin(session, Source::Simulating);
+    }
+
     fn open(&mut self, path: PathBuf) {
-        // A file that is no recording must not take the place of a run.
-        if let Err(e) = LogReader::open(&path) {
-            self.complain(session::refusal(&path, &e));
-            return;
-        }
         let session = Session::open(&path, Arc::clone(&self.wake));
         self.begin(session, Source::Loading { path, share: 0.0 });
     }
@@ -203,6 +248,11 @@ impl App {
         let state = &mut self.state;
         state.source = Source::None;
         state.run = Run::default();
+        state.landmarks = Landmarks::default();
+        state.search.start_again();
+        state.seeking = None;
+        state.question = None;
+        state.saved = None;
         state.view = None;
         state.cursor = Cursor::Live;
         state.selection = None;
@@ -217,43 +267,38 @@ impl App {
     }
 
     fn complain(&mut self, text: String) {
+        // Sentences that on the command line follow the name of the program.
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
         self.state.notices.push(Notice {
             is_error: true,
-            text,
+            text: first.chain(letters).collect(),
         });
     }
 
-    fn keys(&mut self, ctx: &Context) {
-        // A menu has its own keys, Escape above all.
-        if ctx.egui_wants_keyboard_input() || egui::Popup::is_any_open(ctx) {
-            return;
+    /// Animations are off if the user says so, or if the system asks for it and the user does not object.
+    fn settle_motion(&mut self, ctx: &Context) {
+        if let Some(still) = self.system_motion.answer() {
+            self.state.system_still = still;
         }
-        // A key with modifiers first: without them it would be taken for the plain one.
-        let mut actions: Vec<(Action, egui::KeyboardShortcut)> = Action::all()
-            .filter_map(|a| Some((a, a.info().shortcut?)))
-            .collect();
-        actions.sort_by_key(|(_, s)| s.modifiers == egui::Modifiers::NONE);
-        for (action, shortcut) in actions {
-            while ctx.input_mut(|i| i.consume_shortcut(&shortcut)) {
-                if !is_possible(&self.state, action) {
-                    continue;
-                }
-                let command = self.at_pointer(action);
-                self.run(ctx, command);
-            }
-        }
+        let state = &mut self.state;
+        state.still = state.still_for_now
+            || match state.motion {
+                Motion::System => state.system_still,
+                Motion::Reduced => true,
+                Motion::Full => false,
+            };
+        theme::set_motion(ctx, !state.still);
     }
 
-    /// Zooming by key keeps what is under the pointer where it is.
-    fn at_pointer(&self, action: Action) -> Command {
-        let factor = match action {
-            Action::ZoomIn => 1.0 / 1.4,
-            Action::ZoomOut => 1.4,
-            _ => return action.into(),
-        };
-        match self.timeline.zoom_pivot() {
-            Some(pivot) => Command::View(Some(self.state.shown().zoomed(pivot, factor))),
-            None => action.into(),
+    /// The window is closed by its frame: the same question comes first.
+    fn close_request(&mut self, ctx: &Context) {
+        if self.closing || !ctx.input(|i| i.viewport().close_requested()) {
+            return;
+        }
+        self.run(ctx, Action::Quit.into());
+        if !self.closing {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
         }
     }
 
@@ -281,22 +326,30 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.theme);
+        self.settle_motion(ctx);
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
         let more = self.drain();
+        self.state.landmarks.follow(&self.state.run);
         self.refresh_headline();
+        let effect = self.after_saving.take();
+        self.perform(ctx, effect);
         let answers: Vec<Command> = self.dialogs.answers().collect();
         for command in answers {
             self.run(ctx, command);
         }
         self.dropped_files(ctx);
+        self.close_request(ctx);
         self.keys(ctx);
+        let effect = seek(&mut self.state);
+        self.perform(ctx, effect);
         // A frame after a long rest must not leap.
         advance(&mut self.state, elapsed.min(Nanos::from_millis(100)));
-        if more {
+        let state = &mut self.state;
+        let searching = state.search.advance(&state.run, &state.landmarks, SEARCH);
+        if more || searching {
             ctx.request_repaint();
-        } else if self.state.playing || matches!(self.state.source, Source::Live { paused: false })
-        {
+        } else if state.playing || matches!(state.source, Source::Live { paused: false }) {
             ctx.request_repaint_after(LIVE_FRAME);
         }
     }
@@ -314,7 +367,7 @@ impl eframe::App for App {
         if acted && self.state.hovered != self.state.hovering {
             ctx.request_repaint();
         }
-        if !self.state.still {
+        if !self.state.still_for_now {
             let took = start.elapsed().as_secs_f32() * 1e3;
             self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
         }

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
+use crate::landmarks::Goal;
 use crate::markers::Mark;
+use crate::palette::Palette;
+use crate::question::Answer;
 use crate::state::Notice;
 use crate::timeline::group::Group as LaneGroup;
 use crate::view::{Cursor, Item, TimeView};
@@ -39,6 +42,16 @@ pub enum Command {
     Theme(ThemePreference),
     /// Place, move, name or remove a marker.
     Mark(Mark),
+    /// What the buttons for the next and the previous one of its kind go to.
+    Goal(Goal),
+    /// Look for this.
+    Search(String),
+    /// Jump to this hit of the search, counted from 0.
+    Hit(usize),
+    /// Show the palette so, or take it away.
+    Palette(Option<Palette>),
+    /// What to do with the run that is about to be replaced.
+    Answer(Answer),
     /// Tell the user something.
     Say(Notice),
     /// Take this notice away.
@@ -52,6 +65,8 @@ pub enum Action {
     RunDemo,
     /// Run what the form says.
     Run,
+    /// Run what the form says with a virtual clock.
+    Simulate,
     /// Stop the run.
     Stop,
     /// Pause or resume: the engine while live, playback in a recording.
@@ -68,6 +83,22 @@ pub enum Action {
     NextStall,
     /// To the wait before.
     PreviousStall,
+    /// To the next arrival out of order.
+    NextOutOfOrder,
+    /// To the arrival out of order before.
+    PreviousOutOfOrder,
+    /// To the next error or loss.
+    NextTrouble,
+    /// To the error or loss before.
+    PreviousTrouble,
+    /// To the next change of stage of the selected batch.
+    NextStage,
+    /// To the change of stage before.
+    PreviousStage,
+    /// Play slower.
+    Slower,
+    /// Play faster.
+    Faster,
     /// Follow what happens now.
     FollowLive,
     /// Zoom in.
@@ -82,6 +113,8 @@ pub enum Action {
     ShowAll,
     /// Show what is selected.
     FitSelection,
+    /// Show the selected range.
+    ZoomToRange,
     /// The view before.
     ViewBack,
     /// The view after.
@@ -90,12 +123,24 @@ pub enum Action {
     NextSpan,
     /// Previous span on this lane.
     PreviousSpan,
+    /// The lane above.
+    LaneUp,
+    /// The lane below.
+    LaneDown,
+    /// Look for a batch, a sample, what was slow.
+    Search,
+    /// To the next hit of the search.
+    NextMatch,
+    /// To the hit before.
+    PreviousMatch,
     /// Place a marker at the instant that is looked at, or take it away.
     ToggleMarker,
     /// To the next marker.
     NextMarker,
     /// To the marker before.
     PreviousMarker,
+    /// Take all markers away.
+    ClearMarkers,
     /// Choose a recording.
     Open,
     /// Save the recording.
@@ -104,6 +149,10 @@ pub enum Action {
     ChooseFolder,
     /// Close the run.
     Close,
+    /// Take back the last change to the form.
+    Undo,
+    /// Make it again.
+    Redo,
     /// Clear the innermost thing.
     Escape,
     /// The machine and what happened in it.
@@ -124,6 +173,12 @@ pub enum Action {
     ToggleTheme,
     /// Animations on or off.
     ToggleMotion,
+    /// Ask before a run that was not saved is replaced, or don't.
+    ToggleAsking,
+    /// The list of errors and warnings on or off.
+    ShowMessages,
+    /// All actions, to be found by typing.
+    Palette,
     /// Help on or off.
     Help,
     /// Quit.
@@ -146,11 +201,15 @@ pub struct Info {
 /// Groups of the help sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// Starting, pausing, stepping.
+    /// Starting and stopping.
     Run,
-    /// Moving through time.
-    Time,
-    /// Recordings.
+    /// Moving the time cursor.
+    Travel,
+    /// Zooming and moving the view.
+    Look,
+    /// Going from thing to thing.
+    Find,
+    /// Recordings and the form.
     File,
     /// The window.
     Window,
@@ -158,14 +217,23 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help sheet.
-    pub const ALL: [Self; 4] = [Self::Run, Self::Time, Self::File, Self::Window];
+    pub const ALL: [Self; 6] = [
+        Self::Run,
+        Self::Travel,
+        Self::Look,
+        Self::Find,
+        Self::File,
+        Self::Window,
+    ];
 
     /// Its heading.
     pub fn label(self) -> &'static str {
         match self {
             Self::Run => "Run",
-            Self::Time => "Time",
-            Self::File => "File",
+            Self::Travel => "Time travel",
+            Self::Look => "View",
+            Self::Find => "Find and select",
+            Self::File => "File and form",
             Self::Window => "Window",
         }
     }
@@ -190,6 +258,13 @@ impl Info {
             Key::ArrowLeft => "←",
             Key::Period => ".",
             Key::Comma => ",",
+            Key::ArrowUp => "↑",
+            Key::ArrowDown => "↓",
+            Key::OpenBracket => "[",
+            Key::CloseBracket => "]",
+            Key::Slash => "/",
+            Key::Minus => "−",
+            Key::Plus => "+",
             Key::Questionmark => "?",
             Key::Escape => "Esc",
             _ => return ctx.format_shortcut(&shortcut),
@@ -202,6 +277,16 @@ impl Info {
     }
 }
 
+/// Second keys: the same action under a key that others use for it, or that the keyboard has elsewhere.
+#[rustfmt::skip]
+const ALSO: &[(Action, Modifiers, Key)] = &[
+    (Action::ShowAll, Modifiers::NONE, Key::Num0),
+    (Action::Faster, Modifiers::NONE, Key::Equals),
+    (Action::Redo, Modifiers::COMMAND, Key::Y),
+    (Action::NextMatch, Modifiers::COMMAND, Key::G),
+    (Action::PreviousMatch, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G),
+];
+
 /// Every action once: its name, what it does, its key, and where it stands in the help.
 #[rustfmt::skip]
 const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
@@ -209,36 +294,55 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
     const CTRL: Modifiers = Modifiers::COMMAND;
     const SHIFT: Modifiers = Modifiers::SHIFT;
     const ALT: Modifiers = Modifiers::ALT;
+    const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
     &[
         (A::RunDemo, "Run the digits demo", "Loads 1,797 handwritten digits with 4 workers", with(CTRL, Key::D), G::Run),
         (A::Run, "Run", "Runs the loader with the options on the left", with(CTRL, Key::R), G::Run),
+        (A::Simulate, "Simulate", "Works the run out with a virtual clock, exact and the same every time", with(CTRL_SHIFT, Key::R), G::Run),
         (A::Stop, "Stop", "Breaks the epoch off; what was recorded stays", with(CTRL, Key::Period), G::Run),
-        (A::PauseResume, "Pause or resume", "Holds every thread of the loader, or plays the recording", key(Key::Space), G::Run),
-        (A::StepForward, "Step forward", "One transition: a batch enters its next stage", key(Key::ArrowRight), G::Run),
-        (A::StepBack, "Step back", "One transition back in the recording", key(Key::ArrowLeft), G::Run),
-        (A::NextBatch, "Next batch", "To the next batch that the trainer gets", with(SHIFT, Key::ArrowRight), G::Run),
-        (A::PreviousBatch, "Previous batch", "To the batch that the trainer got before", with(SHIFT, Key::ArrowLeft), G::Run),
-        (A::NextStall, "Next stall", "To the next time the trainer waits", key(Key::N), G::Run),
-        (A::PreviousStall, "Previous stall", "To the last time the trainer waited", key(Key::P), G::Run),
-        (A::FollowLive, "Follow live", "Shows what happens now", key(Key::L), G::Run),
-        (A::ZoomIn, "Zoom in", "Shows less time, in more detail", key(Key::W), G::Time),
-        (A::ZoomOut, "Zoom out", "Shows more time", key(Key::S), G::Time),
-        (A::PanLeft, "Move left", "Shows earlier time", key(Key::A), G::Time),
-        (A::PanRight, "Move right", "Shows later time", key(Key::D), G::Time),
-        (A::ShowAll, "Show everything", "The whole run, and follow what comes", key(Key::Home), G::Time),
-        (A::FitSelection, "Fit the selection", "Zooms to what is selected", key(Key::F), G::Time),
-        (A::ViewBack, "View back", "The range that was looked at before", with(ALT, Key::ArrowLeft), G::Time),
-        (A::ViewForward, "View forward", "The range that was looked at after", with(ALT, Key::ArrowRight), G::Time),
-        (A::NextSpan, "Next span", "The next batch on the selected lane", key(Key::Period), G::Time),
-        (A::PreviousSpan, "Previous span", "The batch before on the selected lane", key(Key::Comma), G::Time),
-        (A::ToggleMarker, "Place or remove a marker", "Marks the instant that is looked at, so that it can be found again", key(Key::M), G::Time),
-        (A::NextMarker, "Next marker", "To the first marker after this moment", key(Key::J), G::Time),
-        (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Time),
+        (A::PauseResume, "Pause or resume", "Holds every thread of the loader, or plays the recording", key(Key::Space), G::Travel),
+        (A::StepForward, "Step forward", "One transition: a batch enters its next stage", key(Key::ArrowRight), G::Travel),
+        (A::StepBack, "Step back", "One transition back in the recording", key(Key::ArrowLeft), G::Travel),
+        (A::NextBatch, "Next batch", "To the next batch that the trainer gets", with(SHIFT, Key::ArrowRight), G::Travel),
+        (A::PreviousBatch, "Previous batch", "To the batch that the trainer got before", with(SHIFT, Key::ArrowLeft), G::Travel),
+        (A::NextStall, "Next stall", "To the next time the trainer waits", key(Key::N), G::Travel),
+        (A::PreviousStall, "Previous stall", "To the last time the trainer waited", key(Key::P), G::Travel),
+        (A::NextOutOfOrder, "Next arrival out of order", "To the next batch that arrives before one that should come first", key(Key::O), G::Travel),
+        (A::PreviousOutOfOrder, "Previous arrival out of order", "To the last batch that arrived before one that should come first", with(SHIFT, Key::O), G::Travel),
+        (A::NextTrouble, "Next error", "To the next error, or to where events were lost", key(Key::E), G::Travel),
+        (A::PreviousTrouble, "Previous error", "To the last error, or to where events were lost", with(SHIFT, Key::E), G::Travel),
+        (A::NextStage, "Next stage", "To where the selected batch enters its next stage", key(Key::CloseBracket), G::Travel),
+        (A::PreviousStage, "Previous stage", "To where the selected batch entered the stage before", key(Key::OpenBracket), G::Travel),
+        (A::Slower, "Play slower", "Down to a hundredth of real time", key(Key::Minus), G::Travel),
+        (A::Faster, "Play faster", "Up to ten times real time", key(Key::Plus), G::Travel),
+        (A::FollowLive, "Follow live", "Shows what happens now", key(Key::L), G::Travel),
+        (A::ZoomIn, "Zoom in", "Shows less time, in more detail", key(Key::W), G::Look),
+        (A::ZoomOut, "Zoom out", "Shows more time", key(Key::S), G::Look),
+        (A::PanLeft, "Move left", "Shows earlier time", key(Key::A), G::Look),
+        (A::PanRight, "Move right", "Shows later time", key(Key::D), G::Look),
+        (A::ShowAll, "Show everything", "The whole run, and follow what comes", key(Key::Home), G::Look),
+        (A::FitSelection, "Fit the selection", "Zooms to what is selected", key(Key::F), G::Look),
+        (A::ZoomToRange, "Zoom to the range", "Zooms to the range that was dragged on the ruler", key(Key::Z), G::Look),
+        (A::ViewBack, "View back", "The range that was looked at before", with(ALT, Key::ArrowLeft), G::Look),
+        (A::ViewForward, "View forward", "The range that was looked at after", with(ALT, Key::ArrowRight), G::Look),
+        (A::NextSpan, "Next span", "The next batch on the selected lane", key(Key::Period), G::Find),
+        (A::PreviousSpan, "Previous span", "The batch before on the selected lane", key(Key::Comma), G::Find),
+        (A::LaneUp, "Lane above", "Selects the lane above the selected one", key(Key::ArrowUp), G::Find),
+        (A::LaneDown, "Lane below", "Selects the lane below the selected one", key(Key::ArrowDown), G::Find),
+        (A::Search, "Search…", "Finds a batch, a sample, a worker, what was slow, errors", key(Key::Slash), G::Find),
+        (A::NextMatch, "Next match", "To the next thing that was searched for", key(Key::F3), G::Find),
+        (A::PreviousMatch, "Previous match", "To the last thing that was searched for", with(SHIFT, Key::F3), G::Find),
+        (A::ToggleMarker, "Place or remove a marker", "Marks the instant that is looked at, so that it can be found again", key(Key::M), G::Find),
+        (A::NextMarker, "Next marker", "To the first marker after this moment", key(Key::J), G::Find),
+        (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Find),
+        (A::ClearMarkers, "Remove all markers", "Takes every marker of this run away", None, G::Find),
         (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
         (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
-        (A::Escape, "Clear", "Takes away the selection, then the time cursor", key(Key::Escape), G::Window),
+        (A::Undo, "Undo", "Takes back the last change to the options", with(CTRL, Key::Z), G::File),
+        (A::Redo, "Redo", "Makes the change to the options again", with(CTRL_SHIFT, Key::Z), G::File),
+        (A::Escape, "Clear", "Takes away the innermost thing: a list, the selection, then the time cursor", key(Key::Escape), G::Window),
         (A::ShowDebug, "Debug", "The machine at any instant, and what happened when", key(Key::Num1), G::Window),
         (A::ShowSampling, "Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),
         (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
@@ -248,6 +352,9 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
         (A::ToggleTheme, "Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),
         (A::ToggleMotion, "Reduce motion", "Zooms and moves without animation, or with it", None, G::Window),
+        (A::ToggleAsking, "Ask before a run is lost", "Asks whether to save a run before another one takes its place, or does not", None, G::Window),
+        (A::ShowMessages, "Errors and warnings", "What the loader complained about, and when", with(CTRL, Key::M), G::Window),
+        (A::Palette, "All actions…", "Finds an action, or something in the run, by typing", with(CTRL, Key::K), G::Window),
         (A::Help, "Help", "Shows all keys", key(Key::Questionmark), G::Window),
         (A::Quit, "Quit", "Closes the window", with(CTRL, Key::Q), G::Window),
     ]
@@ -271,6 +378,30 @@ impl Action {
     }
 }
 
+impl Action {
+    /// Every key with the action it stands for. Keys with modifiers come first: without them they would be taken for others.
+    pub fn shortcuts() -> Vec<(KeyboardShortcut, Self)> {
+        let first = Self::all().filter_map(|a| Some((a.info().shortcut?, a)));
+        let also = ALSO.iter();
+        let also = also.map(|(action, m, key)| (KeyboardShortcut::new(*m, *key), *action));
+        let mut all: Vec<_> = first.chain(also).collect();
+        let modifiers = |m: Modifiers| [m.shift, m.alt, m.command].iter().filter(|m| **m).count();
+        all.sort_by_key(|(s, _)| std::cmp::Reverse(modifiers(s.modifiers)));
+        all
+    }
+
+    /// Its keys as they stand in the help: `Home or 0`.
+    pub fn all_keys(self, ctx: &Context) -> String {
+        let mut text = self.info().keys(ctx);
+        for (_, m, key) in ALSO.iter().filter(|(a, ..)| *a == self) {
+            let also = KeyboardShortcut::new(*m, *key);
+            text += " or ";
+            text += &ctx.format_shortcut(&also);
+        }
+        text
+    }
+}
+
 impl From<Action> for Command {
     fn from(action: Action) -> Self {
         Self::Act(action)
@@ -278,37 +409,4 @@ impl From<Action> for Command {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn no_two_actions_share_a_key() {
-        let mut seen = std::collections::HashMap::new();
-        for action in Action::all() {
-            if let Some(shortcut) = action.info().shortcut
-                && let Some(other) = seen.insert((shortcut.modifiers, shortcut.logical_key), action)
-            {
-                panic!("{other:?} and {action:?} share {shortcut:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_table_is_in_the_order_of_the_actions() {
-        for (k, (action, ..)) in TABLE.iter().enumerate() {
-            assert_eq!(*action as usize, k, "{action:?}");
-        }
-    }
-
-    #[test]
-    fn names_are_in_sentence_case_and_unique() {
-        let mut names = BTreeSet::new();
-        for action in Action::all() {
-            let info = action.info();
-            assert!(names.insert(info.name), "{} twice", info.name);
-            assert!(!info.tooltip.ends_with('.') && info.name.starts_with(char::is_uppercase));
-        }
-    }
-}
+mod tests;

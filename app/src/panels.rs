@@ -3,10 +3,16 @@
 pub mod batches;
 pub mod help;
 pub mod inspector;
+mod menus;
+pub mod messages;
 pub mod notices;
 pub mod options;
+pub mod palette;
 pub mod plots;
+pub mod question;
 pub mod sampling;
+pub mod search;
+mod signs;
 pub mod status;
 pub mod toolbar;
 pub mod transport;

@@ -6,7 +6,20 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::RunOptions;
 use serde::{Deserialize, Serialize};
 
+use crate::state::Splits;
 use crate::view::Workspace;
+
+/// What the user wants of animations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Motion {
+    /// As the system asks.
+    #[default]
+    System,
+    /// None.
+    Reduced,
+    /// All.
+    Full,
+}
 
 /// What is remembered from one start to the next.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,8 +35,12 @@ pub struct Prefs {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
-    /// No animation.
-    pub reduce_motion: bool,
+    /// What the user wants of animations.
+    pub motion: Motion,
+    /// How wide the panels are.
+    pub splits: Splits,
+    /// Ask before a run that was not saved is replaced.
+    pub asks: bool,
     /// Recently opened or saved, latest first.
     pub recent: Vec<PathBuf>,
 }
@@ -36,7 +53,9 @@ impl Default for Prefs {
             workspace: Workspace::default(),
             options_open: true,
             inspector_open: true,
-            reduce_motion: false,
+            motion: Motion::System,
+            splits: Splits::default(),
+            asks: true,
             recent: Vec::new(),
         }
     }

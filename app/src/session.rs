@@ -1,4 +1,4 @@
-//! Where events come from: the embedded engine, or a file. The only module that names the engine.
+//! Where events come from: the embedded engine, its simulator, or a file. The only module that names the engine.
 //!
 //! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
@@ -12,8 +12,11 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
 use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
 
+use crate::landmarks::Landmarks;
+
 mod file;
 mod recorder;
+mod simulator;
 
 use file::write_copy;
 pub use file::{read_run, refusal};
@@ -30,8 +33,17 @@ pub enum Update {
     Loaded {
         /// What was in it.
         run: Box<Run>,
+        /// What can be jumped to in it.
+        landmarks: Box<Landmarks>,
         /// True if it ends in the middle.
         cut: bool,
+    },
+    /// A run has been simulated.
+    Simulated {
+        /// What happened in it.
+        run: Box<Run>,
+        /// What can be jumped to in it.
+        landmarks: Box<Landmarks>,
     },
     /// Nothing more will come. The sentence says what ended it, if it was an error.
     Ended(Option<String>),
@@ -152,6 +164,7 @@ impl Session {
                     Ok(_) if cancel.load(Ordering::Acquire) => None,
                     Ok((run, cut)) => {
                         let _ = out.send(Update::Loaded {
+                            landmarks: Box::new(Landmarks::of(&run)),
                             run: Box::new(run),
                             cut,
                         });
@@ -171,6 +184,35 @@ impl Session {
         Ok(Self {
             updates,
             origin: Origin::File { path, cancel },
+            to_window,
+            wake,
+        })
+    }
+
+    /// Works a run out with a virtual clock. What comes of it is told as an [`Update`].
+    ///
+    /// # Errors
+    /// If the options are refused or the system gives no thread.
+    pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
+        check(options)?;
+        let (to_window, updates) = unbounded();
+        let log = SharedLog::default();
+        let job = simulator::Job {
+            options: options.clone(),
+            shared: Arc::clone(&log),
+            out: to_window.clone(),
+            wake: Arc::clone(&wake),
+        };
+        Builder::new()
+            .name("simulator".to_owned())
+            .spawn(move || job.run())
+            .map_err(SessionError::Thread)?;
+        Ok(Self {
+            updates,
+            origin: Origin::Engine {
+                control: RunControl::default(),
+                log,
+            },
             to_window,
             wake,
         })

@@ -4,9 +4,16 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use eframe::egui::ThemePreference;
-use loadscope_trace::{Machine, Nanos, Run, RunOptions, Transition};
+use loadscope_trace::{Machine, Nanos, Origin, Run, RunOptions, Transition};
+use serde::{Deserialize, Serialize};
 
+use crate::history::History;
+use crate::landmarks::{Goal, Landmarks};
 use crate::markers::Markers;
+use crate::palette::Palette;
+use crate::prefs::Motion;
+use crate::question::Question;
+use crate::search::Search;
 use crate::timeline::group::Group;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
@@ -23,6 +30,8 @@ pub enum Source {
         /// 0 to 1.
         share: f32,
     },
+    /// The simulator works the run out.
+    Simulating,
     /// The engine runs.
     Live {
         /// True while the gate holds it.
@@ -46,7 +55,32 @@ impl Source {
     }
 }
 
-/// Something the user should know, shown in place until it is dismissed.
+/// What the engine, held at the gate, is let go on for, one transition at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seek {
+    /// What is to happen.
+    pub goal: Goal,
+    /// How far the run was.
+    pub step: usize,
+    /// What time it was.
+    pub now: Nanos,
+    /// How many transitions there were when the last one was asked for.
+    pub asked_at: Option<usize>,
+}
+
+/// How wide the user made the panels, points; 0: as they come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Splits {
+    /// Width of the options.
+    pub options: f32,
+    /// Width of the inspector.
+    pub inspector: f32,
+    /// Height of the machine.
+    pub machine: f32,
+}
+
+/// Something that went wrong or was lost, shown in place until it is dismissed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Red or not.
@@ -76,12 +110,32 @@ pub struct State {
     pub run: Run,
     /// The form.
     pub options: RunOptions,
+    /// What was changed in the form.
+    pub history: History,
     /// Why the form cannot be run as it is.
     pub options_error: Option<String>,
     /// What the middle of the window is for.
     pub workspace: Workspace,
     /// Instants to be found again.
     pub markers: Markers,
+    /// Where in the run are moments to jump to.
+    pub landmarks: Landmarks,
+    /// What the buttons for the next and the previous one of its kind go to.
+    pub goal: Goal,
+    /// What the held engine is let go on for.
+    pub seeking: Option<Seek>,
+    /// What is looked for in the run.
+    pub search: Search,
+    /// The palette, while it is open.
+    pub palette: Option<Palette>,
+    /// What has to be answered first.
+    pub question: Option<Question>,
+    /// Number of events that the run had when it was saved last.
+    pub saved: Option<u64>,
+    /// Ask before a run that was not saved is replaced.
+    pub asks: bool,
+    /// Why the last key did nothing, or what has just been done.
+    pub hint: Option<String>,
     /// The range on the screen.
     pub view: Option<TimeView>,
     /// The instant that is looked at.
@@ -106,6 +160,8 @@ pub struct State {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
+    /// The list of errors and warnings is shown.
+    pub messages_open: bool,
     /// The help sheet is shown.
     pub help_open: bool,
     /// The file that the recording is being written to.
@@ -118,8 +174,16 @@ pub struct State {
     pub views_before: Vec<Option<TimeView>>,
     /// The ranges that were looked at after, nearest last.
     pub views_after: Vec<Option<TimeView>>,
-    /// No animation.
+    /// What the user wants of animations.
+    pub motion: Motion,
+    /// The system asks for no animation.
+    pub system_still: bool,
+    /// No animation for this start.
+    pub still_for_now: bool,
+    /// No animation: what follows from the three.
     pub still: bool,
+    /// How wide the panels are.
+    pub splits: Splits,
     /// How long the last frame took the window, ms: its own cost.
     pub frame_ms: f32,
 }
@@ -127,7 +191,27 @@ pub struct State {
 impl State {
     /// True if there is something to look at.
     pub fn has_run(&self) -> bool {
-        !matches!(self.source, Source::None | Source::Loading { .. })
+        !matches!(
+            self.source,
+            Source::None | Source::Loading { .. } | Source::Simulating
+        )
+    }
+
+    /// True if there is something of the engine's that would be gone for good.
+    pub fn is_unsaved(&self) -> bool {
+        let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
+            && self.run.info.origin == Origin::Engine;
+        of_engine && !self.run.batches().is_empty() && self.saved != Some(self.run.events())
+    }
+
+    /// Number of transitions that have happened at the instant that is looked at.
+    pub fn step(&self) -> usize {
+        let transitions = self.run.transitions();
+        match self.cursor {
+            Cursor::Live => transitions.len(),
+            Cursor::At(at) => transitions.partition_point(|t| t.at <= at),
+            Cursor::Step(step) => step.min(transitions.len()),
+        }
     }
 
     /// The instant that is looked at.
@@ -157,9 +241,7 @@ impl State {
 
     /// The transition that led to the machine that is looked at.
     pub fn last_transition(&self) -> Option<&Transition> {
-        self.run
-            .transitions()
-            .get(self.machine().step.checked_sub(1)?)
+        self.run.transitions().get(self.step().checked_sub(1)?)
     }
 
     /// The range on the screen: the chosen one, or the whole run.

@@ -194,6 +194,19 @@ pub fn install(ctx: &Context) {
     }
 }
 
+/// Lets panels slide and things fade, or not.
+pub fn set_motion(ctx: &Context, moves: bool) {
+    let time = if moves {
+        Style::default().animation_time
+    } else {
+        0.0
+    };
+    let now = ctx.global_style().animation_time;
+    if now != time {
+        ctx.all_styles_mut(|style| style.animation_time = time);
+    }
+}
+
 /// Follows the user's choice of theme.
 pub fn set_preference(ctx: &Context, preference: ThemePreference) {
     ctx.set_theme(preference);
@@ -275,6 +288,8 @@ fn visuals(palette: &Palette) -> Visuals {
         palette.fetch
     };
     v.weak_text_color = Some(palette.weak);
+    // Nothing blinks, and a window at rest is not drawn.
+    v.text_cursor.blink = false;
     v.warn_fg_color = palette.held;
     v.error_fg_color = palette.stall;
     // Grey, since every hue means a stage.
@@ -297,7 +312,8 @@ fn visuals(palette: &Palette) -> Visuals {
     }
     w.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
     w.hovered.bg_stroke = Stroke::new(1.0, mix(0.3));
-    w.active.bg_stroke = Stroke::new(1.0, mix(0.4));
+    // Also what has the keyboard: that has to be seen at once.
+    w.active.bg_stroke = Stroke::new(1.0, palette.strong);
     v
 }
 

@@ -8,6 +8,7 @@ mod body;
 pub mod chart;
 mod detail;
 pub mod flow;
+pub mod found;
 pub mod group;
 mod head;
 pub mod hit;
@@ -120,9 +121,15 @@ impl Timeline {
         };
         body::contents(ui, &stage.pinned, &scene, &mut self.pinned, &mut asks);
         overlay::paint(ui, &stage, &scene);
+        found::paint_outlines(ui, &stage, &scene, &found_here(&scene, &axis));
         self.paint_lines(ui, &areas, &scene);
         legend.show(ui, areas.legend, &scene, &mut asks);
         asks.finish(&scene, &mut self.motion)
+    }
+
+    /// The next change to `view` comes from a hand, so that nothing glides behind it.
+    pub fn expect(&mut self, view: crate::view::TimeView) {
+        self.motion.expect(view);
     }
 
     /// The time under the pointer: what zooming in and out by key should hold still.
@@ -144,6 +151,12 @@ impl Timeline {
             ruler::paint_hover(&painter, strip, height, scene, t);
         }
     }
+}
+
+/// What the search found, as far as it is on `axis`.
+fn found_here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<found::Found> {
+    let search = &scene.state.search;
+    found::on_screen(&scene.state.run, search.hits(), search.current, axis)
 }
 
 fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {

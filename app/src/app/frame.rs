@@ -8,8 +8,8 @@ use crate::headline::Headline;
 use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::plots::Plots;
-use crate::panels::{help, notices, options, status, toolbar, welcome};
-use crate::state::{Lower, State};
+use crate::panels::{help, messages, notices, options, palette, search, status, toolbar, welcome};
+use crate::state::{Lower, Splits, State};
 use crate::theme::Palette;
 use crate::timeline::Timeline;
 use crate::view::Workspace;
@@ -30,26 +30,25 @@ impl App {
             .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
         Panel::bottom("status")
             .frame(frame(12, 4))
-            .show(ui, |ui| status::show(ui, state));
-        if !state.notices.is_empty() {
-            Panel::top("notices")
-                .frame(frame(12, 4))
-                .show(ui, |ui| commands.extend(notices::show(ui, state)));
-        }
+            .exact_size(notices::STATUS)
+            .show(ui, |ui| commands.extend(status::show(ui, state)));
+        let mut splits = state.splits;
         let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
         Panel::left("options")
             .frame(frame(12, 0))
-            .default_size(268.0)
+            .default_size(or(splits.options, 268.0))
             .size_range(220.0..=420.0)
             .show_collapsible(ui, &mut options_open, |ui| {
+                splits.options = ui.max_rect().width() + 24.0;
                 commands.extend(options::show(ui, state));
             });
         if state.has_run() {
             Panel::right("inspector")
                 .frame(frame(12, 8))
-                .default_size(300.0)
+                .default_size(or(splits.inspector, 300.0))
                 .size_range(240.0..=640.0)
                 .show_collapsible(ui, &mut inspector_open, |ui| {
+                    splits.inspector = ui.max_rect().width() + 24.0;
                     commands.extend(self.inspector.show(ui, state));
                 });
         }
@@ -66,6 +65,7 @@ impl App {
                 commands.extend(Self::debug(
                     ui,
                     state,
+                    &mut splits,
                     self.headline.as_ref(),
                     &mut self.machine,
                     &mut self.timeline,
@@ -77,6 +77,12 @@ impl App {
             }
         });
         commands.extend(help::show(ui, state));
+        commands.extend(messages::show(ui, state));
+        commands.extend(search::show(ui, state));
+        commands.extend(notices::show(ui, state));
+        commands.extend(palette::show(ui, state));
+        // What the user drags is remembered; it changes nothing that is shown.
+        self.state.splits = splits;
         commands
     }
 
@@ -84,6 +90,7 @@ impl App {
     fn debug(
         ui: &mut Ui,
         state: &State,
+        splits: &mut Splits,
         headline: Option<&Headline>,
         machine: &mut MachineView,
         timeline: &mut Timeline,
@@ -113,9 +120,12 @@ impl App {
         Panel::top("machine")
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
-            .default_size((height * 0.42).clamp(200.0, 400.0))
+            .default_size(or(splits.machine, (height * 0.42).clamp(200.0, 400.0)))
             .size_range(160.0..=tallest)
-            .show(ui, |ui| commands.extend(machine.show(ui, state)));
+            .show(ui, |ui| {
+                splits.machine = ui.max_rect().height();
+                commands.extend(machine.show(ui, state));
+            });
         Panel::top("lower tabs")
             .frame(frame)
             .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
@@ -130,4 +140,9 @@ impl App {
             });
         commands
     }
+}
+
+/// A size that was remembered, or the one it has at first.
+fn or(remembered: f32, first: f32) -> f32 {
+    if remembered > 0.0 { remembered } else { first }
 }

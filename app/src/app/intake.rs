@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use loadscope_trace::{Event, EventKind, Level, Run};
+use loadscope_trace::Run;
 
 use super::App;
 use crate::prefs::Prefs;
 use crate::session::Update;
-use crate::state::{Notice, Source};
+use crate::state::Source;
+use crate::view::Cursor;
 
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
@@ -34,7 +35,6 @@ impl App {
             Update::Events(events) => {
                 for event in &events {
                     self.state.run.apply(event);
-                    self.show_warning(event);
                 }
             }
             Update::Loading(share) => {
@@ -42,15 +42,27 @@ impl App {
                     *shown = share;
                 }
             }
-            Update::Loaded { run, cut } => self.loaded(*run, cut),
+            Update::Loaded {
+                run,
+                landmarks,
+                cut,
+            } => {
+                self.state.landmarks = *landmarks;
+                self.loaded(*run, cut);
+            }
+            Update::Simulated { run, landmarks } => {
+                self.state.landmarks = *landmarks;
+                self.simulated(*run);
+            }
             Update::Ended(error) => self.ended(error),
             Update::Saved(path) => {
                 self.state.saving = None;
                 Prefs::remember(&mut self.state.recent, &path);
-                self.state.notices.push(Notice {
-                    is_error: false,
-                    text: format!("Saved to {}", path.display()),
-                });
+                self.state.saved = self.saving.take();
+                self.state.hint = Some(format!("Saved to {}", path.display()));
+                // What waited for it can go on.
+                let waiting = self.state.question.take_if(|q| q.saving);
+                self.after_saving = waiting.map(|q| q.then);
             }
             Update::NotSaved(text) => {
                 self.state.saving = None;
@@ -60,16 +72,26 @@ impl App {
         }
     }
 
-    /// What PyTorch would print as a `UserWarning` is shown in place.
-    fn show_warning(&mut self, event: &Event) {
-        if let EventKind::Message(message) = &event.kind
-            && message.level == Level::Warning
-        {
-            self.state.notices.push(Notice {
-                is_error: false,
-                text: message.text.clone(),
-            });
+    /// The form shows what made a recording; what stood there can be had back.
+    fn show_options(&mut self, options: loadscope_trace::RunOptions) {
+        let state = &mut self.state;
+        if options != state.options {
+            state.history.let_go();
+            state.history.change(&state.options);
+            state.history.let_go();
+            state.options = options;
         }
+        self.check_options();
+    }
+
+    /// A simulated run has happened at once; one looks at its beginning.
+    fn simulated(&mut self, run: Run) {
+        let note = run.messages().first().map(|(_, m)| m.text.as_str());
+        let note = note.unwrap_or("Simulated");
+        self.state.hint = Some(format!("Space plays it, → steps. {note}"));
+        self.state.run = run;
+        self.state.source = Source::Finished;
+        self.state.cursor = Cursor::Step(0);
     }
 
     fn loaded(&mut self, run: Run, cut: bool) {
@@ -87,8 +109,7 @@ impl App {
             self.complain(text);
         }
         // The form shows what made this recording, ready to be run again.
-        self.state.options = run.info.options.clone();
-        self.check_options();
+        self.show_options(run.info.options.clone());
         self.state.run = run;
         self.state.source = Source::Recording { path, cut };
     }
@@ -100,7 +121,7 @@ impl App {
                 self.state.source = Source::None;
             }
             Source::Live { .. } => self.state.source = Source::Finished,
-            Source::Loading { .. } => self.state.source = Source::None,
+            Source::Loading { .. } | Source::Simulating => self.state.source = Source::None,
             _ => {}
         }
         if let Some(error) = error {

@@ -19,13 +19,14 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
         .show(ui.ctx(), |ui| {
             ui.horizontal_top(|ui| {
-                for groups in [&Group::ALL[..1], &Group::ALL[1..2], &Group::ALL[2..]] {
+                for groups in [&Group::ALL[..2], &Group::ALL[2..4], &Group::ALL[4..]] {
                     ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
                     ui.add_space(space::GROUP);
                 }
             });
             ui.add_space(space::GAP);
-            let mouse = "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range";
+            let mouse = "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
+                         W, S, A and D go on while they are held";
             ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
         });
     if open {
@@ -41,8 +42,8 @@ fn group(ui: &mut Ui, group: Group) {
         .num_columns(2)
         .spacing([12.0, 4.0])
         .show(ui, |ui| {
-            for info in Action::all().map(|a| a.info()).filter(|i| i.group == group) {
-                let keys = info.keys(ui.ctx());
+            for action in Action::all().filter(|a| a.info().group == group) {
+                let (info, keys) = (action.info(), action.all_keys(ui.ctx()));
                 if keys.is_empty() {
                     continue;
                 }

@@ -1,95 +1,148 @@
-//! The status line: where the events come from, the clock, what was lost, and what watching costs.
+//! The status line: where the events come from, the clock, what has just been done, what was lost, and what watching costs.
 
-use eframe::egui::{Align, Layout, RichText, Ui};
+use eframe::egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::{Level, Stage};
 
+use crate::command::{Action, Command};
 use crate::format;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size, words};
 use crate::view::Cursor;
 
+/// The longest name of a data set that is written out, points.
+const DATASET: f32 = 200.0;
+
 /// Shows the status line.
-pub fn show(ui: &mut Ui, state: &State) {
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    ui.horizontal_centered(|ui| {
+        left(ui, state);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            right(ui, state, &mut commands);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| middle(ui, state));
+        });
+    });
+    commands
+}
+
+fn small(text: impl Into<String>, colour: Color32) -> RichText {
+    RichText::new(text).font(words(size::SMALL)).color(colour)
+}
+
+fn left(ui: &mut Ui, state: &State) {
+    let weak = Palette::of(ui).weak;
+    ui.label(small(origin(state), weak));
+    if let Some(path) = &state.saving {
+        ui.separator();
+        ui.label(small(format!("Saving to {}…", path.display()), weak));
+    }
+    if !state.has_run() {
+        return;
+    }
+    let info = &state.run.info;
+    ui.separator();
+    ui.scope(|ui| {
+        ui.set_max_width(DATASET);
+        ui.add(Label::new(small(&info.dataset, weak)).truncate());
+    });
+    ui.separator();
+    let now = format!("{:.3} ms", state.now().as_millis_f64());
+    let now = RichText::new(format!("t = {now:>12}")).font(mono(size::SMALL));
+    ui.label(now.color(weak));
+    if let Some(pinning) = &info.pinning {
+        ui.separator();
+        ui.label(small(format!("pinned: {pinning}"), weak));
+    }
+}
+
+fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    if !state.has_run() {
+        return;
+    }
     let palette = Palette::of(ui);
-    let small = |text: String| {
-        RichText::new(text)
-            .font(words(size::SMALL))
-            .color(palette.weak)
-    };
+    let run = &state.run;
     let digits = |text: String| {
         RichText::new(text)
             .font(mono(size::SMALL))
             .color(palette.weak)
     };
-    ui.horizontal(|ui| {
-        let run = &state.run;
-        ui.label(small(origin(state)));
-        if let Some(path) = &state.saving {
-            ui.separator();
-            ui.label(small(format!("Saving to {}…", path.display())));
+    ui.label(digits(format!("frame {:4.1} ms", state.frame_ms)))
+        .on_hover_text("What drawing the window costs the processor");
+    ui.separator();
+    ui.label(digits(format!("{} events", format::count(run.events()))));
+    if run.dropped() > 0 {
+        ui.separator();
+        let text = format!("{} events lost", format::count(run.dropped()));
+        ui.label(small(text, palette.stall).strong()).on_hover_text(
+            "The loader was faster than the window; what is shown has gaps. \
+             Record to a file without the window to lose nothing",
+        );
+    }
+    let (late, odd) = run.anomalies();
+    let (errors, warnings) = state.landmarks.counts();
+    for (count, one, many, colour) in [
+        (
+            late + odd,
+            "event out of place",
+            "events out of place",
+            palette.stall,
+        ),
+        (errors as u64, "error", "errors", palette.stall),
+        (warnings as u64, "warning", "warnings", palette.weak),
+    ] {
+        if count == 0 {
+            continue;
         }
-        if state.has_run() {
-            ui.separator();
-            ui.label(small(run.info.dataset.clone()));
-            ui.separator();
-            ui.label(digits(format!(
-                "t = {:>12}",
-                format!("{:.3} ms", state.now().as_millis_f64())
-            )));
-            if let Some(pinning) = &run.info.pinning {
-                ui.separator();
-                ui.label(small(format!("pinned: {pinning}")));
-            }
+        ui.separator();
+        let text = format::plural(count, one, many);
+        let button = Button::new(small(&text, colour)).frame(false).small();
+        let response = ui.add(button.selected(state.messages_open));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
+        let keys = Action::ShowMessages.info().keys(ui.ctx());
+        let tip = format!("{}  {keys}", Action::ShowMessages.info().tooltip);
+        if response.on_hover_text(tip).clicked() {
+            commands.push(Action::ShowMessages.into());
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !state.has_run() {
-                return;
-            }
-            ui.label(digits(format!("frame {:4.1} ms", state.frame_ms)))
-                .on_hover_text("What drawing the window costs the processor");
-            ui.separator();
-            ui.label(digits(format!("{} events", format::count(run.events()))));
-            if run.dropped() > 0 {
-                let text = format!("{} events lost", format::count(run.dropped()));
-                let text = RichText::new(text)
-                    .font(words(size::SMALL))
-                    .color(palette.stall)
-                    .strong();
-                ui.label(text).on_hover_text(
-                    "The loader was faster than the window; what is shown has gaps. \
-                     Record to a file without the window to lose nothing",
-                );
-            }
-            let (late, odd) = run.anomalies();
-            if late + odd > 0 {
-                ui.separator();
-                ui.colored_label(
-                    palette.stall,
-                    small(format!("{} events out of place", format::count(late + odd))),
-                );
-            }
-            let errors = run
-                .messages()
-                .iter()
-                .filter(|(_, m)| m.level == Level::Error)
-                .count();
-            if errors > 0 {
-                ui.separator();
-                let text = format::plural(errors as u64, "error", "errors");
-                ui.label(
-                    RichText::new(text)
-                        .font(words(size::SMALL))
-                        .color(palette.stall),
-                );
-            }
-        });
-    });
+    }
+}
+
+/// What has just been done or why nothing happened; else the last warning, quietly.
+fn middle(ui: &mut Ui, state: &State) {
+    let palette = Palette::of(ui);
+    let (text, colour) = if let Some(hint) = &state.hint {
+        (hint.as_str(), palette.strong)
+    } else if let Some(last) = last_warning(state) {
+        (last, palette.weak)
+    } else {
+        return;
+    };
+    ui.separator();
+    let line = text.lines().next().unwrap_or_default();
+    let label = ui.add(Label::new(small(line, colour)).truncate());
+    if line != text {
+        label.on_hover_text(text);
+    }
+}
+
+fn last_warning(state: &State) -> Option<&str> {
+    if !state.has_run() {
+        return None;
+    }
+    // Errors are shown elsewhere. Behind very many of them a warning may go unshown; it is counted and listed.
+    let last = state.landmarks.said().iter().rev().take(100);
+    let messages = last.filter_map(|k| state.run.messages().get(*k as usize));
+    let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);
+    warnings.next().map(|(_, m)| m.text.as_str())
 }
 
 fn origin(state: &State) -> String {
     match &state.source {
         Source::None => "No run".to_owned(),
         Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
+        Source::Simulating => "Simulating".to_owned(),
+        Source::Live { .. } if state.seeking.is_some() => {
+            "Live, going on step by step (Esc stops)".to_owned()
+        }
         Source::Live { paused } => {
             let paused = if *paused { ", paused" } else { "" };
             let past = match state.cursor {

@@ -1,111 +1,52 @@
 //! The toolbar: menus, the transport, the verdict.
 
-use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Ui};
+use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
 use crate::headline::Headline;
-use crate::panels::transport;
+use crate::panels::signs::Sign;
+use crate::panels::{menus, transport};
 use crate::state::{Lower, State};
-use crate::theme::{Palette, heading, size, words};
-use crate::update::is_possible;
+use crate::theme::{Palette, heading, mono, size, words};
 use crate::view::{Item, Workspace};
 
 /// Shows menus and transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     MenuBar::new().ui(ui, |ui| {
-        menus(ui, state, &mut commands);
+        menus::show(ui, state, &mut commands);
+        // From here on it is a toolbar: its buttons look like buttons.
+        *ui.style_mut() = (*ui.global_style()).clone();
         ui.separator();
         workspaces(ui, state, &mut commands);
         ui.separator();
         transport::show(ui, state, &mut commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            for (action, on) in [
-                (Action::ToggleInspector, state.inspector_open),
-                (Action::ToggleOptions, state.options_open),
+            ui.spacing_mut().item_spacing.x = 2.0;
+            for (action, sign, on) in [
+                (
+                    Action::ToggleInspector,
+                    Sign::PanelRight,
+                    state.inspector_open,
+                ),
+                (Action::ToggleOptions, Sign::PanelLeft, state.options_open),
             ] {
-                toggle(ui, action, on, &mut commands);
+                transport::button(ui, state, action, sign, "", on, &mut commands);
+            }
+            let info = Action::Palette.info();
+            let keys = info.keys(ui.ctx());
+            let keys = RichText::new(keys).font(mono(size::SMALL));
+            let response = ui.add(Button::new(("Actions", keys.weak())));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
+            if response
+                .on_hover_text(format!("{}\n{}", info.name, info.tooltip))
+                .clicked()
+            {
+                commands.push(Action::Palette.into());
             }
         });
     });
     commands
-}
-
-fn menus(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    use Action as A;
-    let mut menu = |ui: &mut Ui, title: &str, actions: &[Option<Action>]| {
-        ui.menu_button(title, |ui| {
-            ui.set_min_width(220.0);
-            for action in actions {
-                match action {
-                    Some(action) => entry(ui, state, *action, commands),
-                    None => _ = ui.separator(),
-                }
-            }
-        });
-    };
-    let s = Some;
-    menu(
-        ui,
-        "File",
-        &[
-            s(A::RunDemo),
-            s(A::Open),
-            s(A::ChooseFolder),
-            None,
-            s(A::Save),
-            s(A::Close),
-            None,
-            s(A::Quit),
-        ],
-    );
-    menu(
-        ui,
-        "Loader",
-        &[
-            s(A::Run),
-            s(A::Stop),
-            s(A::PauseResume),
-            None,
-            s(A::StepForward),
-            s(A::StepBack),
-            s(A::NextBatch),
-            s(A::PreviousBatch),
-            s(A::NextStall),
-            s(A::PreviousStall),
-            None,
-            s(A::FollowLive),
-            None,
-            s(A::ToggleMarker),
-            s(A::NextMarker),
-            s(A::PreviousMarker),
-        ],
-    );
-    menu(
-        ui,
-        "View",
-        &[
-            s(A::ShowDebug),
-            s(A::ShowSampling),
-            None,
-            s(A::ShowTimeline),
-            s(A::ShowBatches),
-            s(A::ShowPlots),
-            None,
-            s(A::ZoomIn),
-            s(A::ZoomOut),
-            s(A::ShowAll),
-            s(A::FitSelection),
-            s(A::ViewBack),
-            s(A::ViewForward),
-            None,
-            s(A::ToggleOptions),
-            s(A::ToggleInspector),
-            s(A::ToggleTheme),
-            s(A::ToggleMotion),
-        ],
-    );
-    menu(ui, "Help", &[s(A::Help)]);
 }
 
 /// The switch between workspaces.
@@ -123,23 +64,12 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     });
 }
 
-fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
-    let info = action.info();
-    let mut button = Button::new(info.name);
-    if info.shortcut.is_some() {
-        button = button.shortcut_text(info.keys(ui.ctx()));
-    }
-    let response = ui.add_enabled(is_possible(state, action), button);
-    if response.on_hover_text(info.tooltip).clicked() {
-        commands.push(action.into());
-        ui.close();
-    }
-}
-
 fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
     let info = action.info();
     let response = ui.add(Button::new(info.name).selected(on));
-    if response.on_hover_text(info.tooltip).clicked() {
+    let keys = info.keys(ui.ctx());
+    let tip = format!("{}  {keys}\n{}", info.name, info.tooltip);
+    if response.on_hover_text(tip).clicked() {
         commands.push(action.into());
     }
 }

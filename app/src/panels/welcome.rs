@@ -31,6 +31,14 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 commands.extend(loading(ui, path, *share));
                 return;
             }
+            if state.source == Source::Simulating {
+                ui.label("Simulating the run");
+                let cancel = ui
+                    .button("Cancel")
+                    .on_hover_text("Back to the welcome screen");
+                commands.extend(cancel.clicked().then_some(Action::Close.into()));
+                return;
+            }
             commands.extend(choices(ui));
             commands.extend(recent(ui, state));
         });

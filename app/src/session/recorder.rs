@@ -238,7 +238,7 @@ impl Log {
 }
 
 /// A log in memory that others may read while it grows.
-struct Memory(SharedLog);
+pub(super) struct Memory(pub SharedLog);
 
 impl Write for Memory {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

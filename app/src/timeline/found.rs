@@ -105,7 +105,12 @@ fn place(run: &Run, hit: Hit, is_current: bool) -> Option<Found> {
 }
 
 /// Outlines in the lanes.
-pub(super) fn paint_outlines(ui: &Ui, stage: &overlay::Stage<'_>, scene: &Scene<'_>, all: &[Found]) {
+pub(super) fn paint_outlines(
+    ui: &Ui,
+    stage: &overlay::Stage<'_>,
+    scene: &Scene<'_>,
+    all: &[Found],
+) {
     for found in all {
         let Some(lane) = found.lane else {
             continue;
@@ -186,7 +191,11 @@ mod tests {
         let hits: Vec<Hit> = [3, 4, 500, 900].map(Hit::Batch).into();
         let found = on_screen(&run, &hits, Some(1), &axis(350, 60_000));
         let starts: Vec<i64> = found.iter().map(|f| f.start.0).collect();
-        assert_eq!(starts, [410, 50_010], "the first one ended before the screen");
+        assert_eq!(
+            starts,
+            [410, 50_010],
+            "the first one ended before the screen"
+        );
         assert!(found[0].is_current && !found[1].is_current);
         assert_eq!(found[0].lane, Some(Lane::Worker(0)));
     }

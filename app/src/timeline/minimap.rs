@@ -13,6 +13,7 @@ use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::{lane_ground, stack};
 use super::scene::Scene;
+use super::{found, found_here};
 use crate::theme::{self, size, space};
 use crate::view::TimeView;
 
@@ -91,6 +92,8 @@ pub(super) fn show(
         palette.weak,
     );
     painter.add(Shape::mesh(painted(scene, &whole, strip, cache)));
+    let found = found_here(scene, &whole);
+    found::paint_ticks(&painter, strip, &whole, scene, &found);
 
     let frame = window(&whole, scene.axis.view);
     if scene.state.view.is_some() {

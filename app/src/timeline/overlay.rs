@@ -18,7 +18,8 @@ pub(super) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    fn part(&self, track: Track) -> &Part<'_> {
+    /// The part that shows a track.
+    pub fn part(&self, track: Track) -> &Part<'_> {
         if self.pinned.lanes.find(track.lane).is_some() {
             &self.pinned
         } else {

@@ -9,8 +9,8 @@ use eframe::egui::{
 use loadscope_trace::Nanos;
 
 use super::input::{Asks, Drag, range};
-use super::marks;
 use super::scene::Scene;
+use super::{found, found_here, marks};
 use crate::command::Command;
 use crate::theme::{self, size};
 use crate::view::{Cursor, Item};
@@ -50,6 +50,8 @@ pub(super) fn show(
     covered.extend(pointer.map(|t| pill(&painter, strip, scene, t).0));
     covered.extend(paint_range(&painter, strip, scene, &covered));
     paint_marks(&painter, strip, scene, &covered);
+    let found = found_here(scene, &scene.axis);
+    found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, "Time ruler"));
     // After the ruler, so that a flag can be taken.

@@ -1,30 +1,166 @@
-//! Which actions make sense now. The others are grey, and their keys do nothing.
+//! Which actions make sense now. The others are grey; their keys say why they do nothing.
 
+use super::lanes::{beside, lane, neighbour};
+use super::travel::{SPEEDS, find, goal, stage};
 use crate::command::Action;
-use crate::state::State;
+use crate::landmarks::Goal;
+use crate::state::{Source, State};
+use crate::view::{Cursor, Item};
 
 /// True if `action` makes sense now.
 pub fn is_possible(state: &State, action: Action) -> bool {
-    let has_steps = !state.run.transitions().is_empty();
+    obstacle(state, action).is_none()
+}
+
+/// Why `action` makes no sense now; `None` if it does.
+pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
+    use Action as A;
+    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    let no_run = unless(state.has_run(), "There is no run yet");
+    let no_steps = no_run.or(unless(
+        !state.run.transitions().is_empty(),
+        "No batch was loaded yet",
+    ));
     match action {
-        Action::Stop => state.source.is_live(),
-        Action::Save | Action::Close => state.has_run(),
-        Action::PauseResume | Action::StepForward => state.source.is_live() || has_steps,
-        Action::StepBack
-        | Action::NextBatch
-        | Action::PreviousBatch
-        | Action::NextStall
-        | Action::PreviousStall
-        | Action::FollowLive
-        | Action::ZoomIn
-        | Action::ZoomOut
-        | Action::ShowAll => has_steps,
-        Action::ToggleMarker => has_steps,
-        Action::NextMarker => state.markers.after(state.now()).is_some(),
-        Action::PreviousMarker => state.markers.before(state.now()).is_some(),
-        Action::FitSelection => state.selection.is_some(),
-        Action::ViewBack => !state.views_before.is_empty(),
-        Action::ViewForward => !state.views_after.is_empty(),
-        _ => true,
+        A::Stop => unless(state.source.is_live(), "Nothing is running"),
+        A::Save => no_run.or(unless(
+            !matches!(state.source, Source::Simulating),
+            "The simulation is not finished",
+        )),
+        A::Close => unless(
+            !matches!(state.source, Source::None),
+            "There is nothing to close",
+        ),
+        A::Undo => unless(state.history.can_undo(), "Nothing was changed in the form"),
+        A::Redo => unless(state.history.can_redo(), "No change was taken back"),
+        A::PauseResume if state.source.is_live() => None,
+        A::StepForward if state.source.is_live() => None,
+        A::StepForward => no_steps.or(unless(
+            state.step() < state.run.transitions().len(),
+            "This is the last event of the run",
+        )),
+        A::StepBack => no_steps.or(unless(
+            state.step() > 0,
+            "This is before the first event of the run",
+        )),
+        A::Slower => no_steps.or(unless(
+            state.speed > SPEEDS[0],
+            "Slower than a hundredth of real time is a step at a time",
+        )),
+        A::Faster => no_steps.or(unless(
+            state.speed < SPEEDS[SPEEDS.len() - 1],
+            "This is as fast as it goes",
+        )),
+        A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
+        A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => {
+            no_steps.or_else(|| lanes(state, action))
+        }
+        A::NextMatch | A::PreviousMatch => no_run.or_else(|| matches(state)),
+        A::ClearMarkers => unless(
+            !state.markers.all().is_empty(),
+            "There is no marker: press M to place one",
+        ),
+        A::Search | A::ToggleInspector => no_run,
+        A::ShowMessages => no_run,
+        _ => no_steps_for(state, action, no_steps),
+    }
+}
+
+/// The actions that need something to look at.
+fn no_steps_for(
+    state: &State,
+    action: Action,
+    no_steps: Option<&'static str>,
+) -> Option<&'static str> {
+    use Action as A;
+    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    match action {
+        A::PauseResume | A::FollowLive | A::ToggleMarker | A::ShowAll | A::ZoomIn => no_steps,
+        A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
+            state.view.is_some(),
+            "The whole run is on the screen: zoom in first",
+        )),
+        A::FitSelection => no_steps.or(unless(
+            matches!(
+                state.selection,
+                Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
+            ),
+            "Nothing is selected: click a batch, a lane, or drag on the ruler",
+        )),
+        A::ZoomToRange => no_steps.or(unless(
+            matches!(state.selection, Some(Item::Range(..))),
+            "No range is selected: drag on the ruler",
+        )),
+        A::ViewBack => unless(
+            !state.views_before.is_empty(),
+            "No other range was looked at before",
+        ),
+        A::ViewForward => unless(
+            !state.views_after.is_empty(),
+            "No other range was looked at after",
+        ),
+        _ => match goal(action) {
+            Some((goal, forwards)) => no_steps.or_else(|| moments(state, goal, forwards)),
+            None => None,
+        },
+    }
+}
+
+/// Why there is no such moment.
+fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
+    // What has not happened yet may still happen.
+    let waits_for_it =
+        forwards && goal != Goal::Marker && state.source.is_live() && state.cursor == Cursor::Live;
+    if waits_for_it || find(state, goal, forwards).is_some() {
+        return None;
+    }
+    Some(match (goal, forwards) {
+        (Goal::Batch, true) => "No batch is handed out after this moment",
+        (Goal::Batch, false) => "No batch was handed out before this moment",
+        (Goal::Stall, true) => "No stall after this moment",
+        (Goal::Stall, false) => "No stall before this moment",
+        (Goal::OutOfOrder, true) => "No batch arrives out of order after this moment",
+        (Goal::OutOfOrder, false) => "No batch arrived out of order before this moment",
+        (Goal::Trouble, true) => "No error and no loss after this moment",
+        (Goal::Trouble, false) => "No error and no loss before this moment",
+        (Goal::Marker, true) => "No marker after this moment: press M to place one",
+        (Goal::Marker, false) => "No marker before this moment: press M to place one",
+    })
+}
+
+fn stages(state: &State, action: Action) -> Option<&'static str> {
+    let forwards = action == Action::NextStage;
+    match state.selection.and_then(Item::batch) {
+        None => Some("No batch is selected: click one, or press / to find one"),
+        Some(_) if stage(state, forwards).is_some() => None,
+        Some(_) if forwards => Some("The selected batch enters no stage after this moment"),
+        Some(_) => Some("The selected batch entered no stage before this moment"),
+    }
+}
+
+fn lanes(state: &State, action: Action) -> Option<&'static str> {
+    use Action as A;
+    match action {
+        A::LaneUp | A::LaneDown => match beside(state, action == A::LaneDown) {
+            Some(_) => None,
+            None if action == A::LaneDown => Some("This is the last lane"),
+            None => Some("This is the first lane"),
+        },
+        _ if lane(state).is_none() => Some("No lane and no batch is selected: press ↓ for a lane"),
+        A::NextSpan if neighbour(state, true).is_none() => Some("No batch after this one here"),
+        A::PreviousSpan if neighbour(state, false).is_none() => {
+            Some("No batch before this one here")
+        }
+        _ => None,
+    }
+}
+
+fn matches(state: &State) -> Option<&'static str> {
+    if state.search.query().is_none() {
+        Some("Nothing was searched for: press / to search")
+    } else if state.search.hits().is_empty() {
+        Some("Nothing was found")
+    } else {
+        None
     }
 }

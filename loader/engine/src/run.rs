@@ -1,8 +1,8 @@
 //! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
 //! line start.
 
-mod facts;
-mod source;
+pub(crate) mod facts;
+pub(crate) mod source;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -111,6 +111,8 @@ pub struct Run {
     pub(crate) ended: bool,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
+    /// When the observer told that it had lost events, and how many.
+    pub(crate) losses: Vec<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
 }
@@ -160,7 +162,10 @@ impl Run {
                 series.push(at, gauge.value);
             }
             EventKind::Message(message) => self.message(at, message),
-            EventKind::Dropped { count } => self.dropped = self.dropped.saturating_add(*count),
+            EventKind::Dropped { count } => {
+                self.dropped = self.dropped.saturating_add(*count);
+                self.losses.push((at, *count));
+            }
         }
     }
 

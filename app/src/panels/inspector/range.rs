@@ -4,7 +4,7 @@ use eframe::egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 
 use super::lane::table;
-use super::rows::{Cell, ROW, Marks, fact, remark, row, section, share};
+use super::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
 use super::title;
 use crate::command::Command;
 use crate::format;
@@ -84,12 +84,7 @@ fn slowest(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<
     });
 }
 
-fn slowest_entries(
-    ui: &mut Ui,
-    state: &State,
-    range: &RangeSummary,
-    commands: &mut Vec<Command>,
-) {
+fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
     let mut entry = |ui: &mut Ui, text: String, took: Nanos, row: usize| {
         let palette = Palette::of(ui.ctx());
         ui.horizontal(|ui| {

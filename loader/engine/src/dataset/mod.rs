@@ -35,6 +35,7 @@ pub use iterable::{IterableDataset, SampleStream};
 pub use list::ListDataset;
 pub use shuffle::BufferedShuffleDataset;
 pub use slowed::Slowed;
+pub(crate) use slowed::extra_cost;
 pub use spec::{DatasetSpec, TokenSpec};
 pub use split::{Split, SplitLength, random_split};
 pub use stack::StackDataset;

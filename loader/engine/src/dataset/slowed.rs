@@ -19,25 +19,33 @@ impl<D: Dataset + ?Sized> Slowed<D> {
     /// # Errors
     /// If the text is not understood, or speaks of the length or the shape, which are those of `inner`.
     pub fn new(inner: Arc<D>, text: &str) -> Result<Self, EngineError> {
-        let keys = || {
-            text.split(',')
-                .filter_map(|o| o.split_once('='))
-                .map(|(key, _)| key.trim())
-        };
-        if let Some(key) = keys().find(|key| ["len", "shape"].contains(key)) {
-            return Err(EngineError::Spec(format!(
-                "extra_cost={text}: {key} is that of the data set and cannot be given here. Leave {key} out"
-            )));
-        }
-        let free = if keys().any(|key| key == "cost_ms") {
-            ""
-        } else {
-            "cost_ms=0,"
-        };
-        // The length lets indices beyond the end be refused.
-        let extra = format!("len={},{free}{text}", inner.len().max(1)).parse()?;
+        let extra = extra_cost(text, inner.len())?;
         Ok(Self { inner, extra })
     }
+}
+
+/// What `text` adds to the costs of a data set of `len` samples.
+///
+/// # Errors
+/// As [`Slowed::new`].
+pub(crate) fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
+    let keys = || {
+        text.split(',')
+            .filter_map(|o| o.split_once('='))
+            .map(|(key, _)| key.trim())
+    };
+    if let Some(key) = keys().find(|key| ["len", "shape"].contains(key)) {
+        return Err(EngineError::Spec(format!(
+            "extra_cost={text}: {key} is that of the data set and cannot be given here. Leave {key} out"
+        )));
+    }
+    let free = if keys().any(|key| key == "cost_ms") {
+        ""
+    } else {
+        "cost_ms=0,"
+    };
+    // The length lets indices beyond the end be refused.
+    format!("len={},{free}{text}", len.max(1)).parse()
 }
 
 impl<D: Dataset + ?Sized> Dataset for Slowed<D> {

@@ -7,7 +7,7 @@ use crate::cpu::processors;
 use crate::dataset::{AnyDataset, DatasetSpec};
 
 /// What is known before the first batch.
-pub(super) struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     pub options: &'a RunOptions,
     pub spec: &'a DatasetSpec,
     pub dataset: &'a AnyDataset,

@@ -30,7 +30,7 @@ impl Fetch for ValueFetch {
 }
 
 /// Opens the data set, with the costs that were asked for.
-pub(super) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
+pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
     match spec.open_any(options.image_size)? {
         dataset if options.extra_cost.is_empty() => Ok(dataset),
         AnyDataset::Map(dataset) => {

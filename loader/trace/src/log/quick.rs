@@ -247,11 +247,11 @@ impl<'a> Text<'a> {
         while let Some(digit) = self.rest.get(digits).map(|b| b.wrapping_sub(b'0'))
             && digit < 10
         {
-            value = value * 10 + i64::from(digit);
-            digits += 1;
-            if digits > 18 {
+            if digits == 18 {
                 return None;
             }
+            value = value * 10 + i64::from(digit);
+            digits += 1;
         }
         let zeros = self.rest.first() == Some(&b'0') && (digits > 1 || negative);
         if digits == 0 || zeros || matches!(self.rest.get(digits), Some(b'.' | b'e' | b'E')) {

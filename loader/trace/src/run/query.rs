@@ -91,6 +91,11 @@ impl Run {
         self.dropped
     }
 
+    /// When the observer told that it had lost events, and how many, in order of time.
+    pub fn losses(&self) -> &[(Nanos, u64)] {
+        &self.losses
+    }
+
     /// Number of events that came later than they should have, and of events that contradict what is known.
     pub fn anomalies(&self) -> (u64, u64) {
         (self.late, self.inconsistent)
@@ -143,6 +148,18 @@ impl Run {
         }
         path.reverse();
         path
+    }
+
+    /// Positions in [`Run::transitions`] of the changes of stage of a batch, in order of time.
+    pub fn steps_of(&self, row: usize) -> Vec<usize> {
+        let mut steps = Vec::with_capacity(8);
+        let mut at = self.batches.get(row).map_or(u32::MAX, |b| b.last);
+        while let Some(t) = self.transitions.get(at as usize) {
+            steps.push(at as usize);
+            at = t.previous;
+        }
+        steps.reverse();
+        steps
     }
 
     /// When a batch entered `stage` for the last time.

@@ -112,7 +112,8 @@ impl Run {
                     .for_each(|spans| self.work_of(spans, range, &mut work));
             }
         }
-        let slowest = work.iter().max_by_key(|w| w.all);
+        // Of several the first one.
+        let slowest = work.iter().rev().max_by_key(|w| w.all);
         range.slowest_batch = slowest.map(|w| (w.row, w.all));
         // A sample takes no longer than the fetching of its batch: look where it took longest first, and then only where
         // something slower than what was found can be.
@@ -124,7 +125,7 @@ impl Run {
             }
             let samples = self.samples(work.row);
             let inside = samples.filter(|s| s.end() > range.start && s.start < range.end);
-            if let Some(slowest) = inside.max_by_key(|s| s.wall)
+            if let Some(slowest) = inside.max_by_key(|s| (s.wall, std::cmp::Reverse(s.position)))
                 && slowest.wall > found
             {
                 range.slowest_sample = Some((work.row, slowest));
@@ -226,6 +227,7 @@ mod tests {
             (50, enter(1, Stage::Fetching)),
             (75, fetched(1, &[(50, 20), (70, 5)])),
             (75, enter(1, Stage::Collating)),
+            (78, enter(1, Stage::Returning)),
             (80, EventKind::Consumer { waiting: true }),
             (100, enter(1, Stage::Training)),
             (200, EventKind::EpochEnded { epoch: 0 }),
@@ -239,7 +241,7 @@ mod tests {
         let all = run.range(Nanos(0), Nanos(1_000));
         assert_eq!((all.batches, all.samples, all.end), (2, 4, Nanos(200)));
         assert_eq!(all.trainer.of(Activity::Waiting), Nanos(70));
-        assert_eq!(all.crew.total(), Nanos(100));
+        assert_eq!(all.crew.total(), Nanos(78));
         assert_eq!(all.slowest_batch, Some((0, Nanos(50))));
         let (row, sample) = all.slowest_sample.expect("samples were measured");
         assert_eq!((row, sample.index, sample.wall), (0, Some(8), Nanos(30)));

@@ -1,0 +1,277 @@
+//! What one can jump to: batches handed out, stalls, arrivals out of order, trouble. Kept up with the run as it grows, so
+//! that "is there a next one?" can be asked for every button in every frame, however long the run is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loadscope_trace::{Level, Nanos, Run, Stage, Wait};
+
+/// A kind of moment to jump to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The trainer gets a batch, or the error in its place.
+    Batch,
+    /// The trainer begins to wait, for a time that matters.
+    #[default]
+    Stall,
+    /// A batch arrives before one that should come first.
+    OutOfOrder,
+    /// Something failed or was lost.
+    Trouble,
+    /// A marker.
+    Marker,
+}
+
+impl Goal {
+    /// All of them, in the order of menus.
+    pub const ALL: [Self; 5] = [
+        Self::Batch,
+        Self::Stall,
+        Self::OutOfOrder,
+        Self::Trouble,
+        Self::Marker,
+    ];
+
+    /// What it is called, for many.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Batch => "Batches",
+            Self::Stall => "Stalls",
+            Self::OutOfOrder => "Out of order",
+            Self::Trouble => "Errors",
+            Self::Marker => "Markers",
+        }
+    }
+}
+
+/// A moment to jump to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// After so many transitions.
+    Step(usize),
+    /// An instant.
+    At(Nanos),
+}
+
+/// Where in the run those moments are.
+#[derive(Debug, Default)]
+pub struct Landmarks {
+    /// Transitions that were looked at.
+    transitions: usize,
+    /// Numbers of transitions after which the trainer has just got a batch.
+    yields: Vec<u32>,
+    /// Numbers of transitions after which a batch has just arrived out of order.
+    out_of_order: Vec<u32>,
+    /// Batches of each epoch that were dispatched and have not arrived.
+    under_way: BTreeMap<u32, BTreeSet<u32>>,
+    /// When something failed or was lost; each instant once.
+    trouble: Vec<Nanos>,
+    /// Messages, and reports of losses, that were looked at.
+    messages: usize,
+    losses: usize,
+    /// Positions of the warnings and errors among the messages.
+    said: Vec<u32>,
+    errors: usize,
+    /// Closed waits that were looked at, the longest of them, and the longest of each full block of them.
+    waits: usize,
+    longest: Nanos,
+    blocks: Vec<Nanos>,
+}
+
+/// So many waits have one entry in the list of the longest.
+const BLOCK: usize = 256;
+
+/// A wait that is shorter than the longest one by this factor is not what anyone looks for.
+const SMALL: i64 = 20;
+
+impl Landmarks {
+    /// The landmarks of a run.
+    pub fn of(run: &Run) -> Self {
+        let mut all = Self::default();
+        all.follow(run);
+        all
+    }
+
+    /// Takes in what `run` has got since the last call; costs nothing if that is nothing. Another run is begun anew.
+    pub fn follow(&mut self, run: &Run) {
+        if run.transitions().len() < self.transitions || run.messages().len() < self.messages {
+            *self = Self::default();
+        }
+        self.follow_transitions(run);
+        self.follow_waits(run);
+        for (k, (at, message)) in run.messages().iter().enumerate().skip(self.messages) {
+            if message.level >= Level::Warning {
+                self.said.push(k as u32);
+            }
+            if message.level == Level::Error {
+                self.errors += 1;
+                note(&mut self.trouble, *at);
+            }
+        }
+        self.messages = run.messages().len();
+        for (at, _) in run.losses().iter().skip(self.losses) {
+            note(&mut self.trouble, *at);
+        }
+        self.losses = run.losses().len();
+    }
+
+    fn follow_transitions(&mut self, run: &Run) {
+        for (k, t) in run.transitions().iter().enumerate().skip(self.transitions) {
+            let id = run.batches()[t.batch as usize].id;
+            let after = k as u32 + 1;
+            if matches!(t.stage, Stage::Training | Stage::Failed) {
+                self.yields.push(after);
+            }
+            if t.stage == Stage::Failed {
+                note(&mut self.trouble, t.at);
+            }
+            let under_way = self.under_way.entry(id.epoch).or_default();
+            if t.stage == Stage::Queued {
+                under_way.insert(id.idx);
+            } else if t.stage.has_arrived() && under_way.remove(&id.idx) {
+                let missing = under_way.first().is_some_and(|first| *first < id.idx);
+                if missing && !t.stage.is_final() {
+                    self.out_of_order.push(after);
+                }
+                if under_way.is_empty() {
+                    self.under_way.remove(&id.epoch);
+                }
+            }
+        }
+        self.transitions = run.transitions().len();
+    }
+
+    fn follow_waits(&mut self, run: &Run) {
+        for wait in &run.waits()[self.waits.min(run.waits().len())..] {
+            if wait.end == Nanos::MAX {
+                return;
+            }
+            let length = wait.end - wait.start;
+            self.longest = self.longest.max(length);
+            if self.waits.is_multiple_of(BLOCK) {
+                self.blocks.push(Nanos::ZERO);
+            }
+            if let Some(block) = self.blocks.last_mut() {
+                *block = length.max(*block);
+            }
+            self.waits += 1;
+        }
+    }
+
+    /// The first moment of this kind after `step` transitions, or after the instant `now`, whichever the kind is found by.
+    pub fn after(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
+        let next = |steps: &[u32]| {
+            let place = steps.partition_point(|s| *s as usize <= step);
+            steps.get(place).map(|s| Place::Step(*s as usize))
+        };
+        match goal {
+            Goal::Batch => next(&self.yields),
+            Goal::OutOfOrder => next(&self.out_of_order),
+            Goal::Stall => self.stall_after(run, now).map(Place::At),
+            Goal::Trouble => {
+                let place = self.trouble.partition_point(|at| *at <= now);
+                self.trouble.get(place).copied().map(Place::At)
+            }
+            Goal::Marker => None,
+        }
+    }
+
+    /// The last moment of this kind before.
+    pub fn before(&self, run: &Run, goal: Goal, step: usize, now: Nanos) -> Option<Place> {
+        let last = |steps: &[u32]| {
+            let place = steps.partition_point(|s| (*s as usize) < step);
+            let found = steps.get(place.checked_sub(1)?)?;
+            Some(Place::Step(*found as usize))
+        };
+        match goal {
+            Goal::Batch => last(&self.yields),
+            Goal::OutOfOrder => last(&self.out_of_order),
+            Goal::Stall => self.stall_before(run, now).map(Place::At),
+            Goal::Trouble => {
+                let place = self.trouble.partition_point(|at| *at < now);
+                let found = self.trouble.get(place.checked_sub(1)?)?;
+                Some(Place::At(*found))
+            }
+            Goal::Marker => None,
+        }
+    }
+
+    /// Positions in [`Run::messages`] of the warnings and errors.
+    pub fn said(&self) -> &[u32] {
+        &self.said
+    }
+
+    /// Number of errors and of warnings among the messages.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.errors, self.said.len() - self.errors)
+    }
+
+    /// When something failed or was lost.
+    pub fn trouble(&self) -> &[Nanos] {
+        &self.trouble
+    }
+
+    /// Numbers of transitions after which a batch has just arrived out of order.
+    pub fn out_of_order(&self) -> &[u32] {
+        &self.out_of_order
+    }
+
+    /// True if `wait` is long enough to be called a stall, beside the longest one.
+    pub fn is_stall(&self, run: &Run, wait: &Wait) -> bool {
+        self.matters(run, (wait.end.min(run.end())) - wait.start)
+    }
+
+    fn matters(&self, run: &Run, length: Nanos) -> bool {
+        let open = run.waits().last().filter(|w| w.end == Nanos::MAX);
+        let open = open.map_or(Nanos::ZERO, |w| run.end() - w.start);
+        let longest = self.longest.max(open);
+        length > Nanos::ZERO && length.0.saturating_mul(SMALL) >= longest.0
+    }
+
+    /// False if no wait of the full block that begins or ends here matters.
+    fn block_matters(&self, run: &Run, block: usize) -> bool {
+        let full = (block + 1) * BLOCK <= self.waits;
+        let longest = self.blocks.get(block).filter(|_| full);
+        longest.is_none_or(|length| self.matters(run, *length))
+    }
+
+    fn stall_after(&self, run: &Run, now: Nanos) -> Option<Nanos> {
+        let waits = run.waits();
+        let mut k = waits.partition_point(|w| w.start <= now);
+        while let Some(wait) = waits.get(k) {
+            if k.is_multiple_of(BLOCK) && !self.block_matters(run, k / BLOCK) {
+                k += BLOCK;
+            } else if self.is_stall(run, wait) {
+                return Some(wait.start);
+            } else {
+                k += 1;
+            }
+        }
+        None
+    }
+
+    fn stall_before(&self, run: &Run, now: Nanos) -> Option<Nanos> {
+        let waits = run.waits();
+        let mut k = waits.partition_point(|w| w.start < now);
+        while k > 0 {
+            if k.is_multiple_of(BLOCK) && !self.block_matters(run, k / BLOCK - 1) {
+                k -= BLOCK;
+            } else if self.is_stall(run, &waits[k - 1]) {
+                return Some(waits[k - 1].start);
+            } else {
+                k -= 1;
+            }
+        }
+        None
+    }
+}
+
+/// Adds an instant to a list in order of time; usually at its end.
+fn note(list: &mut Vec<Nanos>, at: Nanos) {
+    let place = list.partition_point(|t| *t < at);
+    if list.get(place) != Some(&at) {
+        list.insert(place, at);
+    }
+}
+
+#[cfg(test)]
+mod tests;

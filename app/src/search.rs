@@ -1,0 +1,270 @@
+//! Search: "batch 512", "sample 40123", "slower than 200 ms". A run of ten million samples is gone through a slice a frame, so
+//! hits appear while one types and the window never waits.
+
+use std::time::{Duration, Instant};
+
+use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Stage, Track};
+
+use crate::landmarks::Landmarks;
+
+mod hit;
+mod query;
+
+pub use hit::Hit;
+pub use query::{Query, Subject};
+
+/// What is looked for, and what was found so far.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// True while the field to type in is shown.
+    pub open: bool,
+    /// How often it was asked for: each time the field takes the keyboard.
+    pub asked: u64,
+    text: String,
+    query: Option<Query>,
+    hits: Vec<Hit>,
+    /// The hit that was jumped to last.
+    pub current: Option<usize>,
+    /// Rows, messages or waits that were looked at, whichever the query goes through.
+    looked_at: usize,
+    /// Batches that were not yet fetched when they were looked at.
+    unfinished: Vec<u32>,
+    /// Number of events of the run when it was last gone through to its end.
+    up_to: Option<u64>,
+}
+
+/// So many rows are gone through between two looks at the clock.
+const SLICE: usize = 512;
+
+impl Search {
+    /// What is typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is looked for.
+    pub fn query(&self) -> Option<&Query> {
+        self.query.as_ref()
+    }
+
+    /// What was found so far, in order of time.
+    pub fn hits(&self) -> &[Hit] {
+        &self.hits
+    }
+
+    /// Looks for something else.
+    pub fn set(&mut self, text: String) {
+        let query = Query::parse(&text);
+        self.text = text;
+        if query != self.query {
+            self.query = query;
+            self.start_again();
+        }
+    }
+
+    /// Forgets what was found, because the run is another one.
+    pub fn start_again(&mut self) {
+        self.hits.clear();
+        self.unfinished.clear();
+        self.current = None;
+        self.looked_at = 0;
+        self.up_to = None;
+    }
+
+    /// True if all of `run` was gone through.
+    pub fn is_complete(&self, run: &Run) -> bool {
+        self.query.is_none() || self.up_to == Some(run.events())
+    }
+
+    /// Goes on looking for at most `budget`. True if there is more to look at.
+    pub fn advance(&mut self, run: &Run, landmarks: &Landmarks, budget: Duration) -> bool {
+        let Some(query) = self.query.clone() else {
+            return false;
+        };
+        if self.is_complete(run) {
+            return false;
+        }
+        let start = Instant::now();
+        while self.look(&query, run, landmarks) {
+            if start.elapsed() >= budget {
+                return true;
+            }
+        }
+        self.up_to = Some(run.events());
+        false
+    }
+
+    /// Looks at the next slice. True if there is more.
+    fn look(&mut self, query: &Query, run: &Run, landmarks: &Landmarks) -> bool {
+        match query {
+            Query::Batch { .. } | Query::Worker(_) | Query::At(_) => {
+                self.hits = direct(query, run);
+                false
+            }
+            Query::Trouble => {
+                self.hits = landmarks
+                    .trouble()
+                    .iter()
+                    .map(|t| Hit::Moment(*t))
+                    .collect();
+                false
+            }
+            Query::OutOfOrder => {
+                let steps = landmarks.out_of_order().iter();
+                self.hits = steps.map(|s| Hit::Step(*s)).collect();
+                false
+            }
+            Query::Warnings => {
+                let said = landmarks.said().iter().copied();
+                let is_warning = |k: &u32| run.messages()[*k as usize].1.level == Level::Warning;
+                self.hits = said.filter(is_warning).map(Hit::Message).collect();
+                false
+            }
+            Query::Stalls => {
+                // Which of them matter changes with the longest one.
+                let waits = run.waits().iter().enumerate();
+                let stalls = waits.filter(|(_, w)| landmarks.is_stall(run, w));
+                self.hits = stalls.map(|(k, _)| Hit::Wait(k as u32)).collect();
+                false
+            }
+            Query::Slow(Subject::Waits, than) => self.slice(run.waits().len(), |this, k| {
+                let wait = &run.waits()[k];
+                if wait.end.min(run.end()) - wait.start > *than {
+                    this.hits.push(Hit::Wait(k as u32));
+                }
+                // The last one may last; it is looked at again.
+                wait.end != Nanos::MAX
+            }),
+            Query::Text(text) => self.slice(run.messages().len(), |this, k| {
+                if run.messages()[k].1.text.to_lowercase().contains(text) {
+                    this.hits.push(Hit::Message(k as u32));
+                }
+                true
+            }),
+            Query::Sample(index) => self.slice(run.batches().len(), |this, row| {
+                let positions = run.indices(row).iter().enumerate();
+                for (position, _) in positions.filter(|(_, i)| *i == index) {
+                    this.hits.push(Hit::Sample(row as u32, position as u32));
+                }
+                true
+            }),
+            Query::Slow(subject, than) => self.slow(*subject, *than, run),
+        }
+    }
+
+    /// Calls `each` for the next positions up to `len`; stops where it says that it cannot go on yet.
+    fn slice(&mut self, len: usize, mut each: impl FnMut(&mut Self, usize) -> bool) -> bool {
+        let end = (self.looked_at + SLICE).min(len);
+        while self.looked_at < end {
+            let at = self.looked_at;
+            let before = self.hits.len();
+            if !each(self, at) {
+                self.hits.truncate(before);
+                return false;
+            }
+            self.looked_at += 1;
+        }
+        self.looked_at < len
+    }
+
+    fn slow(&mut self, subject: Subject, than: Nanos, run: &Run) -> bool {
+        // First what has come to its end since it was looked at.
+        let mut late = false;
+        let waiting = std::mem::take(&mut self.unfinished);
+        for row in waiting {
+            if is_fetched(run, row as usize) {
+                late |= self.measure(subject, than, run, row as usize);
+            } else {
+                self.unfinished.push(row);
+            }
+        }
+        if late {
+            let current = self.current.and_then(|k| self.hits.get(k)).copied();
+            self.hits.sort_by_key(|h| h.order());
+            self.current = current.and_then(|hit| self.hits.iter().position(|h| *h == hit));
+        }
+        self.slice(run.batches().len(), |this, row| {
+            if is_fetched(run, row) {
+                this.measure(subject, than, run, row);
+            } else {
+                this.unfinished.push(row as u32);
+            }
+            true
+        })
+    }
+
+    /// Notes what is slow in a batch. True if there was something.
+    fn measure(&mut self, subject: Subject, than: Nanos, run: &Run, row: usize) -> bool {
+        let before = self.hits.len();
+        match subject {
+            Subject::Batches => {
+                if worker_time(run, row) > than {
+                    self.hits.push(Hit::Batch(row as u32));
+                }
+            }
+            _ => {
+                let slow = run.samples(row).filter(|s| s.wall > than);
+                let hit = |s: loadscope_trace::Sample| Hit::Sample(row as u32, s.position as u32);
+                self.hits.extend(slow.map(hit));
+            }
+        }
+        self.hits.len() > before
+    }
+}
+
+/// Time in its worker: fetching and collating.
+fn worker_time(run: &Run, row: usize) -> Nanos {
+    let path = run.path(row);
+    let in_worker = path
+        .iter()
+        .filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+    in_worker
+        .map(|s| s.end.unwrap_or(run.end()) - s.start)
+        .fold(Nanos::ZERO, |a, b| a + b)
+}
+
+/// True if nothing more will be known of how long it took.
+fn is_fetched(run: &Run, row: usize) -> bool {
+    run.batches()[row].stage > Stage::Collating
+}
+
+fn direct(query: &Query, run: &Run) -> Vec<Hit> {
+    match query {
+        Query::Batch { idx, epoch } => {
+            let Ok(idx) = u32::try_from(*idx) else {
+                return Vec::new();
+            };
+            let epochs = run.epochs().iter().map(|e| e.epoch);
+            let epochs = epochs.filter(|e| epoch.is_none_or(|wanted| wanted == u64::from(*e)));
+            let rows = epochs.filter_map(|epoch| run.row(BatchId { epoch, idx }));
+            rows.map(|row| Hit::Batch(row as u32)).collect()
+        }
+        Query::Worker(worker) => {
+            let Ok(worker) = u16::try_from(*worker) else {
+                return Vec::new();
+            };
+            let lane = Lane::Worker(worker);
+            let known = run.lanes().any(|(l, _)| l == lane)
+                || usize::from(worker) < run.info.options.num_workers;
+            known.then_some(Hit::Lane(lane)).into_iter().collect()
+        }
+        Query::At(at) if *at <= run.end() => vec![Hit::Moment(*at)],
+        _ => Vec::new(),
+    }
+}
+
+/// The longest time that any batch was in a worker: what "slow" may mean for this run.
+pub fn example_of_slow(run: &Run) -> Option<Nanos> {
+    let lanes = run
+        .lanes()
+        .filter(|(l, _)| matches!(l, Lane::Worker(_) | Lane::Main));
+    let spans = lanes.filter_map(|(lane, _)| run.track(Track { lane, row: 0 }));
+    // A few hundred are enough for an example.
+    let some = spans.flat_map(|s| s.all().iter().take(64));
+    some.filter(|s| s.activity == Activity::Fetching && !s.is_open())
+        .map(|s| s.end - s.start)
+        .max()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Something that was found, and what to say about it.
+
+use loadscope_trace::{Lane, Level, Nanos, Run};
+
+use super::worker_time;
+use crate::format;
+
+/// Something that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hit {
+    /// A batch, by its position in [`Run::batches`].
+    Batch(u32),
+    /// A sample: its batch and its position in it.
+    Sample(u32, u32),
+    /// A lane.
+    Lane(Lane),
+    /// Something that was said, by its position in [`Run::messages`].
+    Message(u32),
+    /// A wait of the trainer, by its position in [`Run::waits`].
+    Wait(u32),
+    /// After so many transitions.
+    Step(u32),
+    /// An instant.
+    Moment(Nanos),
+}
+
+impl Hit {
+    /// For hits of one kind: which one comes first.
+    pub(super) fn order(self) -> (u32, u32) {
+        match self {
+            Self::Batch(row) => (row, 0),
+            Self::Sample(row, position) => (row, position),
+            Self::Message(k) | Self::Wait(k) | Self::Step(k) => (k, 0),
+            Self::Lane(_) | Self::Moment(_) => (0, 0),
+        }
+    }
+
+    /// What it is, and how long it took or what was said.
+    pub fn describe(self, run: &Run) -> (String, String) {
+        let batch = |row: u32| {
+            let batch = run.batches().get(row as usize);
+            batch.map_or_else(|| "a batch".to_owned(), |b| b.id.to_string())
+        };
+        let capital = |text: String| {
+            let mut letters = text.chars();
+            let first = letters.next().map(|c| c.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        };
+        match self {
+            Self::Batch(row) => {
+                let worker = run.batches().get(row as usize).and_then(|b| b.worker);
+                let time = worker_time(run, row as usize);
+                let place = worker.map_or("the main thread".to_owned(), |w| format!("worker {w}"));
+                (capital(batch(row)), format!("{time} in {place}"))
+            }
+            Self::Sample(row, position) => {
+                let sample = run.samples(row as usize).nth(position as usize);
+                let index = run.indices(row as usize).get(position as usize);
+                let name = index.map_or(format!("Sample at {position}"), |i| format!("Sample {i}"));
+                let took = sample.map_or("not measured".to_owned(), |s| s.wall.to_string());
+                (name, format!("{took}, in {}", batch(row)))
+            }
+            Self::Lane(lane) => (capital(lane.to_string()), lane_story(run, lane)),
+            Self::Message(k) => match run.messages().get(k as usize) {
+                Some((at, m)) => (format!("At {at}"), m.text.clone()),
+                None => (String::new(), String::new()),
+            },
+            Self::Wait(k) => match run.waits().get(k as usize) {
+                Some(wait) => {
+                    let length = wait.end.min(run.end()) - wait.start;
+                    let what = wait.batch.map_or("no batch came".to_owned(), |row| {
+                        format!("for {}", batch(row))
+                    });
+                    (format!("Trainer waits {length}"), what)
+                }
+                None => (String::new(), String::new()),
+            },
+            Self::Step(step) => {
+                let found = run.transitions().get((step as usize).wrapping_sub(1));
+                match found {
+                    Some(t) => (
+                        capital(batch(t.batch)),
+                        format!("arrives too early, at {}", t.at),
+                    ),
+                    None => (String::new(), String::new()),
+                }
+            }
+            Self::Moment(at) => (format!("At {at}"), what_happened(run, at)),
+        }
+    }
+}
+
+fn lane_story(run: &Run, lane: Lane) -> String {
+    let Lane::Worker(worker) = lane else {
+        return String::new();
+    };
+    let mine = |b: &&loadscope_trace::Batch| b.worker == Some(worker);
+    // Enough to tell; ten million would have to be counted in every frame.
+    let count = run.batches().iter().take(100_000).filter(mine).count();
+    format::plural(count as u64, "batch", "batches")
+}
+
+/// What went wrong at an instant.
+fn what_happened(run: &Run, at: Nanos) -> String {
+    let from = run.messages().partition_point(|(t, _)| *t < at);
+    let then = run.messages()[from..].iter().take_while(|(t, _)| *t == at);
+    let errors = then.filter(|(_, m)| m.level == Level::Error);
+    if let Some((_, message)) = errors.last() {
+        return message.text.clone();
+    }
+    match run.losses().iter().find(|(t, _)| *t == at) {
+        Some((_, count)) => format::plural(*count, "event was lost", "events were lost"),
+        None => {
+            let machine = run.machine_at(at);
+            let flying = machine.batches().filter(|b| !b.stage.is_final()).count();
+            format::plural(
+                flying as u64,
+                "batch in the machine",
+                "batches in the machine",
+            )
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Jumping to what was found.
+
+use loadscope_trace::Nanos;
+
+use super::look::{bring_into_view, extent, fit};
+use super::travel::{go_to, moved};
+use crate::format;
+use crate::landmarks::Place;
+use crate::search::Hit;
+use crate::state::State;
+use crate::view::{Item, TimeView};
+
+/// To the hit after or before the one that was jumped to last.
+pub fn next(state: &mut State, forwards: bool) {
+    let count = state.search.hits().len();
+    if count == 0 {
+        return;
+    }
+    let at = match (state.search.current, forwards) {
+        (None, true) => 0,
+        (None, false) => count - 1,
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + count - 1) % count,
+    };
+    jump(state, at);
+    if !state.search.open
+        && let Some(hit) = state.search.hits().get(at)
+    {
+        let (what, more) = hit.describe(&state.run);
+        let (at, count) = (format::count(at as u64 + 1), format::count(count as u64));
+        state.hint = Some(format!("{at} of {count}: {what}, {more}"));
+    }
+}
+
+/// To hit number `at`: cursor, selection and view.
+pub fn jump(state: &mut State, at: usize) {
+    let Some(hit) = state.search.hits().get(at).copied() else {
+        return;
+    };
+    state.search.current = Some(at);
+    state.seeking = None;
+    match hit {
+        Hit::Batch(row) => batch(state, row as usize),
+        Hit::Sample(row, position) => sample(state, row as usize, position as usize),
+        Hit::Lane(lane) => state.selection = Some(Item::Lane(lane)),
+        Hit::Message(k) => {
+            let found = state.run.messages().get(k as usize);
+            if let Some((at, about)) = found.map(|(at, m)| (*at, m.about)) {
+                let row = about.and_then(|id| state.run.row(id));
+                moment(state, Place::At(at), row.map(Item::Batch));
+            }
+        }
+        Hit::Wait(k) => {
+            let end = state.run.end();
+            if let Some(wait) = state.run.waits().get(k as usize).copied() {
+                state.selection = wait.batch.map(|row| Item::Batch(row as usize));
+                go_to(state, Place::At(wait.start));
+                fit(state, wait.start, wait.end.min(end));
+            }
+        }
+        Hit::Step(step) => {
+            let item = moved(state, step as usize);
+            moment(state, Place::Step(step as usize), item);
+        }
+        Hit::Moment(at) => {
+            let row = batch_in_trouble(state, at);
+            moment(state, Place::At(at), row.map(Item::Batch));
+        }
+    }
+}
+
+/// To where its worker begins with it; all of its way is on the screen.
+fn batch(state: &mut State, row: usize) {
+    state.selection = Some(Item::Batch(row));
+    let path = state.run.path(row);
+    let work = path
+        .iter()
+        .find(|s| s.stage > loadscope_trace::Stage::Queued);
+    if let Some(step) = work.or(path.first()) {
+        go_to(state, Place::At(step.start));
+    }
+    if let Some((start, end)) = extent(state) {
+        fit(state, start, end);
+    }
+}
+
+fn sample(state: &mut State, row: usize, position: usize) {
+    let found = state.run.samples(row).nth(position);
+    let Some(sample) = found else {
+        // It was drawn, and is not fetched yet or was not timed.
+        return batch(state, row);
+    };
+    state.selection = Some(Item::Batch(row));
+    go_to(state, Place::At(sample.start));
+    let wall = sample.wall.max(Nanos(TimeView::NARROWEST.0 / 2));
+    fit(state, sample.start - wall, sample.end() + wall);
+}
+
+/// To a moment. If everything is on the screen, nothing of it could be seen: then what was under way fills the screen.
+fn moment(state: &mut State, place: Place, item: Option<Item>) {
+    state.selection = item;
+    go_to(state, place);
+    let now = state.now();
+    if state.view.is_some() {
+        bring_into_view(state, now);
+        return;
+    }
+    let machine = state.machine();
+    let since = machine.batches().map(|b| b.since).min().unwrap_or(now);
+    let around = (now - since).max(TimeView::NARROWEST);
+    fit(state, now - around, now + around);
+}
+
+/// The batch that an error at this instant is about.
+fn batch_in_trouble(state: &State, at: Nanos) -> Option<usize> {
+    let messages = state.run.messages();
+    let from = messages.partition_point(|(t, _)| *t < at);
+    let then = messages[from..].iter().take_while(|(t, _)| *t == at);
+    then.filter_map(|(_, m)| state.run.row(m.about?)).last()
+}

@@ -1,0 +1,296 @@
+use loadscope_trace::{BatchId, Event, EventKind, Lane, Level, Message, Nanos, Run, RunId, Stage};
+use proptest::prelude::*;
+
+use super::*;
+use crate::landmarks::Landmarks;
+use crate::state::Source;
+use crate::view::{Item, TimeView};
+
+fn apply(run: &mut Run, ms: i64, kind: EventKind) {
+    run.apply(&Event {
+        at: Nanos::from_millis(ms),
+        run: RunId(0),
+        kind,
+    });
+}
+
+/// Three batches of two workers: batch 1 arrives before batch 0, and batch 2 fails.
+fn state() -> State {
+    let mut run = Run::default();
+    run.info.options.num_workers = 2;
+    let id = |idx| BatchId { epoch: 0, idx };
+    let enter = |idx, stage| EventKind::Entered {
+        batch: id(idx),
+        stage,
+    };
+    apply(&mut run, 0, EventKind::EpochStarted { epoch: 0 });
+    for idx in 0..3 {
+        let kind = EventKind::dispatched(id(idx), Some(idx as u16 % 2), [u64::from(idx)]);
+        apply(&mut run, 1 + i64::from(idx), kind);
+    }
+    let wait = EventKind::Consumer { waiting: true };
+    let failed = EventKind::Message(Box::new(Message {
+        level: Level::Error,
+        text: "ValueError".to_owned(),
+        about: Some(id(2)),
+        worker: Some(0),
+        sample: None,
+    }));
+    for (ms, kind) in [
+        (4, wait.clone()),
+        (5, enter(0, Stage::Fetching)),
+        (6, enter(1, Stage::Fetching)),
+        (20, enter(1, Stage::Held)),
+        (40, enter(0, Stage::Ready)),
+        (41, enter(0, Stage::Training)),
+        (45, enter(2, Stage::Fetching)),
+        (50, enter(0, Stage::Done)),
+        (51, enter(1, Stage::Training)),
+        (60, enter(1, Stage::Done)),
+        (61, wait),
+        (90, failed),
+        (90, enter(2, Stage::Failed)),
+        (91, EventKind::EpochEnded { epoch: 0 }),
+        (91, EventKind::RunEnded),
+    ] {
+        apply(&mut run, ms, kind);
+    }
+    assert_eq!(run.anomalies(), (0, 0));
+    State {
+        landmarks: Landmarks::of(&run),
+        run,
+        source: Source::Finished,
+        speed: 1.0,
+        asks: true,
+        ..State::default()
+    }
+}
+
+fn at_ms(state: &State) -> f64 {
+    state.now().as_millis_f64()
+}
+
+#[test]
+fn every_kind_of_moment_is_gone_to_and_back() {
+    let mut state = state();
+    state.cursor = Cursor::Step(0);
+    let mut go = |action: Action| {
+        assert_eq!(update(&mut state, action.into()), None);
+        (at_ms(&state), state.hint.clone())
+    };
+    assert_eq!(go(Action::NextOutOfOrder), (20.0, None));
+    assert_eq!(go(Action::NextBatch), (41.0, None));
+    assert_eq!(go(Action::NextBatch), (51.0, None));
+    assert_eq!(go(Action::NextStall), (61.0, None));
+    let none = Some("No stall after this moment".to_owned());
+    assert_eq!(go(Action::NextStall), (61.0, none));
+    assert_eq!(go(Action::PreviousStall), (4.0, None));
+    assert_eq!(go(Action::NextTrouble), (90.0, None));
+    let none = Some("No error and no loss after this moment".to_owned());
+    assert_eq!(go(Action::NextTrouble), (90.0, none));
+    assert_eq!(go(Action::PreviousBatch), (51.0, None));
+    assert_eq!(go(Action::PreviousOutOfOrder), (20.0, None));
+    let none = Some("No batch arrived out of order before this moment".to_owned());
+    assert_eq!(go(Action::PreviousOutOfOrder), (20.0, none));
+    let none = Some("No marker after this moment: press M to place one".to_owned());
+    assert_eq!(go(Action::NextMarker), (20.0, none));
+    go(Action::ToggleMarker);
+    go(Action::StepBack);
+    assert_eq!(go(Action::NextMarker), (20.0, None));
+}
+
+#[test]
+fn stages_of_a_batch_are_gone_through() {
+    let mut state = state();
+    update(&mut state, Action::NextStage.into());
+    assert!(state.hint.as_ref().is_some_and(|h| h.contains("press /")));
+    state.selection = Some(Item::Batch(0));
+    state.cursor = Cursor::Step(0);
+    let mut seen = Vec::new();
+    while obstacle(&state, Action::NextStage).is_none() {
+        update(&mut state, Action::NextStage.into());
+        seen.push(at_ms(&state));
+    }
+    assert_eq!(seen, [1.0, 5.0, 40.0, 41.0, 50.0]);
+    update(&mut state, Action::PreviousStage.into());
+    assert_eq!(at_ms(&state), 41.0);
+}
+
+#[test]
+fn lanes_and_spans_are_walked() {
+    let mut state = state();
+    state.cursor = Cursor::Step(0);
+    update(&mut state, Action::LaneDown.into());
+    assert_eq!(state.selection, Some(Item::Lane(Lane::Trainer)));
+    update(&mut state, Action::LaneUp.into());
+    assert_eq!(state.hint.as_deref(), Some("This is the first lane"));
+    while state.selection != Some(Item::Lane(Lane::Worker(0))) {
+        update(&mut state, Action::LaneDown.into());
+        assert_eq!(state.hint, None);
+    }
+    update(&mut state, Action::NextSpan.into());
+    assert_eq!(state.selection, Some(Item::Batch(0)));
+    update(&mut state, Action::NextSpan.into());
+    assert_eq!(state.selection, Some(Item::Batch(2)));
+    update(&mut state, Action::NextSpan.into());
+    assert!(state.hint.is_some());
+    update(&mut state, Action::PreviousSpan.into());
+    assert_eq!(state.selection, Some(Item::Batch(0)));
+}
+
+#[test]
+fn what_was_found_is_jumped_to() {
+    let mut state = state();
+    update(&mut state, Action::NextMatch.into());
+    assert_eq!(
+        state.hint.as_deref(),
+        Some("Nothing was searched for: press / to search")
+    );
+    update(&mut state, Command::Search("errors".to_owned()));
+    let (search, run) = (&mut state.search, &state.run);
+    search.advance(run, &state.landmarks, std::time::Duration::from_secs(1));
+    update(&mut state, Action::NextMatch.into());
+    assert_eq!(
+        (at_ms(&state), state.selection),
+        (90.0, Some(Item::Batch(2)))
+    );
+    assert!(
+        state.view.is_some(),
+        "of the whole run nothing could be seen"
+    );
+}
+
+#[test]
+fn a_run_that_was_not_saved_is_not_replaced_without_a_question() {
+    let mut state = state();
+    assert_eq!(update(&mut state, Action::Run.into()), None);
+    assert!(state.question.is_some());
+    assert_eq!(update(&mut state, Command::Answer(Answer::Cancel)), None);
+    assert_eq!(state.question, None);
+    update(&mut state, Action::Quit.into());
+    let effect = update(&mut state, Command::Answer(Answer::Discard));
+    assert_eq!(effect, Some(Effect::Quit));
+    update(&mut state, Action::Run.into());
+    let effect = update(&mut state, Command::Answer(Answer::Save));
+    assert_eq!(effect, Some(Effect::AskSave));
+    assert!(state.question.as_ref().is_some_and(|q| q.saving));
+    // Saved, simulated, read from a file, or not asked about: nothing would be lost.
+    state.question = None;
+    state.saved = Some(state.run.events());
+    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+    state.saved = None;
+    state.asks = false;
+    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+    state.asks = true;
+    state.run.info.origin = loadscope_trace::Origin::Simulation;
+    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+}
+
+#[test]
+fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
+    let mut state = state();
+    state.source = Source::Live { paused: true };
+    assert_eq!(update(&mut state, Action::NextBatch.into()), None);
+    assert_eq!(seek(&mut state), Some(Effect::Step));
+    assert_eq!(seek(&mut state), None, "one permit at a time");
+    let batch = BatchId { epoch: 1, idx: 0 };
+    apply(&mut state.run, 100, EventKind::EpochStarted { epoch: 1 });
+    apply(&mut state.run, 100, EventKind::dispatched(batch, None, []));
+    state.landmarks.follow(&state.run);
+    assert_eq!(seek(&mut state), Some(Effect::Step));
+    let stage = Stage::Training;
+    apply(&mut state.run, 101, EventKind::Entered { batch, stage });
+    state.landmarks.follow(&state.run);
+    assert_eq!(seek(&mut state), None);
+    assert_eq!(state.seeking, None);
+    // A run that is not held is held first.
+    state.source = Source::Live { paused: false };
+    assert_eq!(
+        update(&mut state, Action::NextStall.into()),
+        Some(Effect::Pause)
+    );
+    assert!(state.seeking.is_some());
+    update(&mut state, Action::Escape.into());
+    assert_eq!(state.seeking, None);
+}
+
+#[test]
+fn the_form_is_undone_and_redone() {
+    let mut state = state();
+    let first = state.options.clone();
+    let mut second = first.clone();
+    second.num_workers = 7;
+    update(&mut state, Command::Edit(Box::new(second.clone())));
+    update(&mut state, Action::Undo.into());
+    assert_eq!(state.options, first);
+    update(&mut state, Action::Undo.into());
+    assert!(state.hint.is_some());
+    update(&mut state, Action::Redo.into());
+    assert_eq!(state.options, second);
+}
+
+#[test]
+fn speeds_go_from_a_hundredth_to_ten() {
+    let mut state = state();
+    while obstacle(&state, Action::Slower).is_none() {
+        update(&mut state, Action::Slower.into());
+    }
+    assert_eq!(state.speed, 0.01);
+    while obstacle(&state, Action::Faster).is_none() {
+        update(&mut state, Action::Faster.into());
+    }
+    assert_eq!(state.speed, 10.0);
+}
+
+fn any_command() -> impl Strategy<Value = Command> {
+    let actions: Vec<Action> = Action::all().collect();
+    let time = || (-10..120i64).prop_map(Nanos::from_millis);
+    let item = prop_oneof![
+        (0..5usize).prop_map(Item::Batch),
+        Just(Item::Lane(Lane::Worker(0))),
+        Just(Item::Lane(Lane::Worker(9))),
+        (time(), time()).prop_map(|(a, b)| Item::Range(a.min(b), a.max(b))),
+    ];
+    prop_oneof![
+        8 => prop::sample::select(actions).prop_map(Command::Act),
+        1 => time().prop_map(|t| Command::Cursor(Cursor::At(t))),
+        1 => (0..40usize).prop_map(|s| Command::Cursor(Cursor::Step(s))),
+        1 => item.prop_map(|i| Command::Select(Some(i))),
+        1 => (time(), 1..50i64).prop_map(|(t, len)| {
+            Command::View(Some(TimeView::new(t, t + Nanos::from_millis(len))))
+        }),
+        1 => prop::sample::select(vec!["errors", "0", "sample 2", "> 1 ns", "held", "stalls"])
+            .prop_map(|t| Command::Search(t.to_owned())),
+        1 => (0..9usize).prop_map(Command::Hit),
+    ]
+}
+
+proptest! {
+    /// Whatever is pressed in whatever order: nothing panics, what is impossible changes nothing but the hint, and the
+    /// run's own time is never left by going from moment to moment.
+    #[test]
+    fn anything_can_be_pressed(commands in prop::collection::vec(any_command(), 0..40)) {
+        let mut state = state();
+        for command in commands {
+            let impossible = match &command {
+                Command::Act(action) => obstacle(&state, *action),
+                _ => None,
+            };
+            let (cursor, view, selection) = (state.cursor, state.view, state.selection);
+            update(&mut state, command);
+            if let Some(why) = impossible {
+                prop_assert_eq!(state.hint.as_deref(), Some(why));
+                prop_assert_eq!((cursor, view, selection), (state.cursor, state.view, state.selection));
+            }
+            let (search, run) = (&mut state.search, &state.run);
+            search.advance(run, &state.landmarks, std::time::Duration::from_secs(1));
+            seek(&mut state);
+            advance(&mut state, Nanos::from_millis(3));
+            let machine = state.machine();
+            prop_assert_eq!(machine.step, state.step());
+            for action in Action::all() {
+                obstacle(&state, action);
+            }
+        }
+    }
+}

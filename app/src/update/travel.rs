@@ -1,0 +1,223 @@
+//! Moving the time cursor: steps, jumps, playing. While a run is held at the gate and one looks at now, moving forwards means
+//! the engine.
+
+use loadscope_trace::Nanos;
+
+use super::Effect;
+use super::look::{bring_into_view, set_view};
+use crate::command::Action;
+use crate::landmarks::{Goal, Place};
+use crate::state::{Seek, Source, State};
+use crate::view::{Cursor, Item};
+
+/// Multiples of real time at which a recording is played.
+pub const SPEEDS: [f64; 7] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
+
+/// Which moments an action goes to, and whether they are after this one.
+pub fn goal(action: Action) -> Option<(Goal, bool)> {
+    use Action as A;
+    Some(match action {
+        A::NextBatch => (Goal::Batch, true),
+        A::PreviousBatch => (Goal::Batch, false),
+        A::NextStall => (Goal::Stall, true),
+        A::PreviousStall => (Goal::Stall, false),
+        A::NextOutOfOrder => (Goal::OutOfOrder, true),
+        A::PreviousOutOfOrder => (Goal::OutOfOrder, false),
+        A::NextTrouble => (Goal::Trouble, true),
+        A::PreviousTrouble => (Goal::Trouble, false),
+        A::NextMarker => (Goal::Marker, true),
+        A::PreviousMarker => (Goal::Marker, false),
+        _ => return None,
+    })
+}
+
+/// The next moment of this kind, or the one before.
+pub fn find(state: &State, goal: Goal, forwards: bool) -> Option<Place> {
+    let (run, now) = (&state.run, state.now());
+    match (goal, forwards) {
+        (Goal::Marker, true) => state.markers.after(now).map(|m| Place::At(m.at)),
+        (Goal::Marker, false) => state.markers.before(now).map(|m| Place::At(m.at)),
+        (_, true) => state.landmarks.after(run, goal, state.step(), now),
+        (_, false) => state.landmarks.before(run, goal, state.step(), now),
+    }
+}
+
+/// The transition after which the selected batch has just entered its next stage, or the one before.
+pub fn stage(state: &State, forwards: bool) -> Option<usize> {
+    let row = state.selection?.batch()?;
+    let steps = state.run.steps_of(row);
+    let step = state.step();
+    if forwards {
+        steps.into_iter().map(|k| k + 1).find(|after| *after > step)
+    } else {
+        let mut before = steps.into_iter().map(|k| k + 1);
+        before.rfind(|after| *after < step)
+    }
+}
+
+/// Pausing and stepping mean the engine while it runs and one looks at now, and the recording otherwise.
+pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
+    let at_now = state.cursor == Cursor::Live;
+    state.seeking = None;
+    match (&mut state.source, action) {
+        (Source::Live { paused }, Action::PauseResume) => {
+            *paused = !*paused;
+            let effect = if *paused {
+                Effect::Pause
+            } else {
+                Effect::Resume
+            };
+            state.cursor = Cursor::Live;
+            Some(effect)
+        }
+        (Source::Live { paused }, _) if at_now => {
+            let effect = if *paused { Effect::Step } else { Effect::Pause };
+            *paused = true;
+            Some(effect)
+        }
+        (_, Action::PauseResume) => {
+            if !state.playing && state.now() >= state.run.end() {
+                state.cursor = Cursor::Step(0);
+            }
+            state.playing = !state.playing && !state.run.transitions().is_empty();
+            None
+        }
+        _ => {
+            let next = state.step() + 1;
+            let last = state.run.transitions().len();
+            if state.source.is_live() && next >= last {
+                // At the end of what has happened, stepping means the engine again.
+                state.cursor = Cursor::Live;
+            } else {
+                go_to_step(state, next.min(last));
+            }
+            None
+        }
+    }
+}
+
+/// Moves the cursor to another moment.
+pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
+    state.seeking = None;
+    match action {
+        Action::StepBack => {
+            let step = state.step().saturating_sub(1);
+            go_to_step(state, step);
+        }
+        Action::NextStage | Action::PreviousStage => {
+            if let Some(step) = stage(state, action == Action::NextStage) {
+                go_to_step(state, step);
+            }
+        }
+        Action::FollowLive => {
+            state.playing = false;
+            state.cursor = Cursor::Live;
+            set_view(state, None);
+        }
+        _ => {
+            let (goal, forwards) = goal(action)?;
+            match find(state, goal, forwards) {
+                Some(place) => go_to(state, place),
+                None if forwards => return start_seeking(state, goal),
+                None => {}
+            }
+        }
+    }
+    None
+}
+
+/// It has not happened yet: the engine goes on, one transition at a time, until it does.
+fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
+    let Source::Live { paused } = &mut state.source else {
+        return None;
+    };
+    let was_paused = std::mem::replace(paused, true);
+    state.cursor = Cursor::Live;
+    state.seeking = Some(Seek {
+        goal,
+        step: state.run.transitions().len(),
+        now: state.run.end(),
+        asked_at: None,
+    });
+    // A run that is not held yet is held first; `seek` lets it go on.
+    (!was_paused).then_some(Effect::Pause)
+}
+
+/// Lets the engine take the next transition on the way to what is looked for. To be called in every frame.
+pub fn seek(state: &mut State) -> Option<Effect> {
+    let seeking = state.seeking?;
+    let held = matches!(state.source, Source::Live { paused: true });
+    if !held || state.cursor != Cursor::Live {
+        state.seeking = None;
+        return None;
+    }
+    let run = &state.run;
+    let found = state
+        .landmarks
+        .after(run, seeking.goal, seeking.step, seeking.now);
+    if found.is_some() {
+        state.seeking = None;
+        return None;
+    }
+    // One permit at a time, or it would go too far.
+    let steps = run.transitions().len();
+    if seeking.asked_at == Some(steps) {
+        return None;
+    }
+    state.seeking = Some(Seek {
+        asked_at: Some(steps),
+        ..seeking
+    });
+    Some(Effect::Step)
+}
+
+/// Moves the cursor, and the view if it has to.
+pub fn go_to(state: &mut State, place: Place) {
+    match place {
+        Place::Step(step) => go_to_step(state, step),
+        Place::At(at) => {
+            state.playing = false;
+            state.cursor = Cursor::At(at);
+            bring_into_view(state, at);
+        }
+    }
+}
+
+fn go_to_step(state: &mut State, step: usize) {
+    state.playing = false;
+    state.cursor = Cursor::Step(step);
+    let now = state.now();
+    bring_into_view(state, now);
+}
+
+/// The batch that moved with this transition.
+pub fn moved(state: &State, step: usize) -> Option<Item> {
+    let transition = state.run.transitions().get(step.checked_sub(1)?)?;
+    Some(Item::Batch(transition.batch as usize))
+}
+
+/// One notch slower or faster.
+pub fn change_speed(state: &mut State, faster: bool) {
+    let next = if faster {
+        SPEEDS.into_iter().find(|s| *s > state.speed)
+    } else {
+        SPEEDS.into_iter().rfind(|s| *s < state.speed)
+    };
+    state.speed = next.unwrap_or(state.speed);
+}
+
+/// Moves the cursor of a recording that is being played by `elapsed` of real time.
+pub fn advance(state: &mut State, elapsed: Nanos) {
+    if !state.playing {
+        return;
+    }
+    let ahead = Nanos((elapsed.0 as f64 * state.speed) as i64).max(Nanos(1));
+    let at = state.now() + ahead;
+    if at >= state.run.end() {
+        state.playing = false;
+        state.cursor = Cursor::At(state.run.end());
+    } else {
+        state.cursor = Cursor::At(at);
+        bring_into_view(state, at);
+    }
+}
