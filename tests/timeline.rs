@@ -1,17 +1,18 @@
 //! The timeline as a user meets it: by label, by pointer, and in pictures.
 
 mod fixture;
+mod pictures;
 mod range;
 mod window;
 
+use std::time::Duration;
+
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use egui_kittest::{Harness, SnapshotResults};
-use fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
+use fixture::{CONTROL, LARGE, MANY, PINNED};
 use loadscope::command::Command;
 use loadscope::markers::Mark;
-use loadscope::state::Source;
-use loadscope::timeline::group::Group;
 use loadscope::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Lane, Nanos};
 use window::{Window, click, drag, open, place, row, small, wheel};
@@ -202,6 +203,32 @@ fn a_lane_is_selected_by_key() {
 }
 
 #[test]
+fn a_lane_that_is_selected_elsewhere_comes_into_sight() {
+    let mut harness = small(Window::new(&MANY));
+    assert!(harness.query_by_label("worker 40 lane").is_none());
+    harness.state_mut().state.selection = Some(Item::Lane(Lane::Worker(40)));
+    harness.run();
+    harness.get_by_label("worker 40 lane");
+    harness.state_mut().state.selection = Some(Item::Lane(Lane::Worker(0)));
+    harness.run();
+    harness.get_by_label("worker 0 lane");
+}
+
+#[test]
+fn what_a_search_finds_is_pointed_out() {
+    let mut window = Window::new(&CONTROL);
+    window.state.search.set("slower than 200 ms".to_owned());
+    let state = &mut window.state;
+    while state
+        .search
+        .advance(&state.run, &state.landmarks, Duration::from_secs(1))
+    {}
+    assert!(!state.search.hits().is_empty());
+    let mut harness = open(window, vec2(1100.0, 320.0), Theme::Dark);
+    harness.snapshot("timeline_found");
+}
+
+#[test]
 fn gauges_tell_their_values() {
     let mut harness = open(Window::new(&PINNED), vec2(1100.0, 700.0), Theme::Dark);
     let chart = harness.get_by_label("tasks_outstanding chart").rect();
@@ -262,11 +289,7 @@ fn nothing_moves_while_nothing_happens() {
         harness.run();
         harness.step();
         let delay = harness.output().viewport_output[&egui::ViewportId::ROOT].repaint_delay;
-        assert_eq!(
-            delay,
-            std::time::Duration::MAX,
-            "an idle timeline is not drawn again"
-        );
+        assert_eq!(delay, Duration::MAX, "an idle timeline is not drawn again");
     }
 }
 
@@ -330,101 +353,4 @@ fn commands_glide_there_and_come_to_rest() {
     let frames = harness.run();
     assert!(frames <= 4, "{frames}");
     harness.run_steps(1);
-}
-
-/// Every scene in one of the themes; all of them at the smallest size, where room is short.
-#[test]
-fn pictures_of_the_timeline() {
-    let mut results = SnapshotResults::new();
-    for (k, (scene, window, hover)) in scenes().into_iter().enumerate() {
-        let theme = [Theme::Dark, Theme::Light][k % 2];
-        let height = if scene == "gauges" { 600.0 } else { 500.0 };
-        let mut harness = open(window, vec2(1100.0, height), theme);
-        if let Some((lane, ms)) = hover {
-            let at = place(&harness, lane, ms);
-            harness.hover_at(at);
-            harness.run();
-        }
-        harness.snapshot(format!("timeline_{scene}"));
-        results.extend_harness(&mut harness);
-    }
-}
-
-/// In the middle of a small window with both side panels there is little room, on a large screen much.
-#[test]
-fn pictures_of_narrow_and_wide_timelines() {
-    let mut results = SnapshotResults::new();
-    for (size, theme, name) in [
-        (vec2(532.0, 300.0), Theme::Dark, "timeline_narrow"),
-        (vec2(1920.0, 700.0), Theme::Light, "timeline_wide"),
-    ] {
-        let mut window = Window::new(&PINNED);
-        window.state.selection = Some(Item::Batch(7));
-        window
-            .state
-            .markers
-            .apply(Mark::Add(Nanos::from_millis(480)));
-        let mut harness = open(window, size, theme);
-        harness.snapshot(name);
-        results.extend_harness(&mut harness);
-    }
-}
-
-type Scene = (&'static str, Window, Option<(&'static str, i64)>);
-
-fn scenes() -> Vec<Scene> {
-    let view = |from: i64, to: i64| {
-        Some(TimeView::new(
-            Nanos::from_millis(from),
-            Nanos::from_millis(to),
-        ))
-    };
-    let mut selected = Window::new(&SMALL);
-    selected.state.view = view(100, 500);
-    selected.state.selection = Some(Item::Batch(9));
-    selected.state.cursor = Cursor::At(Nanos::from_millis(320));
-    let mut inside = Window::new(&SMALL);
-    inside.state.view = view(200, 300);
-    let mut range = Window::new(&SMALL);
-    range.state.selection = Some(Item::Range(
-        Nanos::from_millis(300),
-        Nanos::from_millis(550),
-    ));
-    for ms in [310, 900] {
-        range.state.markers.apply(Mark::Add(Nanos::from_millis(ms)));
-    }
-    let name = "slow sample".to_owned();
-    range.state.markers.apply(Mark::Rename(2, name));
-    let mut deep = Window::new(&LARGE);
-    deep.state.view = view(30_000, 30_100);
-    let mut live = Window::new(&SMALL);
-    live.state.run = SMALL.run(Some(400_000));
-    live.state.source = Source::Live { paused: false };
-    let mut lane = Window::new(&SMALL);
-    lane.state.selection = Some(Item::Lane(Lane::Worker(1)));
-    lane.state.cursor = Cursor::At(Nanos::from_millis(500));
-    let mut samples = Window::new(&SMALL);
-    samples.state.view = Some(TimeView::new(Nanos(230_000_000), Nanos(242_500_000)));
-    let mut folded = Window::new(&LARGE);
-    folded.state.folded = Group::ALL.into_iter().collect();
-    let mut measured = Window::new(&PINNED);
-    measured.state.view = view(200, 700);
-    let mut many = Window::new(&MANY);
-    many.state.selection = Some(Item::Batch(300));
-    vec![
-        ("samples", samples, Some(("worker 1", 240))),
-        ("folded", folded, None),
-        ("gauges", measured, None),
-        ("many", many, None),
-        ("lane", lane, Some(("worker 3", 700))),
-        ("control", Window::new(&CONTROL), Some(("trainer", 500))),
-        ("run", Window::new(&SMALL), None),
-        ("selected", selected, None),
-        ("inside", inside, Some(("worker 1", 240))),
-        ("range", range, Some(("trainer", 425))),
-        ("large", Window::new(&LARGE), Some(("worker 3", 20_000))),
-        ("deep", deep, None),
-        ("live", live, None),
-        ("empty", Window::default(), None),
-    ]
 }

@@ -65,7 +65,7 @@ impl TimeAxis {
         let offset =
             ((t - self.view.start).0 as f64 * self.points_per_ns).clamp(-width, 2.0 * width);
         let scale = f64::from(self.pixels_per_point);
-        (((f64::from(self.range.min) + offset) * scale).round() / scale) as f32
+        (floor((f64::from(self.range.min) + offset) * scale + 0.5) as f64 / scale) as f32
     }
 
     /// What lies at `x`.
@@ -144,6 +144,13 @@ impl TimeAxis {
             Nanos(step),
         )
     }
+}
+
+/// The whole number at or below `x`. The one of the standard library is a call where the processor may be old.
+#[inline]
+pub(super) fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
 }
 
 /// 1, 2, 5, 10, 20, …

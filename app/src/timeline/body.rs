@@ -1,11 +1,12 @@
 //! The lanes: labels on the left, spans on the right. The trainer's stays, the others scroll.
 
 use eframe::egui::scroll_area::ScrollSource;
+use eframe::egui::style::ScrollAnimation;
 use eframe::egui::{
     Align2, Painter, PointerButton, Pos2, Rangef, Rect, Role, ScrollArea, Sense, Shape, Stroke, Ui,
     UiBuilder, WidgetInfo, pos2,
 };
-use loadscope_trace::Lane;
+use loadscope_trace::{Lane, Track};
 
 use super::axis::TimeAxis;
 use super::hit::{self, Target};
@@ -23,6 +24,8 @@ use crate::view::Item;
 pub(super) struct Cache {
     key: Option<Key>,
     painted: Painted,
+    /// What was selected in the last frame.
+    selection: Option<Item>,
 }
 
 /// What the painted lanes depend on.
@@ -65,11 +68,27 @@ pub(super) fn show(
                 lanes: scene.lanes,
             };
             contents(ui, &part, scene, cache, asks);
+            reveal(ui, &part, scene, cache);
             top
         });
         shown.inner
     });
     shown.inner
+}
+
+/// Scrolls to a lane that was selected elsewhere, or by key.
+fn reveal(ui: &Ui, part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
+    let selection = scene.state.selection;
+    if std::mem::replace(&mut cache.selection, selection) == selection {
+        return;
+    }
+    if let Some(Item::Lane(lane)) = selection
+        && let Some(edges) = part.edges(Track { lane, row: 0 })
+        && !(part.area.y_range().contains(edges.min) && part.area.y_range().contains(edges.max))
+    {
+        let rect = Rect::from_x_y_ranges(part.area.x_range(), edges);
+        ui.scroll_to_rect_animation(rect, None, ScrollAnimation::none());
+    }
 }
 
 /// Draws a part of the lanes and handles the pointer on it.

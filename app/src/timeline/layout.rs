@@ -3,7 +3,7 @@
 
 use loadscope_trace::{Nanos, Shares, Span, Spans};
 
-use super::axis::TimeAxis;
+use super::axis::{TimeAxis, floor};
 
 /// Something to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,13 +98,6 @@ impl Grid {
     pub fn so_far(&self, t: Nanos) -> Nanos {
         t.min(self.until)
     }
-}
-
-/// The whole number at or below `x`. The one of the standard library is a call where the processor may be old.
-#[inline]
-fn floor(x: f64) -> i64 {
-    let whole = x as i64;
-    whole - i64::from(whole as f64 > x)
 }
 
 /// Lays out one track.
@@ -221,7 +214,8 @@ impl Walk {
     }
 }
 
-/// Lays out a lane whose rows are too many to tell apart: the time of all rows per bucket.
+/// Lays out a lane whose rows are too many to tell apart: the time of all rows per bucket. Where a row is crowded, its part of a
+/// bucket ends where its sum is known, as in [`lay_out`].
 pub fn lay_out_depth<'a>(
     rows: impl IntoIterator<Item = &'a Spans>,
     grid: &Grid,
@@ -233,27 +227,47 @@ pub fn lay_out_depth<'a>(
     let edges = grid.edges();
     let mut sums = vec![Shares::default(); edges.len() - 1];
     for spans in rows {
-        let mut at = spans.index_after(grid.start);
-        let mut k = 0;
-        while let Some(span) = spans.all().get(at).filter(|s| s.start < grid.end) {
-            // To the first bucket that this span reaches: idle ones cost nothing.
-            k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
-            let Some((start, end)) = edges.get(k).copied().zip(edges.get(k + 1).copied()) else {
-                break;
-            };
-            let next = spans.gallop(at, end);
-            sums[k] = sums[k] + (spans.until_at(next, end) - spans.until_at(at, start));
-            (at, k) = (next, k + 1);
-            if k == sums.len() {
-                break;
-            }
-        }
+        add_row(spans, grid, &edges, &mut sums);
     }
     for (k, shares) in sums.into_iter().enumerate() {
         if shares.total() > Nanos::ZERO {
             let (start, end) = (edges[k], edges[k + 1]);
             out.push(Drawn::Shares { start, end, shares });
         }
+    }
+}
+
+/// Adds the time of one row to the buckets between `edges`.
+fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+    let (all, last) = (spans.all(), sums.len() - 1);
+    let quarter = Nanos((grid.bucket / 4.0) as i64);
+    let mut t = grid.start;
+    let mut at = spans.index_after(t);
+    let mut before = None;
+    let (mut k, mut count) = (0, 0);
+    while t < grid.end {
+        // What is left of a bucket that ended early belongs to the next one.
+        while k < last && edges[k + 1] <= t + quarter {
+            k += 1;
+        }
+        let known = spans.landmark(at, at + count, edges[k + 1], Nanos::MAX);
+        let known = known.filter(|(_, end, _)| *end > t && *end + quarter >= edges[k + 1]);
+        let (next, end, sum) = match known {
+            Some(known) => known,
+            None => {
+                let Some(span) = all.get(at).filter(|s| s.start < grid.end) else {
+                    return;
+                };
+                // To the first bucket that this span reaches: idle ones cost nothing.
+                k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
+                let end = edges[k + 1];
+                let next = spans.index_near(at + count, end).max(at);
+                (next, end, spans.until_at(next, end))
+            }
+        };
+        sums[k] = sums[k] + (sum - before.unwrap_or_else(|| spans.until_at(at, t)));
+        count = next - at;
+        (t, at, before) = (end, next, Some(sum));
     }
 }
 

@@ -47,16 +47,16 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
 
 /// The lane above or below the selected one; without one, the first or the last.
 pub fn beside(state: &State, down: bool) -> Option<Lane> {
-    let lanes = Lanes::of(&state.run).boxes;
+    let lanes = Lanes::order(&state.run, &state.folded);
     let selected = lane(state);
-    let at = lanes.iter().position(|b| Some(b.lane) == selected);
+    let at = lanes.iter().position(|lane| Some(*lane) == selected);
     let next = match (at, down) {
         (Some(at), true) => lanes.get(at + 1),
         (Some(at), false) => lanes.get(at.checked_sub(1)?),
         (None, true) => lanes.first(),
         (None, false) => lanes.last(),
     };
-    next.map(|b| b.lane)
+    next.copied()
 }
 
 /// Selects the neighbour.
