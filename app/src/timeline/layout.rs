@@ -176,7 +176,8 @@ impl Walk {
             reaching.filter(|s| s.start < end && grid.is_wide(s))
         };
         let mut wide = None;
-        if start > left && ((right - start).0 as f64) < grid.bucket / 2.0 {
+        let is_rest = start > left && ((right - start).0 as f64) < grid.bucket / 2.0;
+        if is_rest && right < grid.end {
             // What is left of a bucket whose end was moved is too narrow to be drawn by itself.
             wide = is_wide(spans.index_near(self.at, right).max(self.at), right);
             right = grid.around(right).1;
