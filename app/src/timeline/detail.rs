@@ -9,8 +9,8 @@ use super::paint::{Canvas, Label, MOST_LABELS, label_width};
 const SAMPLE: f32 = 4.0;
 /// The narrowest sample whose stages are drawn, points.
 const STAGES: f32 = 16.0;
-/// The narrowest samples that are named, points: about an index of four digits.
-const NAMED: f32 = 44.0;
+/// The narrowest samples that are named, points: enough to say that it is a sample, and which.
+const NAMED: f32 = 88.0;
 /// Height of the strip of stages, and of one with room for names, points.
 const STRIP: f32 = 5.0;
 const NAMED_STRIP: f32 = 12.0;
@@ -99,10 +99,11 @@ impl Inside<'_> {
         let mut texts = Vec::new();
         if let Some(batch) = batch.filter(|_| is_first) {
             texts.push(format!("batch {batch} · sample {index} · {took}"));
-            texts.push(format!("batch {batch} · {index}"));
+            texts.push(format!("batch {batch} · sample {index}"));
+            texts.push(format!("batch {batch}"));
         }
         texts.push(format!("sample {index} · {took}"));
-        texts.push(format!("{index} · {took}"));
+        texts.push(format!("sample {index}"));
         texts.push(index);
         let middle = (self.rect.top() + self.rect.bottom() - NAMED_STRIP) / 2.0;
         self.write(texts, left, right, middle, self.colour);

@@ -189,7 +189,7 @@ mod tests {
     fn few_are_all_there() {
         let run = run(1_000);
         let hits: Vec<Hit> = [3, 4, 500, 900].map(Hit::Batch).into();
-        let found = on_screen(&run, &hits, Some(1), &axis(350, 60_000));
+        let found = on_screen(&run, &hits, Some(1), &axis(370, 60_000));
         let starts: Vec<i64> = found.iter().map(|f| f.start.0).collect();
         assert_eq!(
             starts,
