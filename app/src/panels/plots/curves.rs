@@ -240,16 +240,19 @@ pub fn show(
             plot.pointer_coordinate()
         });
     super::name(&response.response, curve.title, curve.about);
-    let at = response
-        .inner
-        .map(|p| view.start + Nanos(p.x.round() as i64));
-    used(&response.response, at, brush)
+    let time = |x: f64| view.start + Nanos(x.round() as i64);
+    let at = response.inner.map(|p| time(p.x));
+    // A drag is noticed some pixels after it began.
+    let origin = ui.input(|i| i.pointer.press_origin());
+    let pressed = origin.map(|at| time(response.transform.value_from_position(at).x));
+    used(&response.response, at, pressed, brush)
 }
 
 /// What the pointer asks for.
 fn used(
     response: &eframe::egui::Response,
     at: Option<Nanos>,
+    pressed: Option<Nanos>,
     brush: &mut Brush,
 ) -> Option<Command> {
     let at = at?;
@@ -257,7 +260,7 @@ fn used(
         return Some(Command::Cursor(Cursor::At(at)));
     }
     if response.drag_started() {
-        *brush = Some(at);
+        *brush = pressed.or(Some(at));
     }
     if response.drag_stopped() {
         *brush = None;
