@@ -108,6 +108,10 @@ fn pictures_of_orders_with_something_wrong() {
     };
     let mut window = open(&Recorded::of(weighted), Theme::Light, vec2(1440.0, 900.0));
     until(&mut window, "because the sampler draws with replacement");
+    // The file of weights is somewhere else each time.
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::ToggleOptions.into());
+    window.run();
     window.snapshot("sampling_weighted");
     results.extend_harness(&mut window);
 }
