@@ -266,6 +266,7 @@ impl App {
         let state = &mut self.state;
         state.source = Source::None;
         state.run = Run::default();
+        state.run_number += 1;
         state.landmarks = Landmarks::default();
         state.search.start_again();
         state.seeking = None;

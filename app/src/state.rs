@@ -173,6 +173,8 @@ pub struct State {
     pub saving: Option<PathBuf>,
     /// What is below the machine.
     pub lower: Lower,
+    /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
+    pub run_number: u64,
     /// Which order the Sampling workspace shows.
     pub sampling: Choice,
     /// Dark, light or as the system.

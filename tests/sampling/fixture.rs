@@ -8,8 +8,8 @@ use egui_kittest::kittest::Queryable as _;
 use loadscope::app::App;
 use loadscope_engine::order::{Samples, order, samples_of_dataset};
 use loadscope_trace::{
-    BatchId, EndReason, Event, EventKind, Nanos, Origin, RunId, RunInfo, RunOptions, Stage,
-    WorkerInfo,
+    BatchId, EndReason, Event, EventKind, Fetched, Nanos, Origin, RunId, RunInfo, RunOptions,
+    SampleTiming, Stage, WorkerInfo,
 };
 use tempfile::TempDir;
 
@@ -24,6 +24,11 @@ impl Recorded {
     /// All epochs of these options.
     pub fn of(options: RunOptions) -> Self {
         Self::with(&events(&options))
+    }
+
+    /// The first of the events of these options.
+    pub fn cut(options: RunOptions, count: usize) -> Self {
+        Self::with(&events(&options)[..count])
     }
 
     /// A run that nothing is known of.
@@ -68,9 +73,9 @@ fn events(options: &RunOptions) -> Vec<Event> {
     let order = order(options, &samples).expect("the options are sound");
     let info = RunInfo {
         origin: Origin::Engine,
-        dataset_len: match samples {
-            Samples::Map(len) => Some(len as u64),
-            Samples::Streams(_) => None,
+        dataset_len: match &samples {
+            Samples::Map(len) => Some(*len as u64),
+            Samples::Streams(streams) => streams.first().map(|s| s.len() as u64),
         },
         batches_per_epoch: order.len.map(|len| len as u64),
         rank: options.rank,
@@ -107,7 +112,20 @@ fn events(options: &RunOptions) -> Vec<Event> {
                 idx: idx as u32,
             };
             let worker = u16::try_from(*worker).ok();
-            tell(EventKind::dispatched(batch, worker, indices.clone()));
+            // A stream's samples have no indices.
+            let is_stream = matches!(samples, Samples::Streams(_));
+            let known = if is_stream { &[][..] } else { indices };
+            tell(EventKind::dispatched(batch, worker, known));
+            let sample = SampleTiming {
+                start: Nanos::ZERO,
+                wall: Nanos(100),
+                cpu: None,
+            };
+            tell(EventKind::Fetched(Box::new(Fetched {
+                batch,
+                samples: vec![sample; indices.len()],
+                stages: Vec::new(),
+            })));
             for stage in [
                 Stage::Fetching,
                 Stage::Collating,

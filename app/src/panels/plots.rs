@@ -29,7 +29,7 @@ const WIDE: f32 = 760.0;
 const TITLE: f32 = 22.0;
 
 /// What the plots of the last frame were made for.
-type Key = (u64, TimeView, Option<(Nanos, Nanos)>);
+type Key = ((u64, u64), TimeView, Option<(Nanos, Nanos)>);
 
 /// The plots, and what they were drawn from in the last frame.
 #[derive(Default)]
@@ -44,12 +44,12 @@ pub struct Plots {
 impl Plots {
     /// Shows the plots. A click sets the time cursor or selects a batch, dragging selects a range.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        if self.history.update(&state.run) {
+        if self.history.update(state.run_number, &state.run) {
             ui.ctx().request_repaint();
         }
         let view = state.shown();
         let selected = curves::selected(state);
-        let key = (state.run.events(), view, selected);
+        let key = ((state.run_number, state.run.events()), view, selected);
         if self.made_for != Some(key) {
             if self.made_for.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
                 self.curves = curves::curves(&state.run, &self.history, view);
@@ -86,7 +86,7 @@ impl Plots {
     fn over_time(&mut self, ui: &mut Ui, state: &State, height: f32, commands: &mut Vec<Command>) {
         let count = self.curves.len().max(1);
         let each = (height - curves::TICKS - 8.0) / count as f32 - TITLE - 6.0;
-        let each = each.clamp(52.0, 140.0);
+        let each = each.clamp(44.0, 140.0);
         for (k, curve) in self.curves.iter().enumerate() {
             title(ui, curve.title, curve.about, &curve.legend(Palette::of(ui)));
             let is_last = k + 1 == count;

@@ -134,8 +134,9 @@ impl Sampling {
     fn marks(&self, state: &State, answers: &Answers) -> Marks {
         let order = &answers.order;
         let place = |item: Option<Item>| {
-            let row = item?.batch()?;
-            order.rows.iter().position(|r| *r as usize == row)
+            let row = u32::try_from(item?.batch()?).ok()?;
+            // Batches are numbered in the order of their dispatch.
+            order.rows.binary_search(&row).ok()
         };
         let selected = match order.rows.is_empty() {
             true => self.picked,

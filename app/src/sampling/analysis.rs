@@ -122,6 +122,11 @@ pub fn answer(
         yielded: question.yielded,
         len: question.len,
     };
+    if question.came.is_none() && !question.is_known {
+        let refusal = "The recording does not tell how many samples its dataset has, or they come in a stream: what an \
+                       iterable dataset will yield only the program knows";
+        return Ok(Err(refusal.to_owned()));
+    }
     let mut agrees = None;
     let order = match &question.came {
         Some(order) => Arc::clone(order),

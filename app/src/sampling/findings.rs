@@ -190,7 +190,8 @@ fn same_seeds(about: &Circumstances) -> Vec<Finding> {
 
 fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     let c = &answers.coverage;
-    if c.missed() == 0 || c.bound == 0 || !about.is_complete {
+    // Samples of a stream have no indices that could be missing.
+    if answers.positions == 0 || c.missed() == 0 || !about.is_complete {
         return None;
     }
     let share = c.missed() as f64 / c.bound as f64;

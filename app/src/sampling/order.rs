@@ -107,8 +107,8 @@ pub struct Gathered {
     pub digests: Vec<Digest>,
     /// The epoch that is looked at.
     pub looked_at: Arc<Order>,
-    /// Which run, by when it began.
-    run: Option<i64>,
+    /// Which run.
+    run: Option<u64>,
     /// For each epoch, so many of its batches are in its digest.
     digested: Vec<usize>,
     /// So many batches of the epoch are in `looked_at`.
@@ -119,11 +119,12 @@ impl Gathered {
     /// At most so many indices are taken at a time.
     const PIECE: usize = 1 << 20;
 
-    /// Takes in what is new of `run`, of which the epoch at position `epoch` is looked at. True if there is more to take.
-    pub fn update(&mut self, run: &Run, epoch: usize) -> bool {
-        if self.is_another(run) {
+    /// Takes in what is new of `run`, the `number`-th that is looked at; of its epochs the one at position `epoch` is kept.
+    /// True if there is more to take.
+    pub fn update(&mut self, number: u64, run: &Run, epoch: usize) -> bool {
+        if self.is_another(number, run) {
             *self = Self {
-                run: Some(run.info.started_unix_ns),
+                run: Some(number),
                 ..Self::default()
             };
         }
@@ -133,10 +134,10 @@ impl Gathered {
         left == 0
     }
 
-    fn is_another(&self, run: &Run) -> bool {
+    fn is_another(&self, number: u64, run: &Run) -> bool {
         let fewer =
             |(k, taken): (usize, &usize)| run.epochs().get(k).is_none_or(|e| e.rows.len() < *taken);
-        self.run != Some(run.info.started_unix_ns)
+        self.run != Some(number)
             || self.digested.iter().enumerate().any(fewer)
             || self
                 .digests
@@ -219,5 +220,45 @@ mod tests {
         assert!(!of(&[1, 2, 3]).is_same_order(&of(&[1, 3, 2])));
         assert!(!of(&[0]).is_same_order(&of(&[0, 0])));
         assert!(of(&[1, 2, 2]).is_ascending && !of(&[1, 3, 2]).is_ascending);
+    }
+
+    #[test]
+    fn a_run_is_gathered_as_it_goes_on() {
+        use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo};
+
+        let mut run = Run::new(RunInfo::default());
+        let mut gathered = Gathered::default();
+        let mut now = 0;
+        let mut tell = |run: &mut Run, kind| {
+            now += 1;
+            run.apply(&Event {
+                at: Nanos(now),
+                run: RunId(0),
+                kind,
+            });
+        };
+        for (epoch, batches) in [[[4, 2], [0, 1]], [[4, 2], [1, 0]]].iter().enumerate() {
+            let number = epoch as u32;
+            tell(&mut run, EventKind::EpochStarted { epoch: number });
+            for (idx, indices) in batches.iter().enumerate() {
+                let batch = BatchId {
+                    epoch: number,
+                    idx: idx as u32,
+                };
+                tell(&mut run, EventKind::dispatched(batch, Some(1), *indices));
+                assert!(!gathered.update(0, &run, epoch));
+                assert_eq!(gathered.looked_at.ends.len(), idx + 1);
+            }
+            assert_eq!(gathered.looked_at.indices, batches.concat());
+            assert_eq!(gathered.digests[epoch], Digest::of(&gathered.looked_at));
+        }
+        assert!(!gathered.digests[0].is_same_order(&gathered.digests[1]));
+        gathered.update(0, &run, 0);
+        assert_eq!(gathered.looked_at.rows, [0, 1]);
+        assert_eq!(gathered.looked_at.workers, [Some(1), Some(1)]);
+        gathered.update(1, &run, 0);
+        assert_eq!(gathered.looked_at.rows, [0, 1]);
+        gathered.update(1, &Run::default(), 0);
+        assert!(gathered.digests.is_empty() && gathered.looked_at.is_empty());
     }
 }

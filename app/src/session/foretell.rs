@@ -15,12 +15,22 @@ pub fn epochs(
 ) -> Result<(), String> {
     let options = RunOptions {
         epochs: epoch.saturating_add(1),
-        ..options.clone()
+        ..seeded(options)
     };
     let samples = samples_of_dataset(&options).map_err(|e| e.to_string())?;
     each_epoch(&options, &samples, each)
         .map(|_| ())
         .map_err(|e| e.to_string())
+}
+
+/// Without any seed a loader draws from the generator of the whole process. What is foretold is one of all possible orders
+/// then; it must not draw what a run would have drawn, and it should not change while one looks at it.
+fn seeded(options: &RunOptions) -> RunOptions {
+    let mut options = options.clone();
+    if options.seed.is_none() && options.global_seed.is_none() {
+        options.global_seed = Some(0);
+    }
+    options
 }
 
 /// Hands what each rank gets in `epoch` to `each`, until it returns false. Only samplers that share samples have ranks; they
@@ -41,7 +51,7 @@ pub fn ranks(
         let options = RunOptions {
             rank,
             epochs: epoch.saturating_add(1),
-            ..options.clone()
+            ..seeded(options)
         };
         let mut more = true;
         let mut last = |order: EpochOrder| {

@@ -13,8 +13,8 @@ use crate::theme::Palette;
 use crate::timeline::axis::TimeAxis;
 use crate::view::{Cursor, Item, TimeView};
 
-/// Points a curve: about one every three pixels.
-const POINTS: usize = 240;
+/// Points a curve: about one every four pixels.
+const POINTS: usize = 200;
 /// The same for what is counted per second.
 const RATE_POINTS: usize = 120;
 /// Height of the numbers below the last curve.
@@ -27,7 +27,7 @@ pub struct Curve {
     /// In a sentence, with the unit.
     pub about: &'static str,
     unit: Unit,
-    lines: Vec<(&'static str, Ink, Vec<f64>)>,
+    lines: Lines,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -71,6 +71,7 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
     let buckets = history.handed_out(view.start, view.end) / 6;
     let buckets = buckets.clamp(12, RATE_POINTS);
     let (batches, samples) = history.throughput(view.start, view.end, buckets);
+    let (outstanding, queues) = lanes(run, view);
     let curve = |title, about, unit, lines| Curve {
         title,
         about,
@@ -100,13 +101,9 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
             "tasks_outstanding",
             "batches dispatched and not yet received",
             Unit::Batches,
-            vec![of(
-                "tasks_outstanding",
-                Ink::Fetch,
-                Counter::TasksOutstanding,
-            )],
+            vec![("tasks_outstanding", Ink::Fetch, outstanding)],
         ),
-        curve("Queues", "batches", Unit::Batches, queues(run, view)),
+        curve("Queues", "batches", Unit::Batches, queues),
         curve(
             "Held",
             "finished batches behind a missing one",
@@ -116,25 +113,30 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
     ]
 }
 
-fn queues(run: &Run, view: TimeView) -> Vec<(&'static str, Ink, Vec<f64>)> {
-    let of = |lane| run.counter(Counter::In(lane), view.start, view.end, POINTS);
-    let mut index = vec![0.0; POINTS];
+type Lines = Vec<(&'static str, Ink, Vec<f64>)>;
+
+/// `tasks_outstanding` and the queues, of which it is the sum, with what is in workers and the pin thread: each lane is asked once.
+fn lanes(run: &Run, view: TimeView) -> (Vec<f64>, Lines) {
+    let (mut outstanding, mut index) = (vec![0.0; POINTS], vec![0.0; POINTS]);
     let mut lines = Vec::new();
+    let add = |sum: &mut Vec<f64>, values: &[f64]| {
+        sum.iter_mut().zip(values).for_each(|(sum, n)| *sum += n);
+    };
     for (lane, _) in run.lanes() {
+        if matches!(lane, Lane::Trainer | Lane::Reorder) {
+            continue;
+        }
+        let values = run.counter(Counter::In(lane), view.start, view.end, POINTS);
+        add(&mut outstanding, &values);
         match lane {
-            Lane::IndexQueue(_) => {
-                index
-                    .iter_mut()
-                    .zip(of(lane))
-                    .for_each(|(sum, n)| *sum += n);
-            }
-            Lane::ResultQueue => lines.push(("result queue", Ink::Fetch, of(lane))),
-            Lane::DataQueue => lines.push(("behind the pin thread", Ink::Pin, of(lane))),
+            Lane::IndexQueue(_) => add(&mut index, &values),
+            Lane::ResultQueue => lines.push(("result queue", Ink::Fetch, values)),
+            Lane::DataQueue => lines.push(("behind the pin thread", Ink::Pin, values)),
             _ => {}
         }
     }
     lines.insert(0, ("index queues", Ink::Wait, index));
-    lines
+    (outstanding, lines)
 }
 
 impl Curve {
@@ -240,16 +242,19 @@ pub fn show(
             plot.pointer_coordinate()
         });
     super::name(&response.response, curve.title, curve.about);
-    let at = response
-        .inner
-        .map(|p| view.start + Nanos(p.x.round() as i64));
-    used(&response.response, at, brush)
+    let time = |x: f64| view.start + Nanos(x.round() as i64);
+    let at = response.inner.map(|p| time(p.x));
+    // A drag is noticed some pixels after it began.
+    let origin = ui.input(|i| i.pointer.press_origin());
+    let pressed = origin.map(|at| time(response.transform.value_from_position(at).x));
+    used(&response.response, at, pressed, brush)
 }
 
 /// What the pointer asks for.
 fn used(
     response: &eframe::egui::Response,
     at: Option<Nanos>,
+    pressed: Option<Nanos>,
     brush: &mut Brush,
 ) -> Option<Command> {
     let at = at?;
@@ -257,7 +262,7 @@ fn used(
         return Some(Command::Cursor(Cursor::At(at)));
     }
     if response.drag_started() {
-        *brush = Some(at);
+        *brush = pressed.or(Some(at));
     }
     if response.drag_stopped() {
         *brush = None;
@@ -315,5 +320,60 @@ impl Unit {
             }
             Self::Batches | Self::PerSecond => format!("{value:.1}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchId, Event, EventKind, RunId, RunInfo, Stage};
+
+    use super::*;
+
+    #[test]
+    fn the_lanes_add_up_to_what_is_outstanding() {
+        let mut run = Run::new(RunInfo::default());
+        let batch = BatchId { epoch: 0, idx: 0 };
+        for (at, kind) in [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(batch, Some(2), [1])),
+            (
+                300,
+                EventKind::Entered {
+                    batch,
+                    stage: Stage::Fetching,
+                },
+            ),
+            (
+                500,
+                EventKind::Entered {
+                    batch,
+                    stage: Stage::Returning,
+                },
+            ),
+            (
+                800,
+                EventKind::Entered {
+                    batch,
+                    stage: Stage::Training,
+                },
+            ),
+            (1_000, EventKind::EpochEnded { epoch: 0 }),
+        ] {
+            run.apply(&Event {
+                at: Nanos(at),
+                run: RunId(0),
+                kind,
+            });
+        }
+        let view = TimeView::new(Nanos(0), Nanos(1_000));
+        let (outstanding, lines) = lanes(&run, view);
+        let counter = Counter::TasksOutstanding;
+        let whole = run.counter(counter, view.start, view.end, POINTS);
+        for (sum, n) in outstanding.iter().zip(whole) {
+            assert!((sum - n).abs() < 1e-9);
+        }
+        let sum: f64 = lines.iter().flat_map(|(.., values)| values).sum();
+        // Of the time in which it is outstanding, it is in a queue but for 200 ns.
+        assert!((sum / POINTS as f64 - 0.6).abs() < 0.01, "{sum}");
     }
 }

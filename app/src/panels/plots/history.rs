@@ -27,22 +27,21 @@ pub struct History {
     last: Vec<(Nanos, Stage)>,
     /// Batches that have arrived, by epoch.
     arrived: HashMap<u32, u32>,
-    run: i64,
+    run: u64,
     transitions: usize,
     waits: usize,
 }
 
 impl History {
-    /// Takes in what is new. True if there is more.
-    pub fn update(&mut self, run: &Run) -> bool {
-        let started = run.info.started_unix_ns;
+    /// Takes in what is new of the `number`-th run that is looked at. True if there is more.
+    pub fn update(&mut self, number: u64, run: &Run) -> bool {
         if run.transitions().len() < self.transitions
             || run.waits().len() < self.waits
-            || started != self.run
+            || number != self.run
         {
             *self = Self::default();
         }
-        self.run = started;
+        self.run = number;
         let new = &run.transitions()[self.transitions..];
         for t in new.iter().take(PIECE) {
             self.take(run, t.at, t.batch, t.stage);
@@ -159,7 +158,7 @@ mod tests {
                 kind,
             });
             // In pieces, as while live.
-            assert!(!history.update(&run));
+            assert!(!history.update(0, &run));
         }
         let whole = |series: &Series| series.counts(Nanos::ZERO, Nanos::MAX);
         let ms = |ms| bin_of(Nanos::from_millis(ms));

@@ -105,7 +105,11 @@ fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {
     }
     if !c.missing.is_empty() {
         let texts = c.missing.iter().map(|(from, to)| range(*from, *to));
-        let what = if is_rank { "Not on this rank" } else { "Never" };
+        let what = if is_rank {
+            "Not on this rank"
+        } else {
+            "Missing"
+        };
         list(ui, what, c.missed(), texts.collect());
     }
     if !c.repeated.is_empty() {

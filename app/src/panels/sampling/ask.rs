@@ -16,6 +16,8 @@ use crate::state::{Source, State};
 
 /// The last epoch of the form that can be asked for: those before it have to be drawn as well.
 const LAST: u32 = 999;
+/// The contents of so many batches are asked for labels: this happens within a frame.
+const LABELLED: usize = 50_000;
 /// An order that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -24,8 +26,8 @@ const AGAIN: Duration = Duration::from_millis(250);
 struct Key {
     of: OrderOf,
     epoch: u32,
-    /// When the run began, to tell one run from another.
-    run: i64,
+    /// Which run.
+    run: u64,
     /// The options of an order that is foretold.
     options: Option<RunOptions>,
     /// How much of an order that came is known: indices, epochs, workers, whether it is complete.
@@ -74,8 +76,14 @@ impl Asker {
         self.take_answer();
         let what = order_of(state);
         let (epoch, ..) = epochs(state);
+        let last = state.run.epochs().len().saturating_sub(1);
+        let looked_at = (epoch as usize).min(last);
         // What will come is held against what came, so all epochs of the run are needed for that, too.
-        if what != OrderOf::Form && self.gathered.update(&state.run, epoch as usize) {
+        if what != OrderOf::Form
+            && self
+                .gathered
+                .update(state.run_number, &state.run, looked_at)
+        {
             ctx.request_repaint();
             return;
         }
@@ -86,14 +94,17 @@ impl Asker {
         let key = self.key(state, epoch);
         let kept = self.answer.as_ref().map(|(k, _)| k);
         let under_way = self.job.as_ref().map(|(k, _)| k);
-        if under_way.or(kept) == Some(&key) {
+        if kept == Some(&key) {
+            // Whatever else was asked is not wanted any more.
+            self.job = None;
             return;
         }
         let continues = |k: Option<&Key>| k.is_some_and(|k| k.is_continued_by(&key));
+        // What is under way comes to its end before it is asked about what has come since.
         if continues(under_way) {
             return;
         }
-        if continues(kept) && !key.grown.3 && !self.is_due(&key) {
+        if continues(kept) && !key.grown.3 && !self.is_due(state, &key) {
             ctx.request_repaint_after(AGAIN);
             return;
         }
@@ -104,7 +115,10 @@ impl Asker {
     }
 
     /// A large order is looked at again only once it has grown by a fiftieth.
-    fn is_due(&self, key: &Key) -> bool {
+    fn is_due(&self, state: &State, key: &Key) -> bool {
+        if !state.source.is_live() {
+            return true;
+        }
         let before = self.answer.as_ref().map_or(0, |(k, _)| k.grown.0);
         self.asked.is_none_or(|at| at.elapsed() >= AGAIN)
             && (key.grown.0 < 1_000_000 || key.grown.0 - before.min(key.grown.0) > before / 50)
@@ -133,7 +147,7 @@ impl Asker {
         Key {
             of: what,
             epoch,
-            run: run.info.started_unix_ns,
+            run: state.run_number,
             options: match what {
                 OrderOf::Run => None,
                 OrderOf::Next => Some(run.info.options.clone()),
@@ -183,8 +197,11 @@ impl Asker {
         }
         let mut options = run.info.options.clone();
         let mut is_known = matches!(run.info.origin, Origin::Engine | Origin::Simulation);
+        let has_indices = (0..run.batches().len())
+            .take(1)
+            .all(|row| !run.indices(row).is_empty());
         // What a program in Python loads from has no name here, but its length is all that an order depends on.
-        if let (false, Some(len)) = (is_known, run.info.dataset_len) {
+        if let (false, true, Some(len)) = (is_known, has_indices, run.info.dataset_len) {
             options.dataset = format!("synthetic:len={len}");
             is_known = true;
         }
@@ -192,9 +209,13 @@ impl Asker {
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
         let is_stream = options.dataset.starts_with("stream") && key.of == OrderOf::Next;
+        let number = run.epochs().get(key.epoch as usize).map(|e| e.epoch);
         Question {
             yielded,
-            epoch: key.epoch,
+            epoch: match key.of {
+                OrderOf::Run => number.unwrap_or_default(),
+                _ => key.epoch,
+            },
             came: (key.of == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
             len: run.info.dataset_len.filter(|_| !is_stream),
             is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
@@ -216,7 +237,7 @@ pub fn order_of(state: &State) -> OrderOf {
     }
 }
 
-/// Number of the epoch that is looked at, and the first and last one that can be.
+/// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
 pub fn epochs(state: &State) -> (u32, u32, u32) {
     let count = state.run.epochs().len();
     match order_of(state) {
@@ -225,7 +246,11 @@ pub fn epochs(state: &State) -> (u32, u32, u32) {
             let at = state.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
             (at, 0, last as u32)
         }
-        OrderOf::Next => (count as u32, count as u32, count as u32),
+        OrderOf::Next => {
+            let last = state.run.epochs().last();
+            let next = last.map_or(0, |e| e.epoch.saturating_add(1));
+            (next, next, next)
+        }
         OrderOf::Form => (state.sampling.form_epoch.min(LAST), 0, LAST),
     }
 }
@@ -305,7 +330,7 @@ fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
 /// The classes that the contents of batches tell: whole numbers, one a sample.
 fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
     let mut labels = HashMap::new();
-    for row in rows {
+    for row in rows.iter().take(LABELLED) {
         let row = *row as usize;
         let Some(content) = run.content(row) else {
             continue;

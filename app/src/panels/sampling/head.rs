@@ -65,6 +65,10 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
 
 fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
     let (epoch, first, last) = epochs(state);
+    let number = match order_of(state) {
+        OrderOf::Run => (state.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
+        _ => epoch,
+    };
     let mut to = None;
     ui.label("Epoch");
     ui.scope(|ui| {
@@ -73,7 +77,7 @@ fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
         if before.on_hover_text("The epoch before").clicked() {
             to = Some(epoch - 1);
         }
-        ui.label(RichText::new(epoch.to_string()).font(mono(size::BODY)));
+        ui.label(RichText::new(number.to_string()).font(mono(size::BODY)));
         let after = ui.add_enabled(epoch < last, Button::new("›"));
         if after.on_hover_text("The epoch after").clicked() {
             to = Some(epoch + 1);
@@ -87,11 +91,8 @@ fn about(state: &State, asker: &Asker) -> String {
     let Some(answers) = asker.answers() else {
         return String::new();
     };
-    let mut parts = vec![format!(
-        "{} in {}",
-        plural(answers.positions as u64, "index", "indices"),
-        plural(answers.order.ends.len() as u64, "batch", "batches")
-    )];
+    let batches = answers.order.ends.len() as u64;
+    let mut parts = vec![plural(batches, "batch", "batches")];
     if order_of(state) == OrderOf::Run {
         let (epoch, ..) = epochs(state);
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));

@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
     for (k, share) in ranks.shares.iter().enumerate() {
         let strip = Rect::from_min_size(
             pos2(rect.left(), rect.top() + k as f32 * step),
-            vec2(rect.width(), (step - 2.0).max(1.0)),
+            vec2(rect.width(), if step < 6.0 { step } else { step - 2.0 }),
         );
         let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
         painter.rect_filled(strip, 0.0, palette.panel);

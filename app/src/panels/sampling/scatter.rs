@@ -94,11 +94,14 @@ impl Scatter {
         }
         let bound = answers.coverage.bound.max(highest(answers));
         let whole = Window::whole(answers.positions, bound);
-        if self.whole.as_ref() != Some(&whole) {
-            // Another order, or the same one has grown.
-            self.whole = Some(whole.clone());
+        // Who has zoomed in keeps the place while the order grows.
+        let fits = |before: &Window| {
+            before.indices == whole.indices && before.positions.end <= whole.positions.end
+        };
+        if !self.whole.as_ref().is_some_and(fits) {
             self.window = None;
         }
+        self.whole = Some(whole.clone());
         let response = ui.interact(rect, ui.scope_id().with("scatter"), Sense::click_and_drag());
         response.widget_info(|| {
             let text = format!("Position × index: {}", answers.headline());

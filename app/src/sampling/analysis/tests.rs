@@ -231,6 +231,7 @@ fn a_recorded_stream_tells_only_how_much_it_yielded() {
         came: Some(Arc::new(Order::default())),
         len: Some(24),
         yielded: Some((96, 4)),
+        is_complete: true,
         ..Question::default()
     };
     let answers = ask(&asked);
