@@ -7,6 +7,8 @@ use super::balance::Against;
 use super::order::Digest;
 use crate::format::{count, percent, plural};
 
+mod sharing;
+
 /// A sentence with a number, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -19,10 +21,6 @@ pub struct Finding {
     /// Where to look: a position in the order.
     pub position: Option<usize>,
 }
-
-/// What happens to an iterable dataset that does not ask which worker it is in.
-const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
-                          worker, as get_worker_info() tells";
 
 /// A worker and the seed that it started with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,16 +82,16 @@ impl Circumstances {
 pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(same_order(about));
-    all.extend(same_seeds(about));
+    all.extend(sharing::same_seeds(about));
     all.extend(missing(answers, about));
     all.extend(repeated(answers, about));
     all.extend(outside(answers));
     all.extend(order(answers, about));
     all.extend(mixture(answers, about));
     all.extend(balance(answers));
-    all.extend(ranks(answers, about));
-    all.extend(streams(answers));
-    all.extend(too_many(about));
+    all.extend(sharing::ranks(answers, about));
+    all.extend(sharing::streams(answers));
+    all.extend(sharing::too_many(about));
     all.sort_by_key(|f| !f.is_problem);
     all
 }
@@ -149,43 +147,6 @@ fn list(numbers: &[u32]) -> String {
         }
         _ => words.join(""),
     }
-}
-
-/// Workers that draw the same random numbers.
-fn same_seeds(about: &Circumstances) -> Vec<Finding> {
-    let mut seeds = about.seeds.clone();
-    seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
-    let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
-    let mut out = Vec::new();
-    let side_by_side = groups().find_map(|group| {
-        group
-            .windows(2)
-            .find(|p| p[0].epoch == p[1].epoch && p[0].worker != p[1].worker)
-    });
-    if let Some([a, b]) = side_by_side {
-        out.push(problem(
-            format!(
-                "Workers {} and {} start with the same seed {}: their random transforms draw the same numbers",
-                a.worker, b.worker, a.seed
-            ),
-            "In worker_init_fn, seed from torch.initial_seed(), which is another one in every worker",
-        ));
-    }
-    let again = groups().find_map(|group| {
-        group
-            .windows(2)
-            .find(|p| p[0].epoch != p[1].epoch && p[0].worker == p[1].worker)
-    });
-    if let Some([a, b]) = again {
-        out.push(problem(
-            format!(
-                "Worker {} starts with the same seed {} in epochs {} and {}: random transforms repeat themselves",
-                a.worker, a.seed, a.epoch, b.epoch
-            ),
-            "The loader's generator is seeded anew in every epoch: seed it once, before the first one",
-        ));
-    }
-    out
 }
 
 fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
@@ -355,84 +316,4 @@ pub fn p_value(p: f64) -> String {
         p if p < 0.001 => "< 0.001".to_owned(),
         p => format!("= {p:.3}"),
     }
-}
-
-fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
-    let mut out = Vec::new();
-    let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
-        return out;
-    };
-    let world = ranks.shares.len();
-    if !ranks.same_seeds.is_empty() && about.options.num_workers > 0 {
-        out.push(problem(
-            format!(
-                "The workers of ranks {} start with the same seeds: their random transforms draw the same numbers",
-                list(&ranks.same_seeds)
-            ),
-            "Add the rank to the seed of the loader's generator; the sampler's seed stays the same on all ranks",
-        ));
-    }
-    if about.sampler() != "distributed" {
-        return out;
-    }
-    let each = ranks.shares.first().map_or(0, |s| s.len);
-    if ranks.padding > 0 {
-        out.push(note(
-            format!(
-                "{} so that {world} ranks get {} each",
-                plural(ranks.padding, "index is repeated", "indices are repeated"),
-                count(each)
-            ),
-            "What is repeated counts twice in validation: drop_last=True of the sampler leaves a tail out instead",
-        ));
-    }
-    if ranks.left_out > 0 {
-        out.push(note(
-            format!(
-                "{} left out so that {world} ranks get {} each",
-                plural(ranks.left_out, "sample is", "samples are"),
-                count(each)
-            ),
-            "drop_last=False of the sampler repeats a few samples instead and visits all of them",
-        ));
-    }
-    out
-}
-
-fn streams(answers: &Answers) -> Option<Finding> {
-    let s = answers.sharing.as_ref()?;
-    if s.workers < 2 || s.shared == 0 {
-        return None;
-    }
-    Some(problem(
-        format!(
-            "{} workers yield {} samples, of which {} are different: {} yielded by more than one of them",
-            s.workers,
-            count(s.yielded),
-            count(s.different),
-            match s.shared {
-                1 => "1 is".to_owned(),
-                n => format!("{} are", count(n)),
-            }
-        ),
-        EVERYTHING,
-    ))
-}
-
-/// More samples than there are: all that a recording of an iterable dataset tells.
-fn too_many(about: &Circumstances) -> Option<Finding> {
-    let (yielded, workers) = about.yielded?;
-    let len = about.len.filter(|len| *len > 0)?;
-    if workers < 2 || yielded <= len {
-        return None;
-    }
-    Some(problem(
-        format!(
-            "{workers} workers yielded {} samples of a dataset of {}: each came {:.1} times on average",
-            count(yielded),
-            count(len),
-            yielded as f64 / len as f64
-        ),
-        EVERYTHING,
-    ))
 }
