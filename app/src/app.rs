@@ -26,7 +26,7 @@ use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
-use crate::view::Cursor;
+use crate::view::{Cursor, Workspace};
 
 mod frame;
 mod intake;
@@ -89,7 +89,11 @@ impl App {
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
         let state = State {
             options: prefs.options,
-            workspace: prefs.workspace,
+            // With nothing to look at, a start is the welcome, whatever was looked at last.
+            workspace: match start.files.is_empty() {
+                true => Workspace::default(),
+                false => prefs.workspace,
+            },
             options_open: prefs.options_open,
             inspector_open: prefs.inspector_open,
             variables_open: prefs.variables_open,

@@ -238,6 +238,19 @@ fn orders_are_foretold() {
     assert!(text.contains("distributed"), "{text}");
 }
 
+#[test]
+fn an_order_without_a_seed_can_be_had_again() {
+    let shuffled = ["order", "--len", "50", "--sampler", "random", "--json"];
+    let once = loadscope(&shuffled);
+    let said = String::from_utf8_lossy(&once.stderr).into_owned();
+    let (_, seed) = said.rsplit_once("--global-seed ").expect("it says which");
+    let again = loadscope(&[&shuffled[..], &["--global-seed", seed.trim()]].concat());
+    assert_eq!(json(&once), json(&again));
+    assert!(again.stderr.is_empty());
+    let sequential = loadscope(&["order", "--len", "50"]);
+    assert!(sequential.status.success() && sequential.stderr.is_empty());
+}
+
 /// What the real PyTorch yielded, from the reference cases.
 #[test]
 fn an_order_is_pytorchs() {

@@ -1,6 +1,7 @@
 //! `loadscope order`: which batches a loader will yield, without loading anything.
 
 use std::fmt::Write as _;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -8,6 +9,7 @@ use loadscope_trace::RunOptions;
 
 use super::arguments::LoaderArgs;
 use super::info::say;
+use crate::sampling::analysis::is_one_of_many;
 use crate::session::{Order, order_of_dataset};
 
 /// The order that PyTorch gives for these arguments.
@@ -60,13 +62,32 @@ impl OrderArgs {
 }
 
 pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
-    let order = order_of_dataset(&args.options())?;
+    let mut options = args.options();
+    let fresh = fresh_seed(&mut options);
+    let order = order_of_dataset(&options)?;
+    if let Some(seed) = fresh {
+        eprintln!(
+            "loadscope: no seed was given, so every call gives another order; this is the one of --global-seed {seed}"
+        );
+    }
     if args.json {
         say(&serde_json::to_string(&order)?)?;
     } else {
         say(text(&order).trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Without any seed PyTorch takes one from the system. Here it is chosen first, so that the answer can be had again.
+fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
+    let seeded = options.seed.is_some() || options.global_seed.is_some();
+    if seeded || !(is_one_of_many(options) || options.num_workers > 0) {
+        return None;
+    }
+    // As many bits as a generator is seeded with in PyTorch's own examples: short enough to be typed again.
+    let seed = u64::from(RandomState::new().build_hasher().finish() as u32);
+    options.global_seed = Some(seed);
+    Some(seed)
 }
 
 /// One line a batch.

@@ -296,7 +296,7 @@ fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {
 }
 
 /// True if nothing says which of all possible orders it will be.
-fn is_one_of_many(o: &RunOptions) -> bool {
+pub fn is_one_of_many(o: &RunOptions) -> bool {
     let draws = o.shuffle
         || ["random", "subset", "weighted"]
             .iter()
