@@ -84,7 +84,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
             .map(|(name_at, name)| {
                 let wall = stages.wall(name_at, sample.position);
                 let here = (start..start + wall).contains(&t);
-                start = start + wall;
+                start += wall;
                 let mark = if here { "→ " } else { "" };
                 format!("{mark}{name} {wall}")
             })

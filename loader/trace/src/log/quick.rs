@@ -81,7 +81,10 @@ impl Fields {
             b"waiting" => set(&mut self.waiting, text.bool()?),
             b"indices" => {
                 let mut indices = Vec::with_capacity(text.rest.len() / 8);
-                text.each(|text| Some(indices.push(u64::try_from(text.int()?).ok()?)))?;
+                text.each(|text| {
+                    indices.push(u64::try_from(text.int()?).ok()?);
+                    Some(())
+                })?;
                 set(&mut self.indices, indices)
             }
             b"starts" => {
@@ -291,7 +294,10 @@ impl<'a> Text<'a> {
         let name = std::str::from_utf8(self.word()?).ok()?.to_owned();
         self.take(b',')?;
         let mut walls = Vec::with_capacity(count);
-        self.each(|text| Some(walls.push(Nanos(text.int()?))))?;
+        self.each(|text| {
+            walls.push(Nanos(text.int()?));
+            Some(())
+        })?;
         self.take(b']')?;
         (walls.len() == count).then_some(StageTiming { name, walls })
     }

@@ -166,10 +166,10 @@ impl Run {
             });
             match span.activity {
                 Activity::Fetching => {
-                    work.fetch = work.fetch + took;
-                    work.all = work.all + took;
+                    work.fetch += took;
+                    work.all += took;
                 }
-                Activity::Collating => work.all = work.all + took,
+                Activity::Collating => work.all += took,
                 _ => {}
             }
         }
