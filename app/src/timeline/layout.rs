@@ -110,7 +110,7 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
         count: 0,
     };
     while walk.t < grid.end {
-        if walk.until_landmark(spans, grid, out) {
+        if walk.landmark(spans, grid, out) {
             continue;
         }
         let Some(span) = all.get(walk.at).filter(|s| s.start < grid.end) else {
@@ -128,7 +128,7 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
             walk.at += 1;
             walk.before = None;
         } else {
-            walk.until_edge(spans, span, grid, out);
+            walk.edge(spans, span, grid, out);
         }
     }
 }
@@ -148,7 +148,7 @@ struct Walk {
 impl Walk {
     /// One bucket of a crowded stretch. Its end is moved to where the sum is known, by at most a quarter of a bucket, which is
     /// less than a pixel: no span has to be fetched from memory then.
-    fn until_landmark(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
+    fn landmark(&mut self, spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) -> bool {
         let bucket = Nanos(grid.bucket as i64);
         // What is left of a bucket whose end was moved belongs to the next one.
         let (_, edge) = grid.around(self.t + Nanos(bucket.0 / 2));
@@ -167,7 +167,7 @@ impl Walk {
     }
 
     /// One bucket that begins with `span`.
-    fn until_edge(&mut self, spans: &Spans, span: &Span, grid: &Grid, out: &mut Vec<Drawn>) {
+    fn edge(&mut self, spans: &Spans, span: &Span, grid: &Grid, out: &mut Vec<Drawn>) {
         let (left, mut right) = grid.around(span.start.max(self.t));
         let start = left.max(self.t);
         let guess = self.at + self.count;

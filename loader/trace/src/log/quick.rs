@@ -82,7 +82,7 @@ impl Fields {
             b"indices" => {
                 let mut indices = Vec::with_capacity(text.rest.len() / 8);
                 text.each(|text| {
-                    let _: () = indices.push(u64::try_from(text.int()?).ok()?);
+                    indices.push(u64::try_from(text.int()?).ok()?);
                     Some(())
                 })?;
                 set(&mut self.indices, indices)
@@ -295,7 +295,7 @@ impl<'a> Text<'a> {
         self.take(b',')?;
         let mut walls = Vec::with_capacity(count);
         self.each(|text| {
-            let _: () = walls.push(Nanos(text.int()?));
+            walls.push(Nanos(text.int()?));
             Some(())
         })?;
         self.take(b']')?;
