@@ -2,6 +2,7 @@
 
 mod content;
 mod enact;
+mod gone;
 mod inspector;
 mod keys;
 mod streams;
@@ -276,70 +277,6 @@ fn out_of_order_any_batch_will_do() {
     harness.run();
     harness.get_by_label("The trainer waits for any batch");
     save(&mut harness, "any-order");
-}
-
-/// So many workers at work, of which worker 1 has died and worker 2 was told to end.
-fn diminished(workers: u16) -> Run {
-    let reason = [EndReason::Died, EndReason::Finished];
-    let mut kinds: Vec<EventKind> = (0..workers)
-        .map(|worker| {
-            let os_id = Some(4_100 + u64::from(worker));
-            let seed = 7;
-            EventKind::WorkerStarted(Box::new(WorkerInfo {
-                worker,
-                seed,
-                os_id,
-            }))
-        })
-        .collect();
-    let id = |idx| BatchId { epoch: 0, idx };
-    kinds.push(EventKind::EpochStarted { epoch: 0 });
-    kinds.extend(
-        (0..2 * u32::from(workers)).map(|idx| {
-            EventKind::dispatched(id(idx), Some(idx as u16 % workers), [u64::from(idx)])
-        }),
-    );
-    kinds.push(EventKind::Consumer { waiting: true });
-    kinds.extend((0..u32::from(workers)).map(|idx| EventKind::Entered {
-        batch: id(idx),
-        stage: Stage::Fetching,
-    }));
-    kinds.extend(
-        (1..3)
-            .zip(reason)
-            .map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
-    );
-    kinds.extend(
-        [Stage::Collating, Stage::Returning].map(|stage| EventKind::Entered {
-            batch: id(0),
-            stage,
-        }),
-    );
-    let mut run = Run::default();
-    for (ms, kind) in kinds.into_iter().enumerate() {
-        let at = Nanos::from_millis(ms as i64);
-        run.apply(&Event {
-            at,
-            run: RunId(0),
-            kind,
-        });
-    }
-    run
-}
-
-#[test]
-fn workers_that_are_gone_stay_in_their_places() {
-    let mut results = SnapshotResults::new();
-    for (name, workers, size, theme) in [
-        ("gone", 3, (1100.0, 320.0), Theme::Dark),
-        ("gone-small", 3, (700.0, 220.0), Theme::Light),
-        ("gone-16", 16, (700.0, 220.0), Theme::Dark),
-    ] {
-        let (mut harness, _) = machine(size, theme, state(diminished(workers), Cursor::Live));
-        harness.run();
-        save(&mut harness, name);
-        results.extend_harness(&mut harness);
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{self, Context, Ui, ViewportCommand};
 use loadscope_trace::{LogReader, Nanos, Run};
 
-use crate::command::{Action, Command};
+use crate::command::Command;
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
 use crate::landmarks::Landmarks;
@@ -31,6 +31,7 @@ use crate::view::{Cursor, Workspace};
 mod frame;
 mod intake;
 mod keys;
+mod system;
 
 /// While data flow, the verdict is given so often.
 const HEADLINE: Duration = Duration::from_millis(200);
@@ -300,44 +301,6 @@ impl App {
             is_error: true,
             text: first.chain(letters).collect(),
         });
-    }
-
-    /// Animations are off if the user says so, or if the system asks for it and the user does not object.
-    fn settle_motion(&mut self, ctx: &Context) {
-        if let Some(still) = self.system_motion.answer() {
-            self.state.system_still = still;
-        }
-        let state = &mut self.state;
-        state.still = state.still_for_now
-            || match state.motion {
-                Motion::System => state.system_still,
-                Motion::Reduced => true,
-                Motion::Full => false,
-            };
-        theme::set_motion(ctx, !state.still);
-    }
-
-    /// The window is closed by its frame: the same question comes first.
-    fn close_request(&mut self, ctx: &Context) {
-        if self.closing || !ctx.input(|i| i.viewport().close_requested()) {
-            return;
-        }
-        self.run(ctx, Action::Quit.into());
-        if !self.closing {
-            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-        }
-    }
-
-    fn dropped_files(&mut self, ctx: &Context) {
-        let dropped = ctx.input(|i| i.raw.dropped_files.clone());
-        for path in dropped.into_iter().map(|f| f.path().to_owned()) {
-            let command = if path.is_dir() {
-                Command::UseFolder(path)
-            } else {
-                Command::Open(path)
-            };
-            self.run(ctx, command);
-        }
     }
 
     fn refresh_headline(&mut self) {

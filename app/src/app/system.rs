@@ -1,0 +1,48 @@
+//! What the system tells the window: less motion, a request to close, files dropped on it.
+
+use eframe::egui::{Context, ViewportCommand};
+
+use super::App;
+use crate::command::{Action, Command};
+use crate::prefs::Motion;
+use crate::theme;
+
+impl App {
+    /// Animations are off if the user says so, or if the system asks for it and the user does not object.
+    pub(super) fn settle_motion(&mut self, ctx: &Context) {
+        if let Some(still) = self.system_motion.answer() {
+            self.state.system_still = still;
+        }
+        let state = &mut self.state;
+        state.still = state.still_for_now
+            || match state.motion {
+                Motion::System => state.system_still,
+                Motion::Reduced => true,
+                Motion::Full => false,
+            };
+        theme::set_motion(ctx, !state.still);
+    }
+
+    /// The window is closed by its frame: the same question comes first.
+    pub(super) fn close_request(&mut self, ctx: &Context) {
+        if self.closing || !ctx.input(|i| i.viewport().close_requested()) {
+            return;
+        }
+        self.run(ctx, Action::Quit.into());
+        if !self.closing {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+        }
+    }
+
+    pub(super) fn dropped_files(&mut self, ctx: &Context) {
+        let dropped = ctx.input(|i| i.raw.dropped_files.clone());
+        for path in dropped.into_iter().map(|f| f.path().to_owned()) {
+            let command = if path.is_dir() {
+                Command::UseFolder(path)
+            } else {
+                Command::Open(path)
+            };
+            self.run(ctx, command);
+        }
+    }
+}
