@@ -210,6 +210,14 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     };
     window.prefs.workspace = Workspace::Sampling;
     let mut window = window.open();
+    // A start with nothing open is the welcome, whatever was looked at last.
+    assert!(
+        window
+            .query_by_label_contains("See the inside of a DataLoader")
+            .is_some()
+    );
+    window.key_press(Key::Num2);
+    window.run();
     // Without a run, the workspace tells what the form will draw.
     until(&mut window, "All 1,797 indices come once");
     assert!(window.query_by_label_contains("still going on").is_none());
