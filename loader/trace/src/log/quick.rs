@@ -80,7 +80,7 @@ impl Fields {
             b"run" => set(&mut self.run, text.int()?.try_into().ok()?),
             b"waiting" => set(&mut self.waiting, text.bool()?),
             b"indices" => {
-                let mut indices = Vec::with_capacity(text.rest.len() / 8);
+                let mut indices = Vec::with_capacity(text.entries()?);
                 text.each(|text| {
                     indices.push(u64::try_from(text.int()?).ok()?);
                     Some(())
@@ -88,7 +88,7 @@ impl Fields {
                 set(&mut self.indices, indices)
             }
             b"starts" => {
-                let mut samples = Vec::with_capacity(text.rest.len() / 16);
+                let mut samples = Vec::with_capacity(text.entries()?);
                 text.each(|text| {
                     samples.push(SampleTiming {
                         start: Nanos(text.int()?),
@@ -270,6 +270,12 @@ impl<'a> Text<'a> {
         Some(value)
     }
 
+    /// Number of entries of the list of numbers that comes, for the room they take: what follows the line is in `rest` as well.
+    fn entries(&self) -> Option<usize> {
+        let end = self.rest.iter().position(|byte| *byte == b']')?;
+        Some(self.rest[..end].iter().filter(|b| **b == b',').count() + 1)
+    }
+
     /// Every entry of a list.
     #[inline]
     fn each(&mut self, mut entry: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
@@ -304,92 +310,4 @@ impl<'a> Text<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::super::wire::Line;
-    use super::*;
-
-    /// What the quick reader makes of a line.
-    fn quick(line: &[u8]) -> Option<Event> {
-        let text = [line, b"\n{"].concat();
-        let (event, length) = parse(&text)?;
-        assert_eq!(length, line.len() + 1);
-        Some(event)
-    }
-
-    fn thorough(line: &[u8]) -> Option<Event> {
-        serde_json::from_slice::<Line<'_>>(line)
-            .ok()?
-            .into_event()
-            .ok()
-    }
-
-    #[test]
-    fn ordinary_lines_are_taken() {
-        for line in [
-            r#"{"t":12,"e":"entered","epoch":0,"batch":3,"stage":"held"}"#,
-            r#"{ "t" : -12 , "e" : "entered", "batch": 3, "epoch": 1, "stage": "ready" }"#,
-            r#"{"t":0,"run":2,"e":"consumer","waiting":false}"#,
-            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":7,"indices":[1, 2,3]}"#,
-            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[]}"#,
-            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4]}"#,
-            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4],"cpus":[null,2],"stages":[["decode",[1,2]],["read",[0,0]]]}"#,
-        ] {
-            let event = quick(line.as_bytes());
-            assert!(event.is_some(), "{line}");
-            assert_eq!(event, thorough(line.as_bytes()), "{line}");
-            assert_eq!(parse(line.as_bytes()), None, "it may go on");
-        }
-    }
-
-    #[test]
-    fn unusual_lines_are_left_to_the_thorough_reader() {
-        for line in [
-            "",
-            "{}",
-            r#"{"t":1,"e":"run_ended"}"#,
-            r#"{"t":1,"t":1,"e":"consumer","waiting":true}"#,
-            r#"{"t":01,"e":"consumer","waiting":true}"#,
-            r#"{"t":-0,"e":"consumer","waiting":true}"#,
-            r#"{"t":1.0,"e":"consumer","waiting":true}"#,
-            r#"{"t":1e3,"e":"consumer","waiting":true}"#,
-            r#"{"t":9223372036854775808,"e":"consumer","waiting":true}"#,
-            r#"{"t":1,"e":"consumer","waiting":true} x"#,
-            r#"{"t":1,"e":"consumer","waiting":true,}"#,
-            r#"{"t":1,"e":"consumer"}"#,
-            r#"{"t":1,"e":"consumer","waiting":null}"#,
-            r#"{"t":1,"e":"entered","epoch":0,"batch":-3,"stage":"held"}"#,
-            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3]}"#,
-            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4,5]}"#,
-            r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20]}"#,
-            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":70000,"indices":[1]}"#,
-            r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,]}"#,
-        ] {
-            assert_eq!(quick(line.as_bytes()), None, "{line}");
-        }
-    }
-
-    proptest! {
-        /// Whatever is done to a line: what is taken is what the thorough reader makes of it.
-        #[test]
-        fn what_is_taken_is_right(
-            t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,
-            at in any::<prop::sample::Index>(), byte in prop::option::of(prop::sample::select(b"0129-.,:[]{}\" enwtx".to_vec())),
-        ) {
-            let lines = [
-                format!(r#"{{"t":{t},"e":"entered","epoch":0,"batch":{batch},"stage":"held"}}"#),
-                format!(r#"{{"t":{t},"e":"fetched","epoch":0,"batch":{batch},"starts":[{t},-5],"walls":[1,0],"cpus":[null,3],"stages":[["read",[1,2]]]}}"#),
-                format!(r#"{{"t":{t},"e":"dispatched","epoch":0,"batch":{batch},"worker":3,"indices":[{batch}, 12]}}"#),
-            ];
-            let mut line = lines[which].clone().into_bytes();
-            if let Some(byte) = byte {
-                let at = at.index(line.len());
-                line[at] = byte;
-            }
-            if let Some(event) = quick(&line) {
-                prop_assert_eq!(Some(event), thorough(&line), "{}", String::from_utf8_lossy(&line));
-            }
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,101 @@
+//! The quick reader against serde.
+
+use proptest::prelude::*;
+
+use super::super::wire::Line;
+use super::*;
+
+/// What the quick reader makes of a line.
+fn quick(line: &[u8]) -> Option<Event> {
+    let text = [line, b"\n{"].concat();
+    let (event, length) = parse(&text)?;
+    assert_eq!(length, line.len() + 1);
+    Some(event)
+}
+
+fn thorough(line: &[u8]) -> Option<Event> {
+    serde_json::from_slice::<Line<'_>>(line)
+        .ok()?
+        .into_event()
+        .ok()
+}
+
+#[test]
+fn events_take_no_more_room_than_they_need() {
+    let line = br#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,2,3]}"#;
+    let follows = vec![b' '; 1 << 18];
+    let text = [&line[..], b"\n", &follows].concat();
+    let (event, _) = parse(&text).expect("it is an ordinary line");
+    let EventKind::Dispatched(dispatch) = event.kind else {
+        panic!("it tells of a dispatch");
+    };
+    assert!(dispatch.indices.capacity() <= 4);
+}
+
+#[test]
+fn ordinary_lines_are_taken() {
+    for line in [
+        r#"{"t":12,"e":"entered","epoch":0,"batch":3,"stage":"held"}"#,
+        r#"{ "t" : -12 , "e" : "entered", "batch": 3, "epoch": 1, "stage": "ready" }"#,
+        r#"{"t":0,"run":2,"e":"consumer","waiting":false}"#,
+        r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":7,"indices":[1, 2,3]}"#,
+        r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[]}"#,
+        r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4]}"#,
+        r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4],"cpus":[null,2],"stages":[["decode",[1,2]],["read",[0,0]]]}"#,
+    ] {
+        let event = quick(line.as_bytes());
+        assert!(event.is_some(), "{line}");
+        assert_eq!(event, thorough(line.as_bytes()), "{line}");
+        assert_eq!(parse(line.as_bytes()), None, "it may go on");
+    }
+}
+
+#[test]
+fn unusual_lines_are_left_to_the_thorough_reader() {
+    for line in [
+        "",
+        "{}",
+        r#"{"t":1,"e":"run_ended"}"#,
+        r#"{"t":1,"t":1,"e":"consumer","waiting":true}"#,
+        r#"{"t":01,"e":"consumer","waiting":true}"#,
+        r#"{"t":-0,"e":"consumer","waiting":true}"#,
+        r#"{"t":1.0,"e":"consumer","waiting":true}"#,
+        r#"{"t":1e3,"e":"consumer","waiting":true}"#,
+        r#"{"t":9223372036854775808,"e":"consumer","waiting":true}"#,
+        r#"{"t":1,"e":"consumer","waiting":true} x"#,
+        r#"{"t":1,"e":"consumer","waiting":true,}"#,
+        r#"{"t":1,"e":"consumer"}"#,
+        r#"{"t":1,"e":"consumer","waiting":null}"#,
+        r#"{"t":1,"e":"entered","epoch":0,"batch":-3,"stage":"held"}"#,
+        r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3]}"#,
+        r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20],"walls":[3,4,5]}"#,
+        r#"{"t":5,"e":"fetched","epoch":0,"batch":3,"starts":[1,20]}"#,
+        r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"worker":70000,"indices":[1]}"#,
+        r#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,]}"#,
+    ] {
+        assert_eq!(quick(line.as_bytes()), None, "{line}");
+    }
+}
+
+proptest! {
+    /// Whatever is done to a line: what is taken is what the thorough reader makes of it.
+    #[test]
+    fn what_is_taken_is_right(
+        t in any::<i64>(), batch in any::<u32>(), which in 0..3usize,
+        at in any::<prop::sample::Index>(), byte in prop::option::of(prop::sample::select(b"0129-.,:[]{}\" enwtx".to_vec())),
+    ) {
+        let lines = [
+            format!(r#"{{"t":{t},"e":"entered","epoch":0,"batch":{batch},"stage":"held"}}"#),
+            format!(r#"{{"t":{t},"e":"fetched","epoch":0,"batch":{batch},"starts":[{t},-5],"walls":[1,0],"cpus":[null,3],"stages":[["read",[1,2]]]}}"#),
+            format!(r#"{{"t":{t},"e":"dispatched","epoch":0,"batch":{batch},"worker":3,"indices":[{batch}, 12]}}"#),
+        ];
+        let mut line = lines[which].clone().into_bytes();
+        if let Some(byte) = byte {
+            let at = at.index(line.len());
+            line[at] = byte;
+        }
+        if let Some(event) = quick(&line) {
+            prop_assert_eq!(Some(event), thorough(&line), "{}", String::from_utf8_lossy(&line));
+        }
+    }
+}
