@@ -105,7 +105,7 @@ impl<'a> Costs<'a> {
     }
 
     fn draft(&self, task: &TaskCost) -> Draft {
-        let free_of_queueing = 1.0 / (1.0 + self.recorded.queueing);
+        let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
         Draft {
             samples: samples.collect(),

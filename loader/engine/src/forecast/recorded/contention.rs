@@ -2,8 +2,10 @@
 //!
 //! A sample's wall time beyond its processor time is either waiting for something else (a disk, a lock, a clock) or for a
 //! core. The first stays whatever the number of workers, the second does not. Where there were no more threads than cores it
-//! is the first. Otherwise computing was stretched by some factor, the same for all, and this factor is the one with which a
-//! simulation of the recorded setting keeps its workers as busy as they were.
+//! is the first. Otherwise computing was stretched by some factor, the same for all: the largest with which a simulation of
+//! the recorded setting keeps its workers as busy as they were. While all cores are busy a smaller one would do so as well,
+//! because what waits for a disk then would have waited for a core anyway; that all of it is waiting for a core is the simpler
+//! explanation.
 
 use loadscope_trace::Nanos;
 
@@ -15,8 +17,8 @@ use super::Recorded;
 const ENOUGH: usize = 600;
 /// Halvings of the interval in which the factor lies.
 const ROUNDS: usize = 14;
-/// Less is not worth the trouble.
-const SLIGHT: f64 = 1.003;
+/// As busy as they were: up to this share less.
+const AS_BUSY: f64 = 0.995;
 
 impl Recorded {
     pub(super) fn take_out_contention(&mut self) {
@@ -31,20 +33,17 @@ impl Recorded {
         let mut part = self.clone();
         part.epochs = vec![self.epochs[longest].clone()];
         part.epochs[0].tasks.truncate(ENOUGH);
-        let busy = part.busy_recorded();
-        if part.busy_simulated(0.0) <= busy * SLIGHT {
-            return;
-        }
+        let busy = part.busy_recorded().min(part.busy_simulated(0.0)) * AS_BUSY;
         // One thread cannot be held up by more than all the others.
         let (mut low, mut high) = (0.0, (workers as f64 / cores as f64).max(1.0) * 2.0);
         for _ in 0..ROUNDS {
             let middle = (low + high) / 2.0;
-            match part.busy_simulated(middle) > busy {
+            match part.busy_simulated(middle) >= busy {
                 true => low = middle,
                 false => high = middle,
             }
         }
-        self.queueing = (low + high) / 2.0;
+        self.queueing = low;
     }
 
     /// How long the workers were fetching and collating.
@@ -69,6 +68,13 @@ impl Recorded {
         load.epochs
             .first()
             .map_or(0.0, |epoch| play::play(epoch, &way).busy)
+    }
+
+    /// The same for what is known to compute only: no more than if all had equal shares.
+    pub(in super::super) fn fair_queueing(&self) -> f64 {
+        let workers = self.options.num_workers as f64;
+        let fair = self.cores.map_or(0.0, |cores| workers / cores as f64 - 1.0);
+        self.queueing.min(fair.max(0.0))
     }
 
     /// What of `off`, spent by something that computed for `cpu`, is waiting for something else than a core.
