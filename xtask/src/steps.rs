@@ -213,7 +213,7 @@ fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
     Ok(())
 }
 
-fn private_folder(folder: &std::path::Path) -> io::Result<()> {
+fn private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     #[cfg(unix)]
     {

@@ -72,7 +72,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let (run, _) = read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
     let recorded = Recorded::of(&run)?;
     let mut base = recorded.setting();
-    let mut sets = |key: &str| args.set.iter().any(|s| s.trim_start().starts_with(key));
+    let sets = |key: &str| args.set.iter().any(|s| s.trim_start().starts_with(key));
     let (own_workers, own_prefetch) = (sets("num_workers"), sets("prefetch_factor"));
     for change in &args.set {
         base.set(change)?;
