@@ -4,6 +4,7 @@ mod arguments;
 mod info;
 mod load;
 mod order;
+mod what_if;
 mod window;
 
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ enum Sub {
     Run(Box<LoadArgs>),
     /// Print which batches a loader will yield, as PyTorch yields them, without loading anything
     Order(Box<order::OrderArgs>),
+    /// Forecast from a recording what other settings would bring
+    WhatIf(what_if::WhatIfArgs),
     /// Print the facts about a recording
     Info {
         /// A recording (.jsonl or .jsonl.zst)
@@ -88,6 +91,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Open { files }) => window::open(files, &cli.window),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),
+        Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Info { file, json }) => info::run(&file, json),
     }
 }

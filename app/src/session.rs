@@ -21,6 +21,7 @@ mod simulator;
 
 use file::write_copy;
 pub use file::{read_run, refusal};
+pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 use recorder::SharedLog;
 

@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | screenshots`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -70,6 +70,9 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Forecast other settings from recordings, then really run them; writes loader/engine/FORECASTS.md. Takes two minutes on a quiet
+    /// machine
+    Forecasts,
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
@@ -149,6 +152,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
             } else {
                 steps::bench(&ready, &arguments)
             }
+        }
+        Command::Forecasts => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::forecasts(&ready, &setup::workspace())
         }
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;

@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,21 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
         ]);
     }
     finish(command.args(arguments))
+}
+
+/// Forecasts against outcomes.
+pub fn forecasts(ready: &Ready, workspace: &Path) -> Result<u8> {
+    let path = workspace.join("loader/engine/FORECASTS.md");
+    let arguments = [
+        "run",
+        "--release",
+        "--package",
+        "loadscope-engine",
+        "--example",
+        "forecasts",
+        "--",
+    ];
+    finish(cargo(ready, &arguments).arg(path))
 }
 
 /// All tests of the window, told to write what they draw.
@@ -197,7 +213,7 @@ fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
     Ok(())
 }
 
-fn private_folder(folder: &std::path::Path) -> io::Result<()> {
+fn private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     #[cfg(unix)]
     {

@@ -50,6 +50,7 @@ mod cpu;
 pub mod dataset;
 pub mod error;
 pub mod fetch;
+pub mod forecast;
 pub mod gate;
 pub mod loader;
 pub mod order;

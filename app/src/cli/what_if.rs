@@ -1,0 +1,315 @@
+//! `loadscope what-if`: what other settings would bring, forecast from a recording.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+use loadscope_trace::Nanos;
+use serde_json::{Value, json};
+
+use super::info::say;
+use crate::format;
+use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid, hints};
+use crate::session::{read_run, refusal};
+
+/// More settings than this are hardly meant.
+const MOST_SETTINGS: usize = 10_000;
+
+/// What to forecast.
+#[derive(Debug, Args)]
+pub struct WhatIfArgs {
+    /// A recording (.jsonl or .jsonl.zst)
+    file: PathBuf,
+    /// Numbers of workers: 4, 0..8 or 1,2,4
+    #[arg(long, value_name = "RANGE", default_value = "0..8")]
+    workers: Range,
+    /// Values of prefetch_factor
+    #[arg(long, value_name = "RANGE", default_value = "1..4")]
+    prefetch: Range,
+    /// Something else that is to be different in all of them: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores,
+    /// cache=0.8 (share of the samples), faster=decode:2 (a named stage), trainer_cpu=0.5 (share of a step); num_workers and
+    /// prefetch_factor take the place of the ranges
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print one JSON object: configurations, recorded, best, cheapest, headspace
+    #[arg(long)]
+    json: bool,
+}
+
+/// `4`, `0..8` (with its end) or `1,2,4`.
+#[derive(Clone, Debug, PartialEq)]
+struct Range(Vec<usize>);
+
+impl FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "a number, a range as in 0..8, or a list as in 1,2,4 is expected".to_owned();
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+        let mut all = Vec::new();
+        for part in text.split(',') {
+            match part.split_once("..") {
+                None => all.push(number(part)?),
+                Some((first, last)) => {
+                    let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+                    if last < first || last - first >= MOST_SETTINGS {
+                        return Err(wrong());
+                    }
+                    all.extend(first..=last);
+                }
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        Ok(Self(all))
+    }
+}
+
+pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
+    let (run, _) = read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
+    let recorded = Recorded::of(&run)?;
+    let mut base = recorded.setting();
+    let sets = |key: &str| args.set.iter().any(|s| s.trim_start().starts_with(key));
+    let (own_workers, own_prefetch) = (sets("num_workers"), sets("prefetch_factor"));
+    for change in &args.set {
+        base.set(change)?;
+    }
+    let workers = match own_workers {
+        true => vec![base.num_workers],
+        false => args.workers.0.clone(),
+    };
+    let prefetch = match own_prefetch {
+        true => vec![base.prefetch_factor],
+        false => args.prefetch.0.clone(),
+    };
+    let settings = grid(&base, workers, &prefetch);
+    if settings.len() > MOST_SETTINGS {
+        bail!(
+            "these are {} settings; choose smaller ranges",
+            settings.len()
+        );
+    }
+    let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
+        bail!("the forecast was given up");
+    };
+    let answer = Answer {
+        recorded: &recorded,
+        base: &base,
+        outlook: &outlook,
+    };
+    match args.json {
+        true => say(&answer.json().to_string())?,
+        false => say(answer.text()?.trim_end())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Answer<'a> {
+    recorded: &'a Recorded,
+    base: &'a Setting,
+    outlook: &'a Outlook,
+}
+
+impl Answer<'_> {
+    fn best(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.best]
+    }
+
+    fn cheapest(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.cheapest]
+    }
+
+    fn json(&self) -> Value {
+        let own = &self.outlook.recorded;
+        let mut recorded = object(own);
+        if let Some(map) = recorded.as_object_mut() {
+            // What it took; beside it what would have been forecast.
+            map.insert("seconds".into(), self.recorded.time().as_secs_f64().into());
+            let waited = self.recorded.waited().as_secs_f64();
+            map.insert("waited_seconds".into(), waited.into());
+            map.insert("forecast_seconds".into(), own.time.as_secs_f64().into());
+        }
+        let hints: Vec<String> = hints(self.recorded)
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect();
+        json!({
+            "configurations": self.outlook.configurations.iter().map(object).collect::<Vec<_>>(),
+            "recorded": recorded,
+            "best": object(self.best()),
+            "cheapest": object(self.cheapest()),
+            "headspace": { "seconds": self.outlook.headspace.as_secs_f64() },
+            "hints": hints,
+            "assumptions": self.recorded.notes(),
+        })
+    }
+
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut out = String::new();
+        writeln!(out, "{}", self.verdict())?;
+        let hints: Vec<String> = hints(self.recorded)
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect();
+        if let Some(hints) = sentence(&hints.join("; ")) {
+            writeln!(out, "{hints}")?;
+        }
+        let ideal = self.outlook.headspace;
+        writeln!(
+            out,
+            "With a loader that never lets the trainer wait it would be {ideal}"
+        )?;
+        let changes = self.base.differences(&self.recorded.setting());
+        if !changes.is_empty() {
+            writeln!(out, "All of these with {}", changes.join(", "))?;
+        }
+        writeln!(out)?;
+        self.table(&mut out)?;
+        writeln!(
+            out,
+            "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
+            self.recorded.time(),
+            self.recorded.waited(),
+            self.outlook.recorded.time
+        )?;
+        for note in self.recorded.notes() {
+            writeln!(out, "Assumed: {note}")?;
+        }
+        Ok(out)
+    }
+
+    /// What to do, in one sentence.
+    fn verdict(&self) -> String {
+        let (cheapest, best) = (self.cheapest(), self.best());
+        let took = self.recorded.time();
+        let saved = 1.0 - cheapest.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
+        if saved < 0.02 {
+            return format!(
+                "None of these settings is faster than what was recorded ({took}) by 2\u{2009}% or more"
+            );
+        }
+        let what = words(&cheapest.setting);
+        let mut text = format!(
+            "{what} would take {} instead of {took}, {} less",
+            cheapest.time,
+            format::percent(saved)
+        );
+        if best.time < cheapest.time {
+            let _ = write!(
+                text,
+                "; nothing here is faster by more than 2\u{2009}% ({} with {})",
+                best.time,
+                words(&best.setting)
+            );
+        }
+        text
+    }
+
+    fn table(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(
+            out,
+            "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}",
+            "workers", "prefetch", "time", "9 of 10 between", "waited", "share"
+        )?;
+        for (at, f) in self.outlook.configurations.iter().enumerate() {
+            let mark = match at {
+                at if at == self.outlook.cheapest && at == self.outlook.best => {
+                    "  best and cheapest"
+                }
+                at if at == self.outlook.best => "  best",
+                at if at == self.outlook.cheapest => "  cheapest within 2\u{2009}%",
+                _ => "",
+            };
+            let prefetch = match f.setting.num_workers {
+                0 => "—".to_owned(),
+                _ => f.setting.prefetch_factor.to_string(),
+            };
+            let between = format!("{} and {}", f.low, f.high);
+            writeln!(
+                out,
+                "{:>7}  {prefetch:>8}  {:>10}  {between:>23}  {:>10}  {:>6}{mark}",
+                f.setting.num_workers,
+                f.time.to_string(),
+                f.waited.to_string(),
+                format::percent(f.waited_share())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A setting in PyTorch's words.
+fn words(setting: &Setting) -> String {
+    match setting.num_workers {
+        0 => "num_workers=0".to_owned(),
+        n => format!(
+            "num_workers={n}, prefetch_factor={}",
+            setting.prefetch_factor
+        ),
+    }
+}
+
+/// With a capital letter, unless it begins with a name of Python's; `None` for nothing.
+fn sentence(text: &str) -> Option<String> {
+    let first = text.chars().next()?;
+    let name = text
+        .split(' ')
+        .next()
+        .is_some_and(|word| word.contains('='));
+    Some(match name {
+        true => text.to_owned(),
+        false => first.to_uppercase().chain(text.chars().skip(1)).collect(),
+    })
+}
+
+fn object(f: &Forecast) -> Value {
+    let s = &f.setting;
+    let seconds = Nanos::as_secs_f64;
+    json!({
+        "num_workers": s.num_workers,
+        "prefetch_factor": (s.num_workers > 0).then_some(s.prefetch_factor),
+        "batch_size": s.batch_size,
+        "in_order": s.in_order,
+        "persistent_workers": s.persistent_workers,
+        "pin_memory": s.pin_memory,
+        "step_ms": s.step.map(Nanos::as_millis_f64),
+        "cores": s.cores,
+        "cache": s.cache,
+        "seconds": seconds(f.time),
+        "waited_seconds": seconds(f.waited),
+        "first_batch_seconds": f.first_batch.map(seconds),
+        "low": seconds(f.low),
+        "high": seconds(f.high),
+        "samples_per_second": f.samples_per_second(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_numbers_spans_and_lists() {
+        let read = |text: &str| text.parse::<Range>().map(|r| r.0);
+        assert_eq!(read("4"), Ok(vec![4]));
+        assert_eq!(read("0..3"), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(read("8, 1..=2,1"), Ok(vec![1, 2, 8]));
+        for wrong in ["", "4..1", "many", "0..99999999", "-1"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sentences_begin_with_a_capital_unless_it_is_code() {
+        assert_eq!(
+            sentence("a third worker").as_deref(),
+            Some("A third worker")
+        );
+        let code = "in_order=False would end";
+        assert_eq!(sentence(code).as_deref(), Some(code));
+        assert_eq!(sentence(""), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! How fast other settings are forecast: `cargo bench -p loadscope-engine --bench forecast`.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use loadscope_engine::forecast::{Recorded, Setting, explore, grid};
+use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_trace::{EventKind, Nanos, Origin, Run, RunInfo, RunOptions};
+
+const BATCHES: u64 = 5_000;
+const BATCH: u64 = 32;
+
+/// Two workers on two cores: samples wait for 1 ms at most, then compute for 1 ms at most.
+fn recorded() -> Recorded {
+    let options = RunOptions {
+        num_workers: 2,
+        batch_size: Some(BATCH as usize),
+        ..RunOptions::default()
+    };
+    let indices = |batch| (batch * BATCH..(batch + 1) * BATCH).collect();
+    let simulation = Simulation {
+        info: RunInfo {
+            options,
+            origin: Origin::Simulation,
+            ..RunInfo::default()
+        },
+        work: Work::Batches((0..BATCHES).map(indices).collect()),
+        collate: Nanos(200_000),
+        pin: None,
+        step: Nanos::from_millis(10),
+    };
+    let waits = |i: u64| Nanos((i * 7_919 % 1_000) as i64 * 1_000);
+    let computes = |i: u64| Nanos((i * 104_729 % 1_000) as i64 * 1_000);
+    let mut run = Run::default();
+    for mut event in simulation.run(|i| waits(i) + computes(i)) {
+        match &mut event.kind {
+            EventKind::Fetched(fetched) => {
+                let first = u64::from(fetched.batch.idx) * BATCH;
+                for (i, sample) in (first..).zip(&mut fetched.samples) {
+                    sample.cpu = Some(computes(i));
+                }
+            }
+            EventKind::RunStarted(info) => {
+                info.origin = Origin::Engine;
+                info.cores = 2;
+            }
+            _ => {}
+        }
+        run.apply(&event);
+    }
+    Recorded::of(&run).expect("it tells everything")
+}
+
+fn forecast(criterion: &mut Criterion) {
+    let recorded = recorded();
+    let mut group = criterion.benchmark_group("forecast of 5,000 batches of 32");
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3));
+    for (num_workers, cores, name) in [
+        (2, 16, "2 workers on 16 cores"),
+        (8, 16, "8 workers on 16 cores"),
+        (8, 2, "8 workers on 2 cores"),
+    ] {
+        let setting = Setting {
+            num_workers,
+            cores: Some(cores),
+            ..recorded.setting()
+        };
+        group.bench_function(name, |b| b.iter(|| black_box(recorded.forecast(&setting))));
+    }
+    let settings = grid(&recorded.setting(), 1..=16, &[1, 2, 3, 4, 6, 8]);
+    assert_eq!(settings.len(), 96);
+    group.bench_function("96 settings on 2 cores", |b| {
+        b.iter(|| black_box(explore(&recorded, &settings, &|_| true)));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, forecast);
+criterion_main!(benches);

@@ -1,0 +1,159 @@
+//! What another setting would have brought: the costs of a recording go through the same [`Scheduler`](crate::scheduler),
+//! with a virtual clock and a model of the cores.
+//!
+//! A [`Recorded`] is what a run says about costs: what each sample needed of a core and how long it waited for something else,
+//! what putting a batch together, returning and pinning it took, the training steps, the start of the workers. Where more
+//! threads were runnable than there are cores, their waiting for each other is taken out first, so that it can be put back in
+//! for another number of workers. A [`Setting`] says what is to be different, [`Recorded::forecast`] what comes of it,
+//! [`explore`] does so for many settings.
+
+mod cores;
+mod grid;
+mod hints;
+mod load;
+mod play;
+mod recorded;
+mod setting;
+mod startup;
+mod uncertain;
+
+pub use grid::{Outlook, explore, grid};
+pub use hints::hints;
+pub use recorded::Recorded;
+pub use setting::Setting;
+
+use loadscope_trace::Nanos;
+
+use load::Load;
+use play::{Played, Way};
+
+/// What is expected of a setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// For what.
+    pub setting: Setting,
+    /// From the beginning of the first epoch to the end of the last.
+    pub time: Nanos,
+    /// How long the trainer waits in it.
+    pub waited: Nanos,
+    /// From the beginning of the first epoch to its first batch; `None` if there is none.
+    pub first_batch: Option<Nanos>,
+    /// With other samples of the same kind it would take at least so long, in nine cases of ten with `high`.
+    pub low: Nanos,
+    /// And at most so long.
+    pub high: Nanos,
+    /// Samples handed to the trainer.
+    pub samples: u64,
+    /// Batches handed to the trainer.
+    pub batches: u64,
+}
+
+impl Forecast {
+    /// Samples a second; `None` if it takes no time.
+    pub fn samples_per_second(&self) -> Option<f64> {
+        (self.time > Nanos::ZERO).then(|| self.samples as f64 / self.time.as_secs_f64())
+    }
+
+    /// The share of the time in which the trainer waits, 0 to 1.
+    pub fn waited_share(&self) -> f64 {
+        match self.time > Nanos::ZERO {
+            true => self.waited.as_secs_f64() / self.time.as_secs_f64(),
+            false => 0.0,
+        }
+    }
+}
+
+/// Why there is no forecast: a sentence for the user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+impl Recorded {
+    /// What is expected of `setting`.
+    ///
+    /// # Errors
+    /// If it makes no sense, or needs what the recording does not tell.
+    pub fn forecast(&self, setting: &Setting) -> Result<Forecast, Refusal> {
+        let setting = self.checked(setting)?;
+        let load = Load::of(self, &setting);
+        let again = uncertain::resampled(self, &setting, &load);
+        Ok(self.forecast_of(&setting, &load, &again))
+    }
+
+    /// The task indices of epoch `epoch` in the order in which the trainer would get their batches.
+    ///
+    /// # Errors
+    /// As [`Recorded::forecast`].
+    pub fn order(&self, setting: &Setting, epoch: usize) -> Result<Vec<u32>, Refusal> {
+        let setting = self.checked(setting)?;
+        let load = Load::of(self, &setting);
+        let way = Way::of(self, &setting, epoch);
+        Ok(load
+            .epochs
+            .get(epoch)
+            .map_or_else(Vec::new, |epoch| play::play(epoch, &way).order))
+    }
+
+    /// How long training takes with a loader that never lets it wait: the sum of the training steps.
+    pub fn headspace(&self, setting: &Setting) -> Result<Nanos, Refusal> {
+        let setting = self.checked(setting)?;
+        let load = Load::of(self, &setting);
+        let steps = load.epochs.iter().map(load::EpochLoad::steps_taken);
+        Ok(play::nanos(steps.sum::<f64>()))
+    }
+
+    fn forecast_of(&self, setting: &Setting, load: &Load, again: &uncertain::Again) -> Forecast {
+        let all = self.play_all(setting, load);
+        let (low, high) = again.spread(self, setting, all.time);
+        Forecast {
+            setting: setting.clone(),
+            time: all.time,
+            waited: all.waited,
+            first_batch: all.first,
+            low,
+            high,
+            samples: all.samples,
+            batches: all.batches,
+        }
+    }
+
+    /// All epochs, one after the other.
+    fn play_all(&self, setting: &Setting, load: &Load) -> Whole {
+        let mut whole = Whole::default();
+        for (number, epoch) in load.epochs.iter().enumerate() {
+            let way = Way::of(self, setting, number);
+            let played = play::play(epoch, &way);
+            if number == 0 {
+                whole.first = played.first.map(play::nanos);
+            }
+            whole.time += self.pause_before(number);
+            whole.add(&played);
+            if played.stopped {
+                break;
+            }
+        }
+        whole
+    }
+}
+
+/// All epochs together.
+#[derive(Default)]
+struct Whole {
+    time: Nanos,
+    waited: Nanos,
+    first: Option<Nanos>,
+    samples: u64,
+    batches: u64,
+}
+
+impl Whole {
+    fn add(&mut self, played: &Played) {
+        self.time += play::nanos(played.end);
+        self.waited += play::nanos(played.waited);
+        self.samples += played.samples;
+        self.batches += played.batches;
+    }
+}
+
+#[cfg(test)]
+mod tests;

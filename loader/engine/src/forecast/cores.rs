@@ -1,0 +1,118 @@
+//! Threads that share cores.
+//!
+//! Those that compute have equal shares of the cores, at most one core each; time off the cores passes for all at once. All
+//! that compute are served equally fast, so one number, what each of them has been served so far, is enough to know when the
+//! next one is through.
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Doing {
+    Nothing,
+    /// Needs no core until then.
+    Away(f64),
+    /// Computes until each has been served so much.
+    Computing(f64),
+}
+
+/// The threads and their cores. Time is ns since the beginning of the epoch; whole numbers, as long as no core is shared.
+#[derive(Clone, Debug)]
+pub(super) struct Cores {
+    pub now: f64,
+    served: f64,
+    cores: f64,
+    computing: f64,
+    threads: Vec<Doing>,
+    /// Of two that are through at the same time the one with the smaller number comes first.
+    turns: Vec<usize>,
+}
+
+impl Cores {
+    pub fn new(threads: usize, cores: f64) -> Self {
+        Self {
+            now: 0.0,
+            served: 0.0,
+            cores,
+            computing: 0.0,
+            threads: vec![Doing::Nothing; threads],
+            turns: vec![0; threads],
+        }
+    }
+
+    /// `thread` needs no core for `time`.
+    pub fn away(&mut self, thread: usize, time: f64, turn: usize) {
+        self.turns[thread] = turn;
+        self.threads[thread] = Doing::Away(self.now + time);
+    }
+
+    /// `thread` computes what takes `time` on a core of its own.
+    pub fn compute(&mut self, thread: usize, time: f64, turn: usize) {
+        self.turns[thread] = turn;
+        self.threads[thread] = Doing::Computing(self.served + time);
+        self.computing += 1.0;
+    }
+
+    /// Who is through next, and when.
+    pub fn next(&self) -> Option<(f64, usize)> {
+        let rate = self.rate();
+        let mut best: Option<(f64, usize)> = None;
+        for (thread, doing) in self.threads.iter().enumerate() {
+            let at = match *doing {
+                Doing::Nothing => continue,
+                Doing::Away(until) => until,
+                Doing::Computing(until) => self.now + (until - self.served) / rate,
+            };
+            let sooner = best.is_none_or(|(first, of)| {
+                at < first || at == first && self.turns[thread] < self.turns[of]
+            });
+            if sooner {
+                best = Some((at, thread));
+            }
+        }
+        best
+    }
+
+    /// Lets time pass until `thread` is through at `at`, which [`Cores::next`] said.
+    pub fn finish(&mut self, thread: usize, at: f64) {
+        let done = std::mem::replace(&mut self.threads[thread], Doing::Nothing);
+        self.pass(at);
+        if let Doing::Computing(until) = done {
+            // Not a rounding error less, or it would never end.
+            self.served = self.served.max(until);
+            self.computing -= 1.0;
+        }
+    }
+
+    /// Lets time pass in which nobody is through.
+    pub fn pass(&mut self, at: f64) {
+        if at > self.now {
+            self.served += (at - self.now) * self.rate();
+            self.now = at;
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        match self.computing > self.cores {
+            true => self.cores / self.computing,
+            false => 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_compute_share_and_those_away_do_not() {
+        let mut cores = Cores::new(4, 2.0);
+        (0..3).for_each(|thread| cores.compute(thread, 20.0 + thread as f64, 0));
+        cores.away(3, 15.0, 0);
+        let mut ends = Vec::new();
+        while let Some((at, thread)) = cores.next() {
+            cores.finish(thread, at);
+            ends.push((thread, at.round()));
+        }
+        // Three on two cores: 20 of work take 30; then two cores for two.
+        assert_eq!(ends, [(3, 15.0), (0, 30.0), (1, 31.0), (2, 32.0)]);
+    }
+}

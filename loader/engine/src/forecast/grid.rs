@@ -1,0 +1,156 @@
+//! Many settings at once.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use loadscope_trace::Nanos;
+
+use super::load::Load;
+use super::uncertain::{Again, resampled};
+use super::{Forecast, Recorded, Refusal, Setting};
+use crate::cpu::processors;
+
+/// A setting is as good as the best one if it takes no more than this longer.
+const AS_GOOD: f64 = 0.02;
+
+/// What is expected of many settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlook {
+    /// One entry a setting, in their order.
+    pub configurations: Vec<Forecast>,
+    /// What is expected of the setting of the recording, which is what it took if the model is right.
+    pub recorded: Forecast,
+    /// Position of the one that takes least; of several the one with the fewest workers.
+    pub best: usize,
+    /// Position of the one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
+    pub cheapest: usize,
+    /// How long training would take with a loader that never lets it wait.
+    pub headspace: Nanos,
+}
+
+/// `base` for all numbers of workers and prefetch factors; without workers there is nothing to prefetch.
+pub fn grid(
+    base: &Setting,
+    workers: impl IntoIterator<Item = usize>,
+    prefetch: &[usize],
+) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for num_workers in workers {
+        let factors = if num_workers == 0 {
+            &prefetch[..prefetch.len().min(1)]
+        } else {
+            prefetch
+        };
+        for &prefetch_factor in factors {
+            settings.push(Setting {
+                num_workers,
+                prefetch_factor,
+                ..base.clone()
+            });
+        }
+    }
+    settings
+}
+
+/// Forecasts all `settings`. `tell` hears which share is done and says whether the rest is still wanted.
+///
+/// # Errors
+/// If one of them makes no sense, or there is none. `Ok(None)`: it was not wanted any more.
+pub fn explore(
+    recorded: &Recorded,
+    settings: &[Setting],
+    tell: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<Outlook>, Refusal> {
+    let settings: Vec<Setting> = settings
+        .iter()
+        .map(|s| recorded.checked(s))
+        .collect::<Result<_, _>>()?;
+    let Some(first) = settings.first() else {
+        return Err(Refusal("no settings were asked for".to_owned()));
+    };
+    let headspace = recorded.headspace(first)?;
+    let own = recorded.forecast(&recorded.setting())?;
+    let prepared = Prepared::all(recorded, &settings);
+    let next = AtomicUsize::new(0);
+    let wanted = AtomicBool::new(tell(0.0));
+    let done = Mutex::new(Vec::with_capacity(settings.len()));
+    let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
+    std::thread::scope(|scope| {
+        let work = || {
+            while wanted.load(Ordering::Relaxed) {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(setting) = settings.get(at) else {
+                    return;
+                };
+                let found = prepared.iter().find(|p| p.fits(recorded, setting));
+                if let Some(Prepared { load, again, .. }) = found {
+                    let forecast = recorded.forecast_of(setting, load, again);
+                    let mut done = lock();
+                    done.push((at, forecast));
+                    if !tell(done.len() as f64 / settings.len() as f64) {
+                        wanted.store(false, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        for _ in 1..processors().min(settings.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if done.len() < settings.len() {
+        return Ok(None);
+    }
+    done.sort_by_key(|(at, _)| *at);
+    let configurations: Vec<Forecast> = done.into_iter().map(|(_, forecast)| forecast).collect();
+    let cost = |f: &Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
+    let each = || configurations.iter().enumerate();
+    let best = each().min_by_key(|(_, f)| (f.time, cost(f)));
+    let limit = best.map_or(0.0, |(_, f)| f.time.as_secs_f64() * (1.0 + AS_GOOD));
+    let good = each().filter(|(_, f)| f.time.as_secs_f64() <= limit);
+    let cheapest = good.min_by_key(|(_, f)| cost(f));
+    Ok(Some(Outlook {
+        best: best.map_or(0, |(at, _)| at),
+        cheapest: cheapest.or(best).map_or(0, |(at, _)| at),
+        recorded: own,
+        headspace,
+        configurations,
+    }))
+}
+
+/// The work of a setting. Settings that differ only in who loads it and how share it.
+struct Prepared {
+    setting: Setting,
+    load: Load,
+    again: Again,
+}
+
+impl Prepared {
+    fn all(recorded: &Recorded, settings: &[Setting]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for setting in settings {
+            if !all.iter().any(|p| p.fits(recorded, setting)) {
+                let load = Load::of(recorded, setting);
+                let again = resampled(recorded, setting, &load);
+                let setting = setting.clone();
+                all.push(Self {
+                    setting,
+                    load,
+                    again,
+                });
+            }
+        }
+        all
+    }
+
+    fn fits(&self, recorded: &Recorded, other: &Setting) -> bool {
+        let own = &self.setting;
+        own.batch_size == other.batch_size
+            && own.step == other.step
+            && own.cache == other.cache
+            && own.faster == other.faster
+            // Streams belong to workers.
+            && (!recorded.streams || own.num_workers == other.num_workers)
+    }
+}

@@ -1,0 +1,401 @@
+//! One epoch with a virtual clock: the [`Scheduler`] between workers, pin thread and trainer.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::convert::Infallible;
+
+use loadscope_trace::Nanos;
+
+use super::cores::Cores;
+use super::load::EpochLoad;
+use super::{Recorded, Setting};
+use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
+
+mod fetching;
+mod single;
+
+use fetching::{Job, Worker};
+
+/// For counting with.
+pub(super) fn float(time: Nanos) -> f64 {
+    time.0 as f64
+}
+
+/// For telling.
+pub(super) fn nanos(time: f64) -> Nanos {
+    Nanos(time.round() as i64)
+}
+
+/// How an epoch is loaded. Times are ns.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    num_workers: usize,
+    prefetch_factor: usize,
+    in_order: bool,
+    cores: f64,
+    pins: bool,
+    trainer_cpu: f64,
+    stops_at_errors: bool,
+    /// When the first task is sent.
+    begin: f64,
+    /// When each worker runs.
+    runs: Vec<f64>,
+    /// From then on until it fetches its first batch.
+    first_fetch: f64,
+    next_task: f64,
+    wake_worker: f64,
+    returning: f64,
+    to_pin: f64,
+    hand_out: f64,
+    pull: f64,
+    give: f64,
+}
+
+impl Way {
+    pub fn of(recorded: &Recorded, setting: &Setting, epoch: usize) -> Self {
+        let (delays, startup) = (&recorded.delays, &recorded.startup);
+        let workers = setting.num_workers;
+        let starts = workers > 0 && (epoch == 0 || !setting.persistent_workers);
+        let spawn = if starts { float(startup.spawn) } else { 0.0 };
+        let runs = |worker: usize| match starts {
+            true => spawn * (worker + 1) as f64 + float(startup.until_runs),
+            false => 0.0,
+        };
+        let cores = setting.cores.or(recorded.cores);
+        Self {
+            num_workers: workers,
+            prefetch_factor: setting.prefetch_factor,
+            in_order: setting.in_order,
+            cores: cores.map_or(f64::INFINITY, |n| n as f64),
+            pins: setting.pin_memory,
+            trainer_cpu: setting.trainer_cpu,
+            stops_at_errors: recorded.stops_at_errors(),
+            begin: float(startup.first_task) + spawn * workers as f64,
+            runs: (0..workers).map(runs).collect(),
+            first_fetch: float(if starts {
+                startup.first_fetch
+            } else {
+                startup.wake
+            }),
+            next_task: float(delays.next_task),
+            wake_worker: float(delays.wake_worker),
+            returning: float(delays.returning),
+            to_pin: float(delays.to_pin),
+            hand_out: float(delays.hand_out),
+            pull: float(delays.pull),
+            give: float(delays.give),
+        }
+    }
+}
+
+/// What became of an epoch. Times are ns since its beginning.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Played {
+    pub end: f64,
+    pub waited: f64,
+    /// When the trainer got its first batch.
+    pub first: Option<f64>,
+    /// How long the workers were fetching and collating.
+    pub busy: f64,
+    pub samples: u64,
+    pub batches: u64,
+    /// Task indices as they were handed out.
+    pub order: Vec<u32>,
+    /// An error ended the run.
+    pub stopped: bool,
+}
+
+/// Plays one epoch.
+pub(super) fn play(load: &EpochLoad, way: &Way) -> Played {
+    let mut player = Player::new(load, way);
+    if way.num_workers == 0 {
+        player.run_single();
+    } else {
+        player.run_workers();
+    }
+    player.played.end = player.cores.now;
+    player.played
+}
+
+/// What the main thread does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Main {
+    /// Before the first task.
+    Starting,
+    /// Asked for a batch. `fresh`: and has not looked yet.
+    Waiting {
+        fresh: bool,
+    },
+    /// Sends the next task and goes back to the trainer with this one.
+    HandingOut(usize),
+    Training {
+        computes: f64,
+    },
+    /// Ends the epoch.
+    Finishing,
+    Over,
+}
+
+struct Player<'a> {
+    load: &'a EpochLoad,
+    way: &'a Way,
+    cores: Cores,
+    /// Nobody waits for a core: batches need not be divided.
+    alone: bool,
+    scheduler: Scheduler<()>,
+    main: Main,
+    workers: Vec<Worker>,
+    /// The samples of task indices: positions in the load; `None`: its stream has ended.
+    task_of: Vec<Option<u32>>,
+    worker_of: Vec<usize>,
+    /// On the way to the main thread: when they get there (ordered as bits), who comes first of two at the same time, task
+    /// index.
+    inbox: BinaryHeap<Reverse<(u64, usize, usize)>>,
+    /// Batches that went through the pin thread, which keeps their order.
+    passed: usize,
+    /// On the way to the pin thread.
+    to_pin: VecDeque<(f64, usize)>,
+    pinning: Option<usize>,
+    /// The load's next task to be sent.
+    next: usize,
+    wait_began: f64,
+    played: Played,
+}
+
+impl<'a> Player<'a> {
+    fn new(load: &'a EpochLoad, way: &'a Way) -> Self {
+        let workers = way.num_workers;
+        // Workers, pin thread, main thread.
+        let threads = workers + 2;
+        let computing = workers + 1 + usize::from(way.pins);
+        Self {
+            load,
+            way,
+            cores: Cores::new(threads, way.cores),
+            alone: computing as f64 <= way.cores || !load.computes,
+            scheduler: Scheduler::new(SchedulerOptions {
+                num_workers: workers.max(1),
+                prefetch_factor: way.prefetch_factor,
+                in_order: way.in_order,
+            }),
+            main: Main::Starting,
+            workers: vec![Worker::default(); workers],
+            task_of: Vec::with_capacity(load.tasks.len()),
+            worker_of: Vec::with_capacity(load.tasks.len()),
+            inbox: BinaryHeap::new(),
+            passed: 0,
+            to_pin: VecDeque::new(),
+            pinning: None,
+            next: 0,
+            wait_began: 0.0,
+            played: Played::default(),
+        }
+    }
+
+    fn pin_thread(&self) -> usize {
+        self.way.num_workers
+    }
+
+    fn main_thread(&self) -> usize {
+        self.way.num_workers + 1
+    }
+
+    fn run_workers(&mut self) {
+        self.main_away(self.way.begin);
+        while self.main != Main::Over {
+            let thread = self.cores.next();
+            let mail = self.next_mail();
+            let pin = self.next_pin();
+            // Whoever works comes before the one who looks whether they are through.
+            let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
+                (Some(a), Some(b)) => a <= b,
+                (a, _) => a.is_some(),
+            };
+            let at = thread.map(|(at, _)| at);
+            if let Some((at, thread)) = thread.filter(|_| soonest(at, pin) && soonest(at, mail)) {
+                self.cores.finish(thread, at);
+                self.through(thread);
+            } else if let Some(at) = pin.filter(|_| soonest(pin, mail)) {
+                self.cores.pass(at);
+                self.start_pinning();
+            } else if let Some(at) = mail {
+                self.cores.pass(at);
+                self.take_turn();
+            } else {
+                // Nothing will come any more: the recording was broken off.
+                break;
+            }
+        }
+    }
+
+    /// A thread has done what it did.
+    fn through(&mut self, thread: usize) {
+        if thread == self.main_thread() {
+            self.main_through();
+        } else if thread == self.pin_thread() {
+            self.pinned();
+        } else {
+            self.worker_through(thread);
+        }
+    }
+
+    /// When the main thread looks into the result queue.
+    fn next_mail(&self) -> Option<f64> {
+        match self.main {
+            Main::Waiting { fresh: true } => Some(self.cores.now),
+            Main::Waiting { fresh: false } => {
+                let Reverse((at, ..)) = self.inbox.peek()?;
+                Some(f64::from_bits(*at).max(self.cores.now))
+            }
+            _ => None,
+        }
+    }
+
+    fn main_away(&mut self, time: f64) {
+        let main = self.main_thread();
+        self.cores.away(main, time, usize::MAX);
+    }
+
+    fn main_computes(&mut self, time: f64) {
+        let main = self.main_thread();
+        self.cores.compute(main, time, usize::MAX);
+    }
+
+    fn main_through(&mut self) {
+        match self.main {
+            Main::Starting => {
+                for _ in 0..self.scheduler.window() {
+                    if !self.try_put() {
+                        break;
+                    }
+                }
+                self.ask();
+            }
+            Main::HandingOut(idx) => self.train(idx),
+            Main::Training { computes } if computes > 0.0 => {
+                self.main = Main::Training { computes: 0.0 };
+                self.main_computes(computes);
+            }
+            Main::Training { .. } => self.ask(),
+            Main::Finishing => {
+                self.played.waited += self.cores.now - self.wait_began;
+                self.main = Main::Over;
+            }
+            Main::Waiting { .. } | Main::Over => {}
+        }
+    }
+
+    fn ask(&mut self) {
+        self.main = Main::Waiting { fresh: true };
+        self.wait_began = self.cores.now;
+    }
+
+    /// The main thread goes on until it has a batch or has to wait for one: PyTorch's `_next_data`.
+    fn take_turn(&mut self) {
+        self.main = Main::Waiting { fresh: false };
+        loop {
+            match self.scheduler.next_step() {
+                Next::Exhausted => return self.finish(),
+                Next::Yield(yielded) => return self.hand_out(yielded),
+                Next::Dropped { .. } => continue,
+                Next::Receive => {}
+            }
+            let there = (self.next_mail()).is_some_and(|at| at <= self.cores.now);
+            if !there {
+                return;
+            }
+            let Some(Reverse((_, _, idx))) = self.inbox.pop() else {
+                return;
+            };
+            if self.task_of[idx].is_none() {
+                self.scheduler.worker_ended(self.worker_of[idx], idx);
+                self.try_put();
+            } else if let Some(yielded) = self.scheduler.receive(idx, ()) {
+                return self.hand_out(yielded);
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        self.main = Main::Finishing;
+        self.main_away(self.load.finish);
+    }
+
+    fn hand_out(&mut self, yielded: Yielded<()>) {
+        self.try_put();
+        self.main = Main::HandingOut(yielded.idx);
+        self.main_computes(self.way.hand_out);
+    }
+
+    /// The batch is the trainer's now.
+    fn train(&mut self, idx: usize) {
+        let task = self.task_of[idx].and_then(|at| self.load.tasks.get(at as usize));
+        self.played.waited += self.cores.now - self.wait_began;
+        if task.is_some_and(|t| t.fails) {
+            if self.way.stops_at_errors {
+                self.played.stopped = true;
+                self.main = Main::Over;
+            } else {
+                self.ask();
+            }
+            return;
+        }
+        self.note_handed_out(idx, task.map_or(0, |t| t.samples));
+        let computes = self.step() * self.way.trainer_cpu;
+        self.main = Main::Training { computes };
+        let away = self.last_step() - computes;
+        self.main_away(away);
+    }
+
+    fn note_handed_out(&mut self, idx: usize, samples: usize) {
+        self.played.first.get_or_insert(self.cores.now);
+        self.played.batches += 1;
+        self.played.samples += samples as u64;
+        self.played.order.push(idx as u32);
+    }
+
+    fn step(&self) -> f64 {
+        self.last_step()
+    }
+
+    /// The step on the batch that was handed out last.
+    fn last_step(&self) -> f64 {
+        self.load
+            .step((self.played.batches as usize).saturating_sub(1))
+    }
+
+    /// PyTorch's `_try_put_index`; false if there was nothing to put.
+    fn try_put(&mut self) -> bool {
+        let next = self.next;
+        let there = self.load.streams.is_some() || next < self.load.tasks.len();
+        let put = self
+            .scheduler
+            .try_put(|| there.then_some(Ok::<_, Infallible>(next)));
+        let Ok(Some((idx, worker, task))) = put else {
+            return false;
+        };
+        self.next += 1;
+        let state = &mut self.workers[worker];
+        let task = match &self.load.streams {
+            None => Some(task as u32),
+            Some(streams) => streams
+                .get(worker)
+                .and_then(|s| s.get(state.asked))
+                .copied(),
+        };
+        state.asked += 1;
+        self.task_of.push(task);
+        self.worker_of.push(worker);
+        debug_assert_eq!(self.task_of.len(), idx + 1);
+        self.give(worker, idx);
+        true
+    }
+}
+
+/// What a thread fetches.
+impl Player<'_> {
+    fn job(&self, idx: usize) -> Option<Job> {
+        let at = self.task_of.get(idx).copied().flatten()?;
+        Some(Job::new(idx, at as usize))
+    }
+}

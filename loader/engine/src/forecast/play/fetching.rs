@@ -1,0 +1,183 @@
+//! Workers and the pin thread.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+use super::Player;
+
+/// A batch under way in a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    /// Its task index.
+    pub idx: usize,
+    /// Its position in the load.
+    pub task: usize,
+    /// Halves of its parts that are done: time off, then time on a core.
+    halves: usize,
+    began: f64,
+}
+
+impl Job {
+    pub fn new(idx: usize, task: usize) -> Self {
+        Self {
+            idx,
+            task,
+            halves: 0,
+            began: 0.0,
+        }
+    }
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Worker {
+    /// Its index queue.
+    queue: VecDeque<usize>,
+    /// What it fetches; `None` while it has nothing to do or goes to its queue.
+    job: Option<Job>,
+    /// It is on its way to its queue.
+    coming: bool,
+    /// It has fetched something.
+    at_work: bool,
+    /// Tasks it was sent.
+    pub asked: usize,
+    /// Its stream has ended: tasks get no answer.
+    ended: bool,
+}
+
+impl Player<'_> {
+    /// Puts a task into the index queue of `worker`.
+    pub(super) fn give(&mut self, worker: usize, idx: usize) {
+        let (now, way) = (self.cores.now, self.way);
+        let state = &mut self.workers[worker];
+        state.queue.push_back(idx);
+        if state.job.is_some() || state.coming {
+            return;
+        }
+        state.coming = true;
+        let delay = match std::mem::replace(&mut state.at_work, true) {
+            true => way.wake_worker,
+            false => (way.runs[worker] - now).max(0.0) + way.first_fetch,
+        };
+        self.cores.away(worker, delay, idx);
+    }
+
+    /// A worker is through with a part of its batch, or has come to its queue.
+    pub(super) fn worker_through(&mut self, worker: usize) {
+        if std::mem::replace(&mut self.workers[worker].coming, false) {
+            self.take_task(worker);
+        } else {
+            self.fetch_on(worker);
+        }
+    }
+
+    fn take_task(&mut self, worker: usize) {
+        while let Some(idx) = self.workers[worker].queue.pop_front() {
+            if self.workers[worker].ended {
+                continue;
+            }
+            match self.job(idx) {
+                Some(job) => {
+                    let began = self.cores.now;
+                    self.workers[worker].job = Some(Job { began, ..job });
+                    return self.fetch_on(worker);
+                }
+                None => {
+                    self.workers[worker].ended = true;
+                    self.send(idx);
+                }
+            }
+        }
+    }
+
+    /// Goes on with the batch of a worker, or sends it.
+    fn fetch_on(&mut self, worker: usize) {
+        let Some(mut job) = self.workers[worker].job else {
+            return;
+        };
+        if self.part(worker, &mut job) {
+            self.workers[worker].job = Some(job);
+            return;
+        }
+        self.played.busy += self.cores.now - job.began;
+        self.workers[worker].job = None;
+        self.send(job.idx);
+        if let Some(next) = self.workers[worker].queue.front().copied() {
+            self.workers[worker].coming = true;
+            self.cores.away(worker, self.way.next_task, next);
+        }
+    }
+
+    /// Starts the next part of a batch; false if there is none.
+    pub(super) fn part(&mut self, thread: usize, job: &mut Job) -> bool {
+        let Some(task) = self.load.tasks.get(job.task) else {
+            return false;
+        };
+        if self.alone {
+            let first = job.halves == 0;
+            job.halves = 1;
+            if first {
+                self.cores.away(thread, task.alone, job.idx);
+            }
+            return first;
+        }
+        loop {
+            let at = task.parts.start + job.halves / 2;
+            if at >= task.parts.end {
+                return false;
+            }
+            let (off, cpu) = self.load.parts[at];
+            let computes = job.halves % 2 == 1;
+            job.halves += 1;
+            match computes {
+                false if off > 0.0 => self.cores.away(thread, off, job.idx),
+                true if cpu > 0.0 => self.cores.compute(thread, cpu, job.idx),
+                _ => continue,
+            }
+            return true;
+        }
+    }
+
+    /// A worker puts a batch, or the news that its stream has ended, on the result queue.
+    fn send(&mut self, idx: usize) {
+        if self.way.pins {
+            self.to_pin
+                .push_back((self.cores.now + self.way.to_pin, idx));
+        } else {
+            self.deliver(idx, idx);
+        }
+    }
+
+    fn deliver(&mut self, idx: usize, turn: usize) {
+        let at = self.cores.now + self.way.returning;
+        self.inbox.push(Reverse((at.to_bits(), turn, idx)));
+    }
+
+    /// When the pin thread takes the next batch.
+    pub(super) fn next_pin(&self) -> Option<f64> {
+        let (at, _) = self.to_pin.front().filter(|_| self.pinning.is_none())?;
+        Some(at.max(self.cores.now))
+    }
+
+    pub(super) fn start_pinning(&mut self) {
+        let Some((_, idx)) = self.to_pin.pop_front() else {
+            return;
+        };
+        let task = self.task_of[idx].and_then(|at| self.load.tasks.get(at as usize));
+        // Errors and the ends of streams only pass.
+        let time = task.filter(|t| !t.fails).map_or(0.0, |t| t.pin);
+        self.pinning = Some(idx);
+        let thread = self.pin_thread();
+        match self.alone {
+            true => self.cores.away(thread, time, idx),
+            false => self.cores.compute(thread, time, idx),
+        }
+    }
+
+    pub(super) fn pinned(&mut self) {
+        if let Some(idx) = self.pinning.take() {
+            self.passed += 1;
+            self.deliver(idx, self.passed);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What a run tells about costs.
+
+mod batch;
+mod contention;
+mod delays;
+
+use loadscope_trace::Nanos;
+use loadscope_trace::{OnError, Origin, PinMemory, Run, RunOptions, Stage, Summary};
+
+use super::Refusal;
+use super::startup::Startup;
+pub(super) use batch::BatchFacts;
+pub(super) use delays::{Delays, median};
+
+/// No cost is longer than eleven days: what a broken source says must not overflow.
+const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
+
+/// A duration as it can be counted with.
+pub(super) fn sane(time: Nanos) -> Nanos {
+    time.clamp(Nanos::ZERO, LONGEST)
+}
+
+/// What loading took in a recording, sample by sample.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    pub(super) options: RunOptions,
+    /// Cores of the machine; `None`: not known, or a simulation, which has as many as it needs.
+    pub(super) cores: Option<usize>,
+    /// Steps are of a fixed length, whatever the size of a batch.
+    pub(super) fixed_step: bool,
+    pub(super) pinned: bool,
+    pub(super) streams: bool,
+    pub(super) epochs: Vec<EpochCosts>,
+    pub(super) samples: Vec<SampleCost>,
+    pub(super) stages: Vec<StageCosts>,
+    pub(super) delays: Delays,
+    pub(super) startup: Startup,
+    /// How much longer computing took than it would on a core of its own, less 1.
+    pub(super) queueing: f64,
+    notes: Vec<String>,
+    time: Nanos,
+    waited: Nanos,
+}
+
+/// What one sample costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SampleCost {
+    /// Time that it needs no core.
+    pub off: Nanos,
+    /// Time that it computes.
+    pub cpu: Nanos,
+}
+
+/// A named stage of the samples.
+#[derive(Clone, Debug)]
+pub(super) struct StageCosts {
+    pub name: String,
+    /// One entry for each of [`Recorded::samples`].
+    pub walls: Vec<Nanos>,
+}
+
+/// One epoch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EpochCosts {
+    /// From the end of the epoch before to the beginning of this one.
+    pub pause: Nanos,
+    /// In the order of the sampler.
+    pub tasks: Vec<TaskCost>,
+    /// What the trainer took for the batches that it got, in that order.
+    pub steps: Vec<Nanos>,
+    /// From the last batch to the end.
+    pub finish: Nanos,
+}
+
+/// One batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskCost {
+    /// Its samples in [`Recorded::samples`].
+    pub first: usize,
+    pub len: usize,
+    /// What fetching took beyond its samples.
+    pub extra: Nanos,
+    pub collate: Nanos,
+    pub pin: Nanos,
+    /// Who fetched it (streams).
+    pub worker: usize,
+    /// Its error was raised in the trainer.
+    pub fails: bool,
+}
+
+impl Recorded {
+    /// What `run` tells.
+    ///
+    /// # Errors
+    /// If it tells too little.
+    pub fn of(run: &Run) -> Result<Self, Refusal> {
+        let summary = Summary::of(run);
+        let simulated = run.info.origin == Origin::Simulation;
+        let cores = (run.info.cores as usize).max(1);
+        let mut recorded = Self {
+            options: run.info.options.clone(),
+            cores: (!simulated && run.info.cores > 0).then_some(cores),
+            fixed_step: matches!(run.info.origin, Origin::Engine | Origin::Simulation),
+            pinned: run.batches().iter().any(loadscope_trace::Batch::was_pinned),
+            streams: false,
+            epochs: Vec::new(),
+            samples: Vec::new(),
+            stages: Vec::new(),
+            delays: Delays::default(),
+            startup: Startup::default(),
+            queueing: 0.0,
+            notes: Vec::new(),
+            time: Nanos::from_secs_f64(summary.seconds),
+            waited: Nanos::from_secs_f64(summary.waited_seconds),
+        };
+        let facts = recorded.take_epochs(run);
+        if recorded.tasks() == 0 {
+            return Err(Refusal(
+                "the recording does not tell how long any batch took to be fetched, so nothing can be forecast from it"
+                    .to_owned(),
+            ));
+        }
+        recorded.delays = Delays::of(run, &facts);
+        recorded.startup = Startup::of(run, &facts);
+        recorded.note_assumptions(run);
+        recorded.take_out_contention();
+        Ok(recorded)
+    }
+
+    /// Batches in it.
+    pub fn tasks(&self) -> usize {
+        self.epochs.iter().map(|e| e.tasks.len()).sum()
+    }
+
+    /// How long it took, from the beginning of the first epoch to the end of the last.
+    pub fn time(&self) -> Nanos {
+        self.time
+    }
+
+    /// How long the trainer waited in it.
+    pub fn waited(&self) -> Nanos {
+        self.waited
+    }
+
+    /// What is assumed, because it was not measured: sentences for people.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The stages that the data set names.
+    pub fn stage_names(&self) -> Vec<&str> {
+        self.stages.iter().map(|s| s.name.as_str()).collect()
+    }
+
+    pub(super) fn stage(&self, name: &str) -> Option<&StageCosts> {
+        self.stages.iter().find(|s| s.name == name)
+    }
+
+    pub(super) fn pause_before(&self, epoch: usize) -> Nanos {
+        self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.pause)
+    }
+
+    pub(super) fn stops_at_errors(&self) -> bool {
+        self.options.on_error == OnError::Stop
+    }
+
+    fn take_epochs(&mut self, run: &Run) -> Vec<BatchFacts> {
+        let mut all = Vec::with_capacity(run.batches().len());
+        let no_index = |row: usize| run.indices(row).is_empty();
+        let rows = 0..run.batches().len();
+        let ended = rows.clone().any(|row| {
+            let batch = &run.batches()[row];
+            batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
+        });
+        let named = self.options.dataset.starts_with("stream");
+        self.streams = (named || ended) && rows.clone().all(no_index);
+        let mut before = None;
+        for epoch in run.epochs() {
+            let mut costs = EpochCosts {
+                pause: before.map_or(Nanos::ZERO, |end| sane(epoch.start - end)),
+                ..EpochCosts::default()
+            };
+            let end = epoch.end.unwrap_or(run.end());
+            before = Some(end);
+            let mut handed = Vec::new();
+            let mut last = None;
+            let mut behind = 0;
+            for &row in &epoch.rows {
+                let Some(facts) = BatchFacts::of(run, row as usize) else {
+                    costs.tasks.extend(costs.tasks.last().copied());
+                    continue;
+                };
+                costs
+                    .tasks
+                    .extend(self.task(run, &facts, costs.tasks.last()));
+                if let Some((start, done)) = facts.training {
+                    handed.push((start, sane(done.unwrap_or(end) - start)));
+                }
+                if facts.was_handed_out() {
+                    behind = costs.tasks.len();
+                }
+                last = last.max(facts.gone);
+                all.push(facts);
+            }
+            // What the trainer never got is of no interest, unless something behind it overtook it.
+            costs.tasks.truncate(behind);
+            handed.sort_by_key(|(at, _)| *at);
+            costs.steps = handed.into_iter().map(|(_, step)| step).collect();
+            if let (Some(last), Some(_)) = (last, epoch.end) {
+                costs.finish = sane(end - last);
+            }
+            self.epochs.push(costs);
+        }
+        all
+    }
+
+    /// The costs of a batch; `None` if there is nothing to be known. One whose fetching was not told is taken to be like the
+    /// one before.
+    fn task(
+        &mut self,
+        run: &Run,
+        facts: &BatchFacts,
+        before: Option<&TaskCost>,
+    ) -> Option<TaskCost> {
+        if self.streams && !facts.was_handed_out() {
+            // Its stream had nothing more, or was broken off.
+            return None;
+        }
+        let Some(fetch) = facts.fetch() else {
+            return before.map(|b| TaskCost {
+                fails: facts.failed,
+                ..*b
+            });
+        };
+        // It was still under way when it was given up, so it takes longer than that.
+        let longer = facts.returning.is_none() && !facts.was_handed_out();
+        let fetch = sane(fetch + Nanos(i64::from(longer)));
+        let first = self.samples.len();
+        let named = run.sample_stages(facts.row);
+        let mut sum = Nanos::ZERO;
+        for sample in run.samples(facts.row) {
+            let wall = sane(sample.wall);
+            sum += wall;
+            self.samples.push(cost_of(wall, sample.cpu));
+        }
+        let mut len = self.samples.len() - first;
+        if len == 0 {
+            // Nobody measured them one by one, or there are none because the first one failed.
+            len = run.indices(facts.row).len().max(1);
+            let each = Nanos(fetch.0 / len as i64);
+            let cost = cost_of(each, None);
+            self.samples.extend(std::iter::repeat_n(cost, len));
+            sum = Nanos(each.0 * len as i64);
+        }
+        if let Some(named) = named {
+            for (at, name) in named.names.iter().enumerate() {
+                let walls = (0..len).map(|position| sane(named.wall(at, position)));
+                let stage = self.stage_called(name);
+                stage.walls.resize(first, Nanos::ZERO);
+                stage.walls.extend(walls);
+            }
+        }
+        let total = self.samples.len();
+        self.stages
+            .iter_mut()
+            .for_each(|s| s.walls.resize(total, Nanos::ZERO));
+        Some(TaskCost {
+            first,
+            len,
+            extra: sane(fetch - sum),
+            collate: sane(facts.collate()),
+            pin: sane(facts.pin()),
+            worker: facts.worker.map_or(0, usize::from),
+            fails: facts.failed,
+        })
+    }
+
+    fn stage_called(&mut self, name: &str) -> &mut StageCosts {
+        let known = self.stages.iter().position(|s| s.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.stages.push(StageCosts {
+                name: name.to_owned(),
+                walls: Vec::new(),
+            });
+            self.stages.len() - 1
+        });
+        &mut self.stages[at]
+    }
+
+    /// Says what was not measured.
+    fn note_assumptions(&mut self, run: &Run) {
+        let mut notes = Vec::new();
+        let mut note = |applies: bool, text: &str| {
+            if applies {
+                notes.push(text.to_owned());
+            }
+        };
+        let rows = || (0..run.batches().len()).filter(|row| run.batches()[*row].was_yielded);
+        let simulated = run.info.origin == Origin::Simulation;
+        let by_sample = rows().all(|row| run.samples(row).len() > 0);
+        note(
+            !by_sample,
+            "The time of single samples was not measured: that of their batch is spread evenly over them",
+        );
+        let slow_without = rows()
+            .flat_map(|row| run.samples(row))
+            .any(|s| s.cpu.is_none() && s.wall >= QUICK);
+        note(
+            !simulated && (slow_without || !by_sample),
+            "The processor time of samples was not measured: they are taken to wait (for a disk, say) rather than to \
+             compute, so the gain of more workers than cores may be overstated",
+        );
+        note(
+            !simulated && run.info.cores == 0,
+            "The number of cores was not told: there are taken to be enough",
+        );
+        note(
+            !self.fixed_step,
+            "Training steps are taken to need no core, as on a GPU, and to grow with the batch size",
+        );
+        note(
+            self.options.num_workers == 0,
+            "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
+             cost nothing",
+        );
+        note(
+            self.options.pin_memory != PinMemory::Off && !self.pinned,
+            "Pinning was asked for but not recorded, so it is left out",
+        );
+        let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
+        note(
+            cut,
+            "The recording is not complete: the forecast is for the batches that were handed out",
+        );
+        note(
+            run.dropped() > 0,
+            "Events were lost while recording, so batches may be missing",
+        );
+        self.notes = notes;
+    }
+}
+
+/// Samples shorter than this are taken to compute if their processor time is not known; asking for it would take too long.
+const QUICK: Nanos = Nanos(20_000);
+
+fn cost_of(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {
+    let unknown = if wall < QUICK { wall } else { Nanos::ZERO };
+    let cpu = cpu.map_or(unknown, sane).min(wall);
+    SampleCost {
+        off: wall - cpu,
+        cpu,
+    }
+}

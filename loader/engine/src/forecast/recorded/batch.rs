@@ -1,0 +1,92 @@
+//! One batch of a recording: when it was where.
+
+use loadscope_trace::{Nanos, Run, Stage, WorkerId};
+
+/// When a batch was where, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(in super::super) struct BatchFacts {
+    pub row: usize,
+    pub epoch: u32,
+    pub worker: Option<WorkerId>,
+    pub queued: Nanos,
+    pub fetching: Option<Nanos>,
+    /// The end of fetching.
+    pub fetched: Option<Nanos>,
+    /// Put together from here until there.
+    pub collating: Option<(Nanos, Nanos)>,
+    /// Sent by its worker.
+    pub returning: Option<Nanos>,
+    /// Pinned from here until there.
+    pub pinning: Option<(Nanos, Nanos)>,
+    /// Received by the main thread.
+    pub arrived: Option<Nanos>,
+    /// It is its turn.
+    pub ready: Option<Nanos>,
+    /// Handed to the trainer, and given back by it.
+    pub training: Option<(Nanos, Option<Nanos>)>,
+    pub failed: bool,
+    /// The last that was heard of it.
+    pub gone: Option<Nanos>,
+}
+
+impl BatchFacts {
+    pub fn of(run: &Run, row: usize) -> Option<Self> {
+        let batch = run.batches().get(row)?;
+        let mut facts = Self {
+            row,
+            epoch: batch.id.epoch,
+            worker: batch.worker,
+            ..Self::default()
+        };
+        for step in run.path(row) {
+            let (at, end) = (step.start, step.end);
+            match step.stage {
+                Stage::Queued => facts.queued = at,
+                Stage::Fetching => {
+                    facts.fetching = Some(at);
+                    facts.fetched = end;
+                }
+                Stage::Collating => facts.collating = end.map(|end| (at, end)),
+                Stage::Returning => {
+                    facts.returning.get_or_insert(at);
+                }
+                Stage::Pinning => facts.pinning = end.map(|end| (at, end)),
+                Stage::Held => facts.arrived = Some(at),
+                Stage::Ready => {
+                    facts.arrived.get_or_insert(at);
+                    facts.ready = Some(at);
+                }
+                Stage::Training => facts.training = Some((at, end)),
+                Stage::Done => facts.gone = Some(at),
+                Stage::Failed => {
+                    facts.failed = true;
+                    facts.gone = Some(at);
+                }
+                Stage::Discarded => {}
+            }
+        }
+        Some(facts)
+    }
+
+    pub fn was_handed_out(&self) -> bool {
+        self.training.is_some() || self.failed
+    }
+
+    pub fn fetch(&self) -> Option<Nanos> {
+        Some(self.fetched? - self.fetching?)
+    }
+
+    pub fn collate(&self) -> Nanos {
+        self.collating
+            .map_or(Nanos::ZERO, |(start, end)| end - start)
+    }
+
+    pub fn pin(&self) -> Nanos {
+        self.pinning.map_or(Nanos::ZERO, |(start, end)| end - start)
+    }
+
+    /// When its worker was through with it.
+    pub fn made(&self) -> Option<Nanos> {
+        self.collating.map(|(_, end)| end).or(self.fetched)
+    }
+}

@@ -1,0 +1,84 @@
+//! Taking out what threads waited for each other.
+//!
+//! A sample's wall time beyond its processor time is either waiting for something else (a disk, a lock, a clock) or for a
+//! core. The first stays whatever the number of workers, the second does not. Where there were no more threads than cores it
+//! is the first. Otherwise computing was stretched by some factor, the same for all: the largest with which a simulation of
+//! the recorded setting keeps its workers as busy as they were. While all cores are busy a smaller one would do so as well,
+//! because what waits for a disk then would have waited for a core anyway; that all of it is waiting for a core is the simpler
+//! explanation.
+
+use loadscope_trace::Nanos;
+
+use super::super::load::Load;
+use super::super::play::{self, Way};
+use super::Recorded;
+
+/// Batches of an epoch that are looked at.
+const ENOUGH: usize = 600;
+/// Halvings of the interval in which the factor lies.
+const ROUNDS: usize = 14;
+/// As busy as they were: up to this share less.
+const AS_BUSY: f64 = 0.995;
+
+impl Recorded {
+    pub(super) fn take_out_contention(&mut self) {
+        let workers = self.options.num_workers;
+        let Some(cores) = self.cores.filter(|cores| workers + 1 > *cores) else {
+            return;
+        };
+        let longest = (0..self.epochs.len()).max_by_key(|e| self.epochs[*e].tasks.len());
+        let Some(longest) = longest.filter(|_| workers > 0) else {
+            return;
+        };
+        let mut part = self.clone();
+        part.epochs = vec![self.epochs[longest].clone()];
+        part.epochs[0].tasks.truncate(ENOUGH);
+        let busy = part.busy_recorded().min(part.busy_simulated(0.0)) * AS_BUSY;
+        // One thread cannot be held up by more than all the others.
+        let (mut low, mut high) = (0.0, (workers as f64 / cores as f64).max(1.0) * 2.0);
+        for _ in 0..ROUNDS {
+            let middle = (low + high) / 2.0;
+            match part.busy_simulated(middle) >= busy {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        self.queueing = low;
+    }
+
+    /// How long the workers were fetching and collating.
+    fn busy_recorded(&self) -> f64 {
+        let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
+        let busy = tasks.map(|t| {
+            let samples = &self.samples[t.first..t.first + t.len];
+            let fetch = samples
+                .iter()
+                .fold(t.extra + t.collate, |sum, s| sum + s.off + s.cpu);
+            play::float(fetch)
+        });
+        busy.sum()
+    }
+
+    /// The same in a simulation, if computing was stretched by 1 + `queueing`.
+    fn busy_simulated(&mut self, queueing: f64) -> f64 {
+        self.queueing = queueing;
+        let setting = self.setting();
+        let load = Load::of(self, &setting);
+        let way = Way::of(self, &setting, 0);
+        load.epochs
+            .first()
+            .map_or(0.0, |epoch| play::play(epoch, &way).busy)
+    }
+
+    /// The same for what is known to compute only: no more than if all had equal shares.
+    pub(in super::super) fn fair_queueing(&self) -> f64 {
+        let workers = self.options.num_workers as f64;
+        let fair = self.cores.map_or(0.0, |cores| workers / cores as f64 - 1.0);
+        self.queueing.min(fair.max(0.0))
+    }
+
+    /// What of `off`, spent by something that computed for `cpu`, is waiting for something else than a core.
+    pub(in super::super) fn truly_off(&self, off: Nanos, cpu: Nanos) -> f64 {
+        (play::float(off) - play::float(cpu) * self.queueing).max(0.0)
+    }
+}

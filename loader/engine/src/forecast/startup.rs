@@ -1,0 +1,119 @@
+//! What the beginning of an epoch takes.
+
+use std::collections::HashMap;
+
+use loadscope_trace::{Nanos, Run, WorkerId};
+
+use super::recorded::{BatchFacts, median, sane};
+
+/// Starting workers, and what happens before the first task is sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Startup {
+    /// From `iter(loader)` to the first task, without starting workers.
+    pub first_task: Nanos,
+    /// Starting one worker holds the main thread up for so long.
+    pub spawn: Nanos,
+    /// From then on until the worker runs.
+    pub until_runs: Nanos,
+    /// From then on, with a task in its queue, until it begins to fetch.
+    pub first_fetch: Nanos,
+    /// The same in an epoch for which no workers were started.
+    pub wake: Nanos,
+}
+
+impl Startup {
+    pub fn of(run: &Run, facts: &[BatchFacts]) -> Self {
+        let mut measured = Measured::default();
+        for batches in facts.chunk_by(|a, b| a.epoch == b.epoch) {
+            let first = &batches[0];
+            let Some(epoch) = run.epochs().iter().find(|e| e.epoch == first.epoch) else {
+                continue;
+            };
+            let before = sane(first.queued - epoch.start);
+            let end = epoch.end.unwrap_or(run.end());
+            let mut started: Vec<(Nanos, WorkerId)> = run
+                .workers()
+                .iter()
+                .filter(|w| w.start >= epoch.start && w.start <= end)
+                .map(|w| (sane(w.start - epoch.start), w.info.worker))
+                .collect();
+            started.sort_unstable();
+            let runs: HashMap<WorkerId, Nanos> = started
+                .iter()
+                .map(|(at, w)| (*w, epoch.start + *at))
+                .collect();
+            let mut seen = Vec::new();
+            for batch in batches {
+                let (Some(worker), Some(fetching)) = (batch.worker, batch.fetching) else {
+                    continue;
+                };
+                if seen.contains(&worker) {
+                    continue;
+                }
+                seen.push(worker);
+                match runs.get(&worker) {
+                    Some(at) => measured
+                        .first_fetch
+                        .push(sane(fetching - batch.queued.max(*at))),
+                    None => measured.wake.push(sane(fetching - batch.queued)),
+                }
+                if seen.len() >= run.info.options.num_workers {
+                    break;
+                }
+            }
+            if started.is_empty() {
+                measured.without.push(before);
+            } else {
+                measured.note_start(before, &started);
+            }
+        }
+        measured.sum_up()
+    }
+}
+
+#[derive(Default)]
+struct Measured {
+    /// From `iter` to the first task, in epochs without new workers.
+    without: Vec<Nanos>,
+    /// In epochs with new workers.
+    first_task: Vec<Nanos>,
+    spawn: Vec<Nanos>,
+    until_runs: Vec<Nanos>,
+    first_fetch: Vec<Nanos>,
+    wake: Vec<Nanos>,
+}
+
+impl Measured {
+    /// Workers are started one after the other before the first task is sent.
+    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)]) {
+        let count = started.len() as i64;
+        let apart = match started {
+            [(first, _), .., (last, _)] => Nanos((*last - *first).0 / (count - 1)),
+            _ => before,
+        };
+        let spawn = apart.min(Nanos(before.0 / count));
+        self.spawn.push(spawn);
+        self.first_task.push(before - Nanos(spawn.0 * count));
+        let late = started
+            .iter()
+            .enumerate()
+            .map(|(k, (at, _))| sane(*at - Nanos(spawn.0 * (k as i64 + 1))));
+        self.until_runs.extend(late);
+    }
+
+    fn sum_up(mut self) -> Startup {
+        let with = median(&mut self.first_task);
+        let first_task = match self.without.is_empty() {
+            true => with,
+            false => median(&mut self.without),
+        };
+        let wake = median(&mut self.wake);
+        Startup {
+            first_task,
+            spawn: median(&mut self.spawn),
+            until_runs: median(&mut self.until_runs),
+            first_fetch: median(&mut self.first_fetch),
+            wake,
+        }
+    }
+}

@@ -1,0 +1,403 @@
+use loadscope_trace::{
+    BatchId, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo,
+    RunOptions, SampleTiming, Stage, Summary,
+};
+use proptest::prelude::*;
+
+use super::*;
+use crate::simulate::{Simulation, Work};
+
+/// What a recording of a simulation is made of.
+#[derive(Clone, Debug)]
+struct Case {
+    options: RunOptions,
+    costs: Vec<i64>,
+    collate: i64,
+    pin: Option<i64>,
+    step: i64,
+    fails: Vec<u64>,
+    streams: bool,
+}
+
+impl Case {
+    fn work(&self) -> Work {
+        let samples: Vec<u64> = (0..self.costs.len() as u64).collect();
+        let size = self.options.batch_size.unwrap_or(1).max(1);
+        match self.streams {
+            false => {
+                let batches = samples.chunks(size).map(<[u64]>::to_vec);
+                Work::Batches(batches.collect())
+            }
+            true => {
+                let workers = self.options.num_workers.max(1);
+                let stream = |w| samples.iter().copied().skip(w).step_by(workers).collect();
+                Work::Streams {
+                    streams: (0..workers).map(stream).collect(),
+                    batch_size: size,
+                    drop_last: self.options.drop_last,
+                }
+            }
+        }
+    }
+
+    fn run(&self) -> Run {
+        let simulation = Simulation {
+            info: RunInfo {
+                options: self.options.clone(),
+                origin: Origin::Simulation,
+                ..RunInfo::default()
+            },
+            work: self.work(),
+            collate: Nanos(self.collate),
+            pin: self.pin.map(Nanos),
+            step: Nanos(self.step),
+        };
+        let cost = |i: u64| Nanos(self.costs[i as usize]);
+        let mut run = Run::default();
+        for event in simulation.run_with_failures(cost, |i| self.fails.contains(&i)) {
+            run.apply(&event);
+        }
+        run
+    }
+}
+
+fn proof() -> Case {
+    Case {
+        options: RunOptions {
+            num_workers: 2,
+            batch_size: Some(1),
+            step_ms: 20.0,
+            ..RunOptions::default()
+        },
+        costs: (0..24)
+            .map(|i| if i == 4 { 1_000_000_000 } else { 50_000_000 })
+            .collect(),
+        collate: 0,
+        pin: None,
+        step: 20_000_000,
+        fails: Vec::new(),
+        streams: false,
+    }
+}
+
+fn recorded(case: &Case) -> Recorded {
+    Recorded::of(&case.run()).expect("it was recorded")
+}
+
+fn with(recorded: &Recorded, changes: &[&str]) -> Forecast {
+    let mut setting = recorded.setting();
+    for change in changes {
+        setting.set(change).expect("it is understood");
+    }
+    recorded.forecast(&setting).expect("it makes sense")
+}
+
+/// By the algorithm: 1.590 s with 1.110 s waited; without order 1.170 s with 0.690 s waited; with three workers 1.450 s.
+#[test]
+fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
+    let recorded = recorded(&proof());
+    let ms = |f: &Forecast| (f.time.0 / 1_000_000, f.waited.0 / 1_000_000);
+    assert_eq!(ms(&with(&recorded, &[])), (1590, 1110));
+    let unordered = with(&recorded, &["in_order=false"]);
+    assert_eq!(ms(&unordered), (1170, 690));
+    let order = recorded
+        .order(&unordered.setting, 0)
+        .expect("it makes sense");
+    let expected: Vec<u32> = [0, 1, 2, 3, 5]
+        .into_iter()
+        .chain(7..24)
+        .chain([4, 6])
+        .collect();
+    assert_eq!(order, expected);
+    assert_eq!(
+        with(&recorded, &["num_workers=3"]).time,
+        Nanos::from_millis(1450)
+    );
+    let headspace = recorded.headspace(&recorded.setting());
+    assert_eq!(headspace, Ok(Nanos::from_millis(480)));
+    let hints: Vec<String> = hints(&recorded).into_iter().map(|(_, text)| text).collect();
+    let text = hints.join("; ").replace('\u{2009}', " ");
+    assert!(
+        text.starts_with("in_order=False would end after 1.17 s"),
+        "{text}"
+    );
+    assert!(text.contains("a third worker only after 1.45 s"), "{text}");
+}
+
+#[test]
+fn a_grid_finds_the_best_and_the_cheapest_that_is_as_good() {
+    let recorded = recorded(&proof());
+    let settings = grid(&recorded.setting(), 0..=8, &[1, 2, 3, 4]);
+    assert_eq!(settings.len(), 33);
+    let outlook = explore(&recorded, &settings, &|_| true);
+    let outlook = outlook.expect("sound").expect("wanted");
+    let best = &outlook.configurations[outlook.best];
+    let cheapest = &outlook.configurations[outlook.cheapest];
+    assert!(outlook.configurations.iter().all(|f| f.time >= best.time));
+    assert!(cheapest.time.as_secs_f64() <= best.time.as_secs_f64() * 1.02);
+    assert!(cheapest.setting.num_workers <= best.setting.num_workers);
+    for f in &outlook.configurations {
+        assert!(f.low <= f.time && f.time <= f.high);
+        assert!(f.time >= outlook.headspace && f.waited <= f.time);
+    }
+    assert_eq!(outlook.recorded.time, recorded.time());
+    let stopped = explore(&recorded, &settings, &|share| share < 0.2);
+    assert_eq!(stopped, Ok(None));
+}
+
+#[test]
+fn costs_can_be_taken_away() {
+    let recorded = recorded(&proof());
+    assert_eq!(with(&recorded, &["step_ms=0"]).batches, 24);
+    let free = with(&recorded, &["cache=100%"]);
+    assert_eq!(
+        (free.time, free.waited),
+        (Nanos::from_millis(480), Nanos::ZERO)
+    );
+    assert!(with(&recorded, &["cache=0.5"]).time <= with(&recorded, &[]).time);
+    for (change, says) in [
+        ("faster=decode:2", "no stage decode"),
+        ("pin_memory=true", "Record a run with"),
+        ("prefetch_factor=0", "greater than 0"),
+        ("cores=0", "at least one"),
+        ("num_workers=5000", "at most"),
+    ] {
+        let mut setting = recorded.setting();
+        setting.set(change).expect("it is understood");
+        let refused = recorded.forecast(&setting).expect_err("it makes no sense");
+        assert!(refused.0.contains(says), "{refused}");
+    }
+    let mut setting = recorded.setting();
+    for wrong in [
+        "workers",
+        "color=red",
+        "cache=2",
+        "num_workers=-1",
+        "faster=2",
+        "in_order=maybe",
+    ] {
+        assert!(setting.set(wrong).is_err(), "{wrong}");
+    }
+}
+
+/// Samples that wait for `off` and then compute for `cpu`, ms, as `workers` on as many cores would record them.
+fn computing(samples: usize, workers: usize, off: i64, cpu: i64, cores: u32) -> Run {
+    let case = Case {
+        costs: vec![(off + cpu) * 1_000_000; samples],
+        options: RunOptions {
+            num_workers: workers,
+            batch_size: Some(1),
+            ..RunOptions::default()
+        },
+        ..proof()
+    };
+    let mut run = Run::default();
+    for mut event in events(&case) {
+        match &mut event.kind {
+            EventKind::Fetched(fetched) => {
+                let cpu = Some(Nanos::from_millis(cpu));
+                fetched.samples.iter_mut().for_each(|s| s.cpu = cpu);
+            }
+            EventKind::RunStarted(info) => {
+                info.origin = Origin::Engine;
+                info.cores = cores;
+            }
+            _ => {}
+        }
+        run.apply(&event);
+    }
+    run
+}
+
+fn events(case: &Case) -> Vec<Event> {
+    let simulation = Simulation {
+        info: RunInfo {
+            options: case.options.clone(),
+            ..RunInfo::default()
+        },
+        work: case.work(),
+        collate: Nanos::ZERO,
+        pin: None,
+        step: Nanos::ZERO,
+    };
+    simulation.run(|i| Nanos(case.costs[i as usize]))
+}
+
+#[test]
+fn what_computes_shares_the_cores_and_what_waits_does_not() {
+    let seconds = |run: &Run, change: &str| {
+        let recorded = Recorded::of(run).expect("it was recorded");
+        with(&recorded, &[change]).time.as_secs_f64()
+    };
+    // 80 samples of 10 ms that compute: two cores take 0.4 s, whatever the number of workers.
+    let computes = computing(80, 1, 0, 10, 2);
+    assert!((seconds(&computes, "num_workers=2") - 0.4).abs() < 0.01);
+    assert!((seconds(&computes, "num_workers=8") - 0.4).abs() < 0.01);
+    let waits = computing(80, 1, 10, 0, 2);
+    assert!((seconds(&waits, "num_workers=8") - 0.1).abs() < 0.01);
+    // Half and half: eight workers in step keep two cores busy four fifths of the time.
+    let both = computing(80, 1, 5, 5, 2);
+    assert!((seconds(&both, "num_workers=8") - 0.25).abs() < 0.01);
+}
+
+#[test]
+fn contention_of_the_recording_is_taken_out() {
+    // 8 workers on 2 cores: samples that compute for 10 ms took 40 ms.
+    let run = computing(80, 8, 30, 10, 2);
+    let recorded = Recorded::of(&run).expect("it was recorded");
+    assert!(recorded.queueing > 2.9, "{}", recorded.queueing);
+    assert!((with(&recorded, &[]).time.as_secs_f64() - 0.4).abs() < 0.01);
+    assert!((with(&recorded, &["num_workers=1"]).time.as_secs_f64() - 0.8).abs() < 0.02);
+    assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let options = (
+        0usize..5,
+        1usize..4,
+        1usize..5,
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let costs = prop::collection::vec(prop_oneof![4 => 1i64..60, 1 => 200i64..900], 0..60);
+    let rest = (0i64..5, prop::option::of(0i64..8), 0i64..40);
+    let fails = prop::collection::vec(0u64..60, 0..3);
+    (options, costs, rest, fails, any::<bool>()).prop_map(
+        |(
+            (workers, prefetch, batch, in_order, go_on),
+            costs,
+            (collate, pin, step),
+            fails,
+            streams,
+        )| {
+            let options = RunOptions {
+                num_workers: workers,
+                prefetch_factor: Some(prefetch),
+                batch_size: Some(batch),
+                in_order,
+                on_error: if go_on {
+                    OnError::Continue
+                } else {
+                    OnError::Stop
+                },
+                pin_memory: if pin.is_some() {
+                    PinMemory::Mlock
+                } else {
+                    PinMemory::Off
+                },
+                ..RunOptions::default()
+            };
+            // What of a stream an error cuts off nobody knows.
+            let fails = if streams && !go_on { Vec::new() } else { fails };
+            // No two things end at the same time: which comes first then is a matter of taste.
+            let costs = costs.iter().enumerate();
+            let costs = costs.map(|(k, c)| c * 1_000_000 + 7 * (1 << (k % 18)) + k as i64);
+            Case {
+                options,
+                costs: costs.collect(),
+                collate: collate * 100_003,
+                pin: pin.map(|p| p * 100_019),
+                step: step * 1_000_000 + 11,
+                fails,
+                streams,
+            }
+        },
+    )
+}
+
+fn took(run: &Run) -> (Nanos, Nanos) {
+    let summary = Summary::of(run);
+    let nanos = Nanos::from_secs_f64;
+    (nanos(summary.seconds), nanos(summary.waited_seconds))
+}
+
+proptest! {
+    #[test]
+    fn the_setting_of_the_recording_is_reproduced(case in case()) {
+        let run = case.run();
+        let Ok(recorded) = Recorded::of(&run) else {
+            prop_assert!(run.batches().iter().all(|b| !b.was_yielded));
+            return Ok(());
+        };
+        let forecast = with(&recorded, &[]);
+        prop_assert_eq!((forecast.time, forecast.waited), took(&run));
+        prop_assert!(forecast.low <= forecast.time && forecast.time <= forecast.high);
+        let handed = run.batches().iter().filter(|b| b.was_yielded).count();
+        prop_assert_eq!(forecast.batches, handed as u64);
+    }
+
+    /// From one recording any other setting comes out as if it had been simulated itself.
+    #[test]
+    fn other_settings_are_forecast_exactly(
+        case in case(), workers in 0usize..6, prefetch in 1usize..4, batch in 1usize..6, in_order: bool,
+    ) {
+        let case = Case { streams: false, fails: Vec::new(), collate: 0, pin: None, ..case };
+        let Ok(recorded) = Recorded::of(&case.run()) else { return Ok(()) };
+        let mut other = case.clone();
+        other.options.num_workers = workers;
+        other.options.prefetch_factor = Some(prefetch);
+        other.options.batch_size = Some(batch);
+        other.options.in_order = in_order;
+        let setting = Setting {
+            num_workers: workers,
+            prefetch_factor: prefetch,
+            batch_size: Some(batch),
+            in_order,
+            ..recorded.setting()
+        };
+        let forecast = recorded.forecast(&setting).expect("it makes sense");
+        prop_assert_eq!((forecast.time, forecast.waited), took(&other.run()));
+        prop_assert!(forecast.waited <= forecast.time);
+        prop_assert_eq!(forecast.samples, case.costs.len() as u64);
+        // The trainer either waits or trains, but for the beginning.
+        prop_assert_eq!(forecast.time, forecast.waited + recorded.headspace(&setting).expect("sound"));
+    }
+
+    #[test]
+    fn more_cores_are_never_slower(
+        workers in 1usize..7, samples in 1usize..40, off in 0i64..12, cpu in 0i64..12, cores in 1usize..6,
+    ) {
+        let run = computing(samples, 1, off, cpu, 16);
+        let recorded = Recorded::of(&run).expect("it was recorded");
+        let time = |cores: usize| {
+            with(&recorded, &[&format!("num_workers={workers}"), &format!("cores={cores}")]).time
+        };
+        prop_assert!(time(cores + 1) <= time(cores) + Nanos(1000));
+    }
+
+    /// Whatever a source says: a forecast or a sentence, and no panic.
+    #[test]
+    fn hostile_recordings_do_no_harm(
+        kinds in prop::collection::vec((0u8..9, 0u32..6, 0u16..4, any::<i32>(), any::<i64>()), 0..80),
+        workers in 0usize..9,
+    ) {
+        let mut run = Run::default();
+        for (kind, idx, worker, at, time) in kinds {
+            let batch = BatchId { epoch: idx / 4, idx };
+            let stage = Stage::ALL[(time.unsigned_abs() % 11) as usize];
+            let timing = SampleTiming { start: Nanos(time), wall: Nanos(time), cpu: Some(Nanos(time / 3)) };
+            let kind = match kind {
+                0 => EventKind::EpochStarted { epoch: idx / 4 },
+                1 => EventKind::EpochEnded { epoch: idx / 4 },
+                2 | 3 => EventKind::dispatched(batch, (worker < 3).then_some(worker), vec![u64::from(idx); idx as usize % 3]),
+                4..=6 => EventKind::Entered { batch, stage },
+                7 => EventKind::Fetched(Box::new(Fetched {
+                    batch, samples: vec![timing; idx as usize % 3], stages: Vec::new(),
+                })),
+                _ => EventKind::Consumer { waiting: time > 0 },
+            };
+            run.apply(&Event { at: Nanos(i64::from(at).saturating_mul(1 << 20)), run: RunId(0), kind });
+        }
+        run.info.cores = workers as u32;
+        run.info.options.num_workers = workers;
+        if let Ok(recorded) = Recorded::of(&run) {
+            for other in [0, 1, 3, 8] {
+                let setting = Setting { num_workers: other, ..recorded.setting() };
+                if let Ok(forecast) = recorded.forecast(&setting) {
+                    prop_assert!(forecast.waited <= forecast.time + Nanos(1000));
+                }
+            }
+            let _ = hints(&recorded);
+        }
+    }
+}

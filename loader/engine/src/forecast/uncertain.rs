@@ -1,0 +1,107 @@
+//! How far a forecast can be trusted: the same with samples drawn again from those that were recorded.
+
+use loadscope_trace::Nanos;
+
+use super::load::{Costs, Draft, EpochLoad, Load, chance};
+use super::play;
+use super::recorded::EpochCosts;
+use super::{Recorded, Setting};
+
+/// How often samples are drawn again.
+const DRAWS: usize = 20;
+/// Batches of all epochs that are drawn at most: of more the spread of fewer is known just as well.
+const ENOUGH: usize = 400;
+
+/// The loads of samples drawn again. They depend on what is loaded, not on who loads it.
+#[derive(Clone, Debug)]
+pub(super) struct Again {
+    loads: Vec<Load>,
+    /// The spread of so many batches is that of all, divided by this.
+    shrink: f64,
+}
+
+/// Draws the samples of `recorded` again and again.
+pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> Again {
+    let costs = Costs::new(recorded, setting);
+    let all: usize = load.epochs.iter().map(|e| e.tasks.len()).sum();
+    let each = (ENOUGH / load.epochs.len().max(1)).max(16);
+    let drafts: Vec<Vec<Draft>> = recorded.epochs.iter().map(|e| costs.drafts(e)).collect();
+    let mut dice = Dice(0);
+    let mut some = 0;
+    let loads = (0..DRAWS).map(|_| {
+        let epochs = recorded.epochs.iter().zip(&drafts);
+        let epochs: Vec<EpochLoad> = epochs
+            .map(|(epoch, drafts)| drawn(&costs, epoch, drafts, each, &mut dice))
+            .collect();
+        some = epochs.iter().map(|e| e.tasks.len()).sum();
+        Load { epochs }
+    });
+    let loads = loads.collect();
+    Again {
+        loads,
+        shrink: (some as f64 / all.max(1) as f64).sqrt(),
+    }
+}
+
+/// An epoch of at most `most` batches whose samples are drawn from all of `drafts`.
+fn drawn(
+    costs: &Costs,
+    epoch: &EpochCosts,
+    drafts: &[Draft],
+    most: usize,
+    dice: &mut Dice,
+) -> EpochLoad {
+    let samples: Vec<(f64, f64)> = drafts.iter().flat_map(|d| &d.samples).copied().collect();
+    let steps = costs.steps(epoch, drafts);
+    let drawn: Vec<Draft> = drafts
+        .iter()
+        .take(most)
+        .map(|draft| {
+            let other = dice.one_of(drafts).cloned().unwrap_or_default();
+            Draft {
+                samples: (draft.samples.iter())
+                    .map(|own| dice.one_of(&samples).copied().unwrap_or(*own))
+                    .collect(),
+                rest: other.rest,
+                pin: other.pin,
+                worker: draft.worker,
+                fails: false,
+            }
+        })
+        .collect();
+    let steps = drawn.iter().filter_map(|_| dice.one_of(&steps).copied());
+    let steps = steps.collect();
+    costs.epoch(drawn, steps, play::float(epoch.finish))
+}
+
+impl Again {
+    /// Between which times nine of ten runs of about `time` lie.
+    pub fn spread(&self, recorded: &Recorded, setting: &Setting, time: Nanos) -> (Nanos, Nanos) {
+        let mut times: Vec<f64> = self
+            .loads
+            .iter()
+            .map(|load| play::float(recorded.play_all(setting, load).time))
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+        let (Some(low), Some(high)) = (times.get(1), times.iter().rev().nth(1)) else {
+            return (time, time);
+        };
+        if mean <= 0.0 {
+            return (time, time);
+        }
+        let part =
+            |of: f64| play::nanos(play::float(time) * (1.0 + (of / mean - 1.0) * self.shrink));
+        (part(*low).min(time), part(*high).max(time))
+    }
+}
+
+/// The same numbers every time.
+struct Dice(u64);
+
+impl Dice {
+    fn one_of<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
+        self.0 += 1;
+        list.get((chance(self.0) * list.len() as f64) as usize)
+    }
+}
