@@ -1,9 +1,11 @@
 //! The command line.
 
 mod arguments;
+mod compare;
 mod info;
 mod load;
 mod order;
+mod report;
 mod what_if;
 mod window;
 
@@ -48,6 +50,10 @@ enum Sub {
     Run(Box<LoadArgs>),
     /// Print which batches a loader will yield, as PyTorch yields them, without loading anything
     Order(Box<order::OrderArgs>),
+    /// Print why training waited, and what to do about it
+    Report(report::ReportArgs),
+    /// Hold two recordings against each other
+    Compare(compare::CompareArgs),
     /// Forecast from a recording what other settings would bring
     WhatIf(what_if::WhatIfArgs),
     /// Print the facts about a recording
@@ -91,6 +97,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Open { files }) => window::open(files, &cli.window),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),
+        Some(Sub::Compare(args)) => compare::run(&args),
+        Some(Sub::Report(args)) => report::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Info { file, json }) => info::run(&file, json),
     }

@@ -19,6 +19,7 @@ pub mod palette;
 pub mod panels;
 pub mod prefs;
 pub mod question;
+pub mod report;
 pub mod sampling;
 pub mod search;
 pub mod session;

@@ -7,6 +7,7 @@ pub mod balance;
 pub mod chi2;
 pub mod coverage;
 pub mod findings;
+pub mod of_run;
 pub mod order;
 pub mod progress;
 pub mod ranks;

@@ -23,7 +23,10 @@ use file::write_copy;
 pub use file::{read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
+pub use loadscope_engine::rng::Generator;
 use recorder::SharedLog;
+#[cfg(test)]
+pub(crate) use simulator::simulated;
 
 /// Something new from a session.
 pub enum Update {

@@ -12,6 +12,8 @@ mod sharing;
 /// A sentence with a number, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// Its name for scripts.
+    pub id: &'static str,
     /// What was found.
     pub says: String,
     /// What to do about it.
@@ -81,23 +83,33 @@ impl Circumstances {
 /// Everything that is worth saying, problems first.
 pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     let mut all = Vec::new();
-    all.extend(same_order(about));
-    all.extend(sharing::same_seeds(about));
-    all.extend(missing(answers, about));
-    all.extend(repeated(answers, about));
-    all.extend(outside(answers));
-    all.extend(order(answers, about));
-    all.extend(mixture(answers, about));
-    all.extend(balance(answers));
-    all.extend(sharing::ranks(answers, about));
-    all.extend(sharing::streams(answers));
-    all.extend(sharing::too_many(about));
+    all.extend(named("same_permutation", same_order(about)));
+    all.extend(named("colliding_seeds", sharing::same_seeds(about)));
+    all.extend(named("missing_indices", missing(answers, about)));
+    all.extend(named("duplicates", repeated(answers, about)));
+    all.extend(named("indices_outside", outside(answers)));
+    all.extend(named("poor_shuffle", order(answers, about)));
+    all.extend(named("sorted_classes", mixture(answers, about)));
+    all.extend(named("class_balance", balance(answers)));
+    all.extend(named("padding", sharing::ranks(answers, about)));
+    all.extend(named("duplicates", sharing::streams(answers)));
+    all.extend(named("duplicates", sharing::too_many(about)));
     all.sort_by_key(|f| !f.is_problem);
     all
 }
 
+fn named(
+    id: &'static str,
+    found: impl IntoIterator<Item = Finding>,
+) -> impl Iterator<Item = Finding> {
+    found
+        .into_iter()
+        .map(move |finding| Finding { id, ..finding })
+}
+
 fn problem(says: String, remedy: &str) -> Finding {
     Finding {
+        id: "",
         says,
         remedy: remedy.to_owned(),
         is_problem: true,

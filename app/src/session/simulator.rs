@@ -47,3 +47,12 @@ impl Job {
         Ok(run)
     }
 }
+
+/// The run of some options, for tests of what is said about runs.
+#[cfg(test)]
+pub(crate) fn simulated(options: &RunOptions) -> Run {
+    let mut run = Run::default();
+    let events = simulate(options).expect("sound options");
+    events.iter().for_each(|e| run.apply(e));
+    run
+}

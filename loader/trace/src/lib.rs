@@ -21,11 +21,13 @@
 //! ```
 
 mod batch;
+mod blame;
 mod content;
 mod counter;
 
 mod error;
 mod event;
+mod findings;
 mod id;
 mod lane;
 mod log;
@@ -42,8 +44,10 @@ mod stage;
 mod summary;
 mod time;
 mod timings;
+mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
+pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
 pub use content::{BatchContent, Field, FieldData, Pictures};
 pub use counter::Counter;
 
@@ -51,6 +55,9 @@ pub use error::LogError;
 pub use event::{
     Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, SampleTiming, StageTiming,
     WorkerInfo,
+};
+pub use findings::{
+    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Severity, Survey, Verdict,
 };
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
@@ -66,3 +73,4 @@ pub use spans::Spans;
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;
+pub use words::{count, percent, plural};

@@ -1,23 +1,20 @@
 //! Which question is asked, when it is asked again, and the last answer to it.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_trace::{FieldData, Origin, Run, RunOptions};
+use loadscope_trace::RunOptions;
 
 use crate::sampling::analysis::{Answers, Question, Refusal, answer};
 use crate::sampling::background::{Background, Outcome};
-use crate::sampling::findings::WorkerSeed;
+use crate::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
 use crate::sampling::order::Gathered;
 use crate::sampling::{Choice, OrderOf};
 use crate::state::{Source, State};
 
 /// The last epoch of the form that can be asked for: those before it have to be drawn as well.
 const LAST: u32 = 999;
-/// The contents of so many batches are asked for labels: this happens within a frame.
-const LABELLED: usize = 50_000;
 /// An order that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -195,16 +192,7 @@ impl Asker {
                 ..Question::default()
             };
         }
-        let mut options = run.info.options.clone();
-        let mut is_known = matches!(run.info.origin, Origin::Engine | Origin::Simulation);
-        let has_indices = (0..run.batches().len())
-            .take(1)
-            .all(|row| !run.indices(row).is_empty());
-        // What a program in Python loads from has no name here, but its length is all that an order depends on.
-        if let (false, true, Some(len)) = (is_known, has_indices, run.info.dataset_len) {
-            options.dataset = format!("synthetic:len={len}");
-            is_known = true;
-        }
+        let (options, is_known) = known_options(run);
         let yielded = (key.of == OrderOf::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
@@ -274,18 +262,6 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
     }
 }
 
-/// True once no index of this epoch can come any more, and none was lost on the way here.
-fn is_complete(run: &Run, epoch: usize) -> bool {
-    let Some(epoch) = run.epochs().get(epoch) else {
-        return false;
-    };
-    let all = match run.info.batches_per_epoch {
-        Some(batches) => epoch.rows.len() as u64 >= batches,
-        None => epoch.end.is_some(),
-    };
-    all && run.dropped() == 0
-}
-
 /// Why an epoch is not complete, in a few words.
 pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
     let run = &state.run;
@@ -296,57 +272,4 @@ pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
         Source::Live { .. } if !ended => Some("still going on"),
         _ => Some("broken off"),
     }
-}
-
-fn seeds(run: &Run) -> Vec<WorkerSeed> {
-    let epoch_at = |at| {
-        let begun = run.epochs().partition_point(|e| e.start <= at);
-        run.epochs()
-            .get(begun.saturating_sub(1))
-            .map_or(0, |e| e.epoch)
-    };
-    let seed = |w: &loadscope_trace::Worker| WorkerSeed {
-        epoch: epoch_at(w.start),
-        worker: w.info.worker,
-        seed: w.info.seed,
-    };
-    run.workers().iter().map(seed).collect()
-}
-
-/// How many samples came, and from how many workers, if they have no indices.
-fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
-    let rows = || rows.iter().map(|row| *row as usize);
-    if rows().any(|row| !run.indices(row).is_empty()) {
-        return None;
-    }
-    let samples = rows().map(|row| run.samples(row).len() as u64).sum();
-    let came = rows().filter(|row| run.samples(*row).len() > 0);
-    let workers: BTreeSet<_> = came
-        .filter_map(|row| run.batches().get(row)?.worker)
-        .collect();
-    Some((samples, workers.len()))
-}
-
-/// The classes that the contents of batches tell: whole numbers, one a sample.
-fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
-    let mut labels = HashMap::new();
-    for row in rows.iter().take(LABELLED) {
-        let row = *row as usize;
-        let Some(content) = run.content(row) else {
-            continue;
-        };
-        let indices = run.indices(row);
-        let found = content.fields.iter().find_map(|f| match &f.data {
-            FieldData::Numbers(values) if f.shape.len() == 1 && f.dtype.contains("int") => {
-                Some(values)
-            }
-            _ => None,
-        });
-        for (index, label) in indices.iter().zip(found.into_iter().flatten()) {
-            if *label >= 0.0 && *label < f64::from(u32::MAX) {
-                labels.insert(*index, *label as u32);
-            }
-        }
-    }
-    labels
 }

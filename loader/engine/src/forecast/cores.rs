@@ -53,22 +53,27 @@ impl Cores {
 
     /// Who is through next, and when.
     pub fn next(&self) -> Option<(f64, usize)> {
-        let rate = self.rate();
-        let mut best: Option<(f64, usize)> = None;
+        let mut away: Option<(f64, usize)> = None;
+        let mut computing: Option<(f64, usize)> = None;
         for (thread, doing) in self.threads.iter().enumerate() {
-            let at = match *doing {
-                Doing::Nothing => continue,
-                Doing::Away(until) => until,
-                Doing::Computing(until) => self.now + (until - self.served) / rate,
-            };
-            let sooner = best.is_none_or(|(first, of)| {
-                at < first || at == first && self.turns[thread] < self.turns[of]
-            });
-            if sooner {
-                best = Some((at, thread));
+            match *doing {
+                Doing::Nothing => {}
+                Doing::Away(until) => away = self.first(away, (until, thread)),
+                Doing::Computing(until) => computing = self.first(computing, (until, thread)),
             }
         }
-        best
+        let Some((until, thread)) = computing else {
+            return away;
+        };
+        let at = self.now + (until - self.served) / self.rate();
+        self.first(away, (at, thread))
+    }
+
+    fn first(&self, one: Option<(f64, usize)>, other: (f64, usize)) -> Option<(f64, usize)> {
+        let sooner = one.is_none_or(|(at, thread)| {
+            other.0 < at || other.0 == at && self.turns[other.1] < self.turns[thread]
+        });
+        if sooner { Some(other) } else { one }
     }
 
     /// Lets time pass until `thread` is through at `at`, which [`Cores::next`] said.

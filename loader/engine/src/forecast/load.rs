@@ -6,8 +6,10 @@ use super::play;
 use super::recorded::{EpochCosts, TaskCost};
 use super::{Recorded, Setting};
 
-/// Parts into which the fetching of a batch is divided where cores are shared.
+/// Parts into which the fetching of a batch is divided at most where cores are shared.
 const PARTS: usize = 8;
+/// Parts of an epoch: one of very many batches is divided less, since what is left out evens out in it.
+const ALL_PARTS: usize = 15_000;
 
 /// All epochs.
 #[derive(Clone, Debug, Default)]
@@ -228,9 +230,10 @@ impl<'a> Costs<'a> {
             }
             load.streams = Some(streams);
         }
+        let parts = (ALL_PARTS / drafts.len().max(1)).clamp(2, PARTS);
         for draft in drafts {
             let first = load.parts.len();
-            let piece = draft.samples.len().div_ceil(PARTS).max(1);
+            let piece = draft.samples.len().div_ceil(parts).max(1);
             for samples in draft.samples.chunks(piece) {
                 let sum = samples
                     .iter()

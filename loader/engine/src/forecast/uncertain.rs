@@ -10,7 +10,7 @@ use super::{Recorded, Setting};
 /// How often samples are drawn again.
 const DRAWS: usize = 20;
 /// Batches of all epochs that are drawn at most: of more the spread of fewer is known just as well.
-const ENOUGH: usize = 400;
+const ENOUGH: usize = 100;
 
 /// The loads of samples drawn again. They depend on what is loaded, not on who loads it.
 #[derive(Clone, Debug)]

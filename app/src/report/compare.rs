@@ -1,0 +1,354 @@
+//! Two recordings side by side: what became better, what worse, and whether that may be chance.
+
+use std::fmt::Write as _;
+
+use loadscope_trace::{Cause, Nanos, Run, Severity};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::Report;
+use crate::format::percent;
+use crate::session::Generator;
+
+/// So often both runs are drawn anew.
+const DRAWS: usize = 1_000;
+/// The interval holds the truth with this probability.
+const CONFIDENCE: f64 = 0.95;
+/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next; at most so many.
+const MOST_PIECES: usize = 2_000;
+/// Fewer pieces say nothing of chance.
+const FEW_PIECES: usize = 5;
+/// The same two recordings give the same intervals.
+const SEED: u64 = 0;
+
+/// Two runs, and what differs.
+pub struct Comparison<'a> {
+    /// The first.
+    pub a: Report<'a>,
+    /// The second.
+    pub b: Report<'a>,
+    /// Epochs that both have: only these are held against each other.
+    pub epochs: usize,
+    /// What was measured in both.
+    pub measures: Vec<Measure>,
+}
+
+/// A number of both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// Its name for scripts.
+    pub id: &'static str,
+    /// In the first run.
+    pub a: f64,
+    /// In the second one.
+    pub b: f64,
+    /// The second over the first, minus 1; none if the first is zero.
+    pub change: Option<f64>,
+    /// The lower end of its confidence interval; none if there are too few batches.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// What to think of it.
+    pub outcome: Outcome,
+}
+
+/// What to think of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Improved, beyond chance.
+    Improved,
+    /// Worse, beyond chance.
+    Worse,
+    /// It may be chance, or there is no difference.
+    Unclear,
+}
+
+/// What one batch brought.
+#[derive(Clone, Copy, Debug, Default)]
+struct Drawn {
+    /// From the hand-out before to its own, ns.
+    cycle: f64,
+    /// Of which the trainer waited, ns.
+    waited: f64,
+    /// What it took its worker, ns.
+    work: f64,
+    samples: f64,
+    batches: f64,
+}
+
+impl Drawn {
+    fn add(&mut self, other: &Self) {
+        self.cycle += other.cycle;
+        self.waited += other.waited;
+        self.work += other.work;
+        self.samples += other.samples;
+        self.batches += other.batches;
+    }
+}
+
+type Value64 = fn(&Drawn) -> f64;
+/// Names, values, and whether more is better.
+const MEASURES: [(&str, Value64, bool); 4] = [
+    ("samples_per_second", |d| d.samples / d.cycle * 1e9, true),
+    ("wait_share", |d| d.waited / d.cycle, false),
+    (
+        "wait_seconds_per_batch",
+        |d| d.waited / d.batches * 1e-9,
+        false,
+    ),
+    (
+        "work_seconds_per_batch",
+        |d| d.work / d.batches * 1e-9,
+        false,
+    ),
+];
+
+impl<'a> Comparison<'a> {
+    /// Holds two runs against each other, epoch by epoch.
+    pub fn of(a: (&'a Run, bool), b: (&'a Run, bool)) -> Self {
+        let epochs = a.0.epochs().len().min(b.0.epochs().len());
+        let measures = measures(&epochs_of(a.0, epochs), &epochs_of(b.0, epochs));
+        Self {
+            a: Report::of(a.0, a.1, &[]),
+            b: Report::of(b.0, b.1, &[]),
+            epochs,
+            measures,
+        }
+    }
+
+    /// What to think of the whole: that of the throughput.
+    pub fn outcome(&self) -> Outcome {
+        let first = self.measures.first();
+        first.map_or(Outcome::Unclear, |m| m.outcome)
+    }
+
+    /// Findings that are warnings or worse: of the first run alone, and of the second one alone.
+    fn findings(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let ids = |r: &Report| -> Vec<&'static str> {
+            let weighty = r.diagnosis.findings.iter();
+            weighty
+                .filter(|f| f.severity > Severity::Note)
+                .map(|f| f.id)
+                .collect()
+        };
+        let (a, b) = (ids(&self.a), ids(&self.b));
+        let without = |of: &[&'static str], other: &[&'static str]| {
+            let left = of.iter().filter(|id| !other.contains(id));
+            left.copied().collect()
+        };
+        (without(&a, &b), without(&b, &a))
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> Value {
+        let (gone, new) = self.findings();
+        let blame = |r: &Report| -> Map<String, Value> {
+            let causes = Cause::ALL.into_iter();
+            let time = |c| r.survey.blame.of(c).map(Nanos::as_secs_f64);
+            causes
+                .map(|c| (c.id().to_owned(), json!(time(c))))
+                .collect()
+        };
+        json!({
+            "outcome": self.outcome(),
+            "epochs": self.epochs,
+            "confidence": CONFIDENCE,
+            "measures": self.measures,
+            "run_seconds": [self.a.survey.total().as_secs_f64(), self.b.survey.total().as_secs_f64()],
+            "waited_seconds":
+                [self.a.survey.blame.waited.as_secs_f64(), self.b.survey.blame.waited.as_secs_f64()],
+            "blame": [blame(&self.a), blame(&self.b)],
+            "findings_gone": gone,
+            "findings_new": new,
+            "verdicts": [self.a.diagnosis.verdict.text(), self.b.diagnosis.verdict.text()],
+        })
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut out);
+        out.trim_end().to_owned()
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        let first = self.measures.first();
+        let sentence = match (self.outcome(), first) {
+            (Outcome::Improved, Some(m)) => format!("B is faster: {}", change(m)),
+            (Outcome::Worse, Some(m)) => format!("B is slower: {}", change(m)),
+            (Outcome::Unclear, Some(m)) if m.low.is_some() => {
+                format!("No difference beyond chance: {}", change(m))
+            }
+            _ => "Too few batches to compare".to_owned(),
+        };
+        writeln!(out, "{sentence}\n")?;
+        writeln!(out, "A  {}", self.a.diagnosis.verdict.text())?;
+        writeln!(out, "B  {}\n", self.b.diagnosis.verdict.text())?;
+        writeln!(out, "{:<24}{:>12}{:>12}  change", "", "A", "B")?;
+        for m in &self.measures {
+            let (name, a, b) = shown(m);
+            writeln!(out, "{name:<24}{a:>12}{b:>12}  {}", change(m))?;
+        }
+        let (a, b) = (&self.a.survey, &self.b.survey);
+        writeln!(out, "\nWhat the trainer waited for")?;
+        for cause in Cause::ALL {
+            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
+            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
+                continue;
+            }
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.to_string());
+            writeln!(out, "{:<24}{:>12}{:>12}", cause.label(), say(x), say(y))?;
+        }
+        let (gone, new) = self.findings();
+        for (word, ids) in [("Gone", gone), ("New", new)] {
+            if !ids.is_empty() {
+                writeln!(out, "\n{word}: {}", ids.join(", "))?;
+            }
+        }
+        if self.a.survey.run.epochs().len() != self.b.survey.run.epochs().len() {
+            writeln!(
+                out,
+                "\nCompared: the first {} epochs, which both have",
+                self.epochs
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `+12 % (+9.1 % to +15 %)`
+fn change(m: &Measure) -> String {
+    let signed = |share: f64| match share {
+        s if s < 0.0 => format!("−{}", percent(-s)),
+        s => format!("+{}", percent(s)),
+    };
+    match (m.change, m.low, m.high) {
+        (Some(change), Some(low), Some(high)) => {
+            format!("{} ({} to {})", signed(change), signed(low), signed(high))
+        }
+        (Some(change), ..) => signed(change),
+        _ => "—".to_owned(),
+    }
+}
+
+fn shown(m: &Measure) -> (&'static str, String, String) {
+    let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+    match m.id {
+        "samples_per_second" => ("samples/s", format!("{:.1}", m.a), format!("{:.1}", m.b)),
+        "wait_share" => ("share waited", percent(m.a), percent(m.b)),
+        "wait_seconds_per_batch" => ("waited a batch", time(m.a), time(m.b)),
+        _ => ("work a batch", time(m.a), time(m.b)),
+    }
+}
+
+/// The batches of the first epochs in the order in which they were handed out, epoch by epoch, in pieces.
+fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Drawn>> {
+    let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
+    let at_least = run.info.options.window().max(1);
+    let piece = all.div_ceil(MOST_PIECES).max(at_least);
+    let epochs = run.epochs().iter().take(epochs);
+    epochs.map(|epoch| pieces(run, epoch, piece)).collect()
+}
+
+fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Drawn> {
+    let handed_out = |row: &u32| {
+        let row = *row as usize;
+        let at = run.entered(row, loadscope_trace::Stage::Training)?;
+        Some((at, row))
+    };
+    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(handed_out).collect();
+    out.sort_unstable();
+    let mut before = epoch.start;
+    let batches: Vec<Drawn> = out
+        .into_iter()
+        .map(|(at, row)| {
+            let start = std::mem::replace(&mut before, at);
+            let trainer = run.spent(loadscope_trace::Lane::Trainer, start, at);
+            let work = run.path(row).into_iter().filter_map(|step| {
+                use loadscope_trace::Stage::{Collating, Fetching};
+                let is_work = matches!(step.stage, Fetching | Collating);
+                is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
+            });
+            Drawn {
+                cycle: (at - start).0 as f64,
+                waited: trainer.of(loadscope_trace::Activity::Waiting).0 as f64,
+                work: work.sum(),
+                samples: f64::from(run.batches()[row].samples()),
+                batches: 1.0,
+            }
+        })
+        .collect();
+    let sum = |piece: &[Drawn]| {
+        let mut sum = Drawn::default();
+        piece.iter().for_each(|d| sum.add(d));
+        sum
+    };
+    batches.chunks(piece).map(sum).collect()
+}
+
+fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
+    let whole = |epochs: &[Vec<Drawn>]| {
+        let mut sum = Drawn::default();
+        epochs.iter().flatten().for_each(|d| sum.add(d));
+        sum
+    };
+    let (of_a, of_b) = (whole(a), whole(b));
+    if of_a.batches == 0.0 || of_b.batches == 0.0 {
+        return Vec::new();
+    }
+    let mut generator = Generator::new(SEED);
+    let enough = |epochs: &[Vec<Drawn>]| epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES;
+    let draws: Vec<(Drawn, Drawn)> = match enough(a) && enough(b) {
+        true => (0..DRAWS)
+            .map(|_| (draw(a, &mut generator), draw(b, &mut generator)))
+            .collect(),
+        false => Vec::new(),
+    };
+    let ratio = |x: f64, y: f64| (x > 0.0 && y.is_finite()).then(|| y / x - 1.0);
+    let measure = |(id, value, more_is_better): (&'static str, Value64, bool)| {
+        let drawn = draws.iter().filter_map(|(x, y)| ratio(value(x), value(y)));
+        let mut drawn: Vec<f64> = drawn.collect();
+        drawn.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let last = drawn.len().checked_sub(1)?;
+            drawn.get((share * last as f64).round() as usize).copied()
+        };
+        let (low, high) = (at((1.0 - CONFIDENCE) / 2.0), at((1.0 + CONFIDENCE) / 2.0));
+        let outcome = match (low, high) {
+            (Some(low), _) if low > 0.0 && more_is_better => Outcome::Improved,
+            (_, Some(high)) if high < 0.0 && !more_is_better => Outcome::Improved,
+            (Some(low), _) if low > 0.0 => Outcome::Worse,
+            (_, Some(high)) if high < 0.0 => Outcome::Worse,
+            _ => Outcome::Unclear,
+        };
+        let (a, b) = (value(&of_a), value(&of_b));
+        let change = ratio(a, b);
+        Measure {
+            id,
+            a,
+            b,
+            change,
+            low,
+            high,
+            outcome,
+        }
+    };
+    MEASURES.into_iter().map(measure).collect()
+}
+
+/// As many pieces of each epoch as it has, each any one of them.
+fn draw(epochs: &[Vec<Drawn>], generator: &mut Generator) -> Drawn {
+    let mut sum = Drawn::default();
+    for pieces in epochs {
+        for _ in 0..pieces.len() {
+            let at = (generator.rand_f64() * pieces.len() as f64) as usize;
+            sum.add(&pieces[at.min(pieces.len() - 1)]);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;

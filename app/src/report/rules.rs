@@ -1,0 +1,168 @@
+//! Rules that a recording can break: `wait>10%`, for scripts and CI.
+
+use std::fmt;
+use std::str::FromStr;
+
+use loadscope_trace::{Cause, Nanos, Severity};
+
+use super::Report;
+use crate::format::percent;
+
+/// A condition under which a report fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    what: What,
+    is_greater: bool,
+    or_equal: bool,
+    limit: f64,
+    unit: Unit,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    /// The trainer's waiting.
+    Wait,
+    /// What one cause is to blame for.
+    Blame(Cause),
+    /// The run.
+    Run,
+    /// How long finished batches lay behind missing ones.
+    Ready,
+    /// Samples a second.
+    Throughput,
+    /// Events lost.
+    Dropped,
+    /// Errors.
+    Errors,
+    /// Findings that are warnings or worse.
+    Findings,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unit {
+    /// Of the run's time.
+    Percent,
+    Seconds,
+    Plain,
+}
+
+/// Why a rule is not understood.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
+     throughput<100, dropped>0, findings>0. Names are wait, run, ready, throughput, dropped, errors, findings, and the \
+     causes of waiting as in the JSON"
+)]
+pub struct NoRule(String, String);
+
+impl FromStr for Rule {
+    type Err = NoRule;
+
+    fn from_str(text: &str) -> Result<Self, NoRule> {
+        let no = |why: &str| NoRule(text.to_owned(), why.to_owned());
+        let at = text
+            .find(['<', '>'])
+            .ok_or_else(|| no("there is no < or > in it"))?;
+        let (name, rest) = text.split_at(at);
+        let is_greater = rest.starts_with('>');
+        let rest = &rest[1..];
+        let (or_equal, number) = match rest.strip_prefix('=') {
+            Some(number) => (true, number.trim()),
+            None => (false, rest.trim()),
+        };
+        let what = what(name.trim()).ok_or_else(|| no("there is no such name"))?;
+        let (number, unit, factor) = if let Some(number) = number.strip_suffix('%') {
+            (number, Unit::Percent, 0.01)
+        } else if let Some(number) = number.strip_suffix("ms") {
+            (number, Unit::Seconds, 1e-3)
+        } else if let Some(number) = number.strip_suffix('s') {
+            (number, Unit::Seconds, 1.0)
+        } else {
+            (number, Unit::Plain, 1.0)
+        };
+        let limit: f64 = (number.trim().parse()).map_err(|_| no("its limit is no number"))?;
+        if !limit.is_finite() {
+            return Err(no("its limit is no number"));
+        }
+        let is_time = matches!(what, What::Wait | What::Blame(_) | What::Run | What::Ready);
+        match (is_time, unit) {
+            (true, Unit::Plain) => return Err(no("its limit needs a unit: %, s or ms")),
+            (false, Unit::Percent | Unit::Seconds) => return Err(no("its limit has no unit")),
+            _ => {}
+        }
+        Ok(Self {
+            what,
+            is_greater,
+            or_equal,
+            limit: limit * factor,
+            unit,
+            text: text.to_owned(),
+        })
+    }
+}
+
+fn what(name: &str) -> Option<What> {
+    Some(match name {
+        "wait" => What::Wait,
+        "run" => What::Run,
+        "ready" => What::Ready,
+        "throughput" => What::Throughput,
+        "dropped" => What::Dropped,
+        "errors" => What::Errors,
+        "findings" => What::Findings,
+        _ => What::Blame(Cause::ALL.into_iter().find(|c| c.id() == name)?),
+    })
+}
+
+impl Rule {
+    /// Why the report breaks the rule; `None` if it does not. A rule about what was not measured is broken, too: nobody knows.
+    pub fn broken_by(&self, report: &Report) -> Option<String> {
+        let value = self.value(report);
+        let Some(value) = value else {
+            return Some(format!(
+                "{self} cannot be checked: the recording does not measure it"
+            ));
+        };
+        let is_broken = match (self.is_greater, self.or_equal) {
+            (true, false) => value > self.limit,
+            (true, true) => value >= self.limit,
+            (false, false) => value < self.limit,
+            (false, true) => value <= self.limit,
+        };
+        let value = match self.unit {
+            Unit::Percent => percent(value),
+            Unit::Seconds => Nanos::from_secs_f64(value).to_string(),
+            Unit::Plain if value.fract() == 0.0 => format!("{value:.0}"),
+            Unit::Plain => format!("{value:.1}"),
+        };
+        is_broken.then(|| format!("{self}: it is {value}"))
+    }
+
+    fn value(&self, report: &Report) -> Option<f64> {
+        let survey = &report.survey;
+        let time = match self.what {
+            What::Wait => Some(survey.blame.waited),
+            What::Run => Some(survey.total()),
+            What::Ready => survey.blame.ready_batches,
+            What::Blame(cause) => survey.blame.of(cause),
+            What::Throughput => return Some(report.summary.samples_per_second),
+            What::Dropped => return Some(report.summary.dropped as f64),
+            What::Errors => return Some(report.summary.errors as f64),
+            What::Findings => {
+                let weighty = report.diagnosis.findings.iter();
+                return Some(weighty.filter(|f| f.severity > Severity::Note).count() as f64);
+            }
+        };
+        time.map(|time| match self.unit {
+            Unit::Percent => survey.share(time),
+            _ => time.as_secs_f64(),
+        })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

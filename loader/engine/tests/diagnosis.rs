@@ -1,0 +1,7 @@
+//! The diagnosis of runs whose causes are known, because they were put there.
+
+mod diagnosis {
+    mod confusion;
+    mod proof;
+    mod scenario;
+}

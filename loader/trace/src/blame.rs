@@ -1,0 +1,328 @@
+//! Blame: for every instant in which the trainer waits, what the batch it waits for was doing then. The parts add up to the
+//! waited time, to the nanosecond.
+
+use std::collections::BTreeMap;
+
+use crate::{Activity, Lane, Nanos, Run, Stage, Wait, WorkerId};
+
+mod cause;
+mod fetching;
+
+pub use cause::Cause;
+pub use fetching::{FetchBlame, SampleBlame};
+
+/// What the trainer's waiting comes to, in a run, in a range of it, or in one wait.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Blame {
+    times: [Nanos; Cause::ALL.len()],
+    /// How long the trainer waited: what all causes add up to.
+    pub waited: Nanos,
+    /// How long finished batches lay in the reorder buffer behind one that was missing, added up over these batches; `None`
+    /// if the source does not tell.
+    pub ready_batches: Option<Nanos>,
+    /// Position in [`Run::waits`] of the longest wait.
+    pub longest: Option<usize>,
+    /// What the source does not measure: its time is in [`Cause::NotMeasured`], or in that of a stage before it.
+    pub not_measured: Vec<Cause>,
+}
+
+impl Blame {
+    /// The waited time that `cause` is to blame for; `None` if the source does not measure it.
+    pub fn of(&self, cause: Cause) -> Option<Nanos> {
+        let time = self.times[cause as usize];
+        let unknown = time == Nanos::ZERO && self.not_measured.contains(&cause);
+        (!unknown).then_some(time)
+    }
+
+    /// The causes that took time, in the order of a batch's life.
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, Nanos)> + '_ {
+        let all = Cause::ALL.into_iter();
+        all.map(|c| (c, self.times[c as usize]))
+            .filter(|(_, t)| t.0 > 0)
+    }
+
+    /// The cause that took most of it; of several the first.
+    pub fn main(&self) -> Option<(Cause, Nanos)> {
+        self.iter()
+            .max_by_key(|(cause, time)| (*time, std::cmp::Reverse(*cause)))
+    }
+
+    fn add(&mut self, cause: Cause, time: Nanos) {
+        self.times[cause as usize] += time;
+    }
+}
+
+/// A part of a wait, with what is to blame for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blamed {
+    /// What is to blame.
+    pub cause: Cause,
+    /// First instant.
+    pub start: Nanos,
+    /// End (exclusive).
+    pub end: Nanos,
+}
+
+impl Run {
+    /// What the trainer's waiting comes to, up to the last event.
+    pub fn blame(&self) -> Blame {
+        self.blame_between(Nanos(i64::MIN), Nanos::MAX)
+    }
+
+    /// What the trainer's waiting from `start` until `end` comes to.
+    pub fn blame_between(&self, start: Nanos, end: Nanos) -> Blame {
+        let mut blame = self.no_blame();
+        if end <= start {
+            return blame;
+        }
+        let first = self.waits.partition_point(|w| w.end <= start);
+        let after = first + self.waits[first..].partition_point(|w| w.start < end);
+        let culprits = Culprits::of(self);
+        let mut most = Nanos(-1);
+        for k in first..after {
+            let wait = &self.waits[k];
+            let clip = (wait.start.max(start), wait.end.min(self.last).min(end));
+            let took = clip.1 - clip.0;
+            if took > most {
+                most = took;
+                blame.longest = Some(k);
+            }
+            blame.waited += took;
+            culprits.each(self.awaited_in(wait), clip, &mut |part| {
+                blame.add(part.cause, part.end - part.start);
+            });
+        }
+        if self.measures(Stage::Held) {
+            let held = self.spent(Lane::Reorder, start.min(self.last), end.min(self.last));
+            blame.ready_batches = Some(held.of(Activity::Held));
+        }
+        blame
+    }
+
+    /// The parts of the wait at position `k` in [`Run::waits`], the last one first.
+    pub fn blame_of_wait(&self, k: usize) -> Vec<Blamed> {
+        let mut parts = Vec::new();
+        if let Some(wait) = self.waits.get(k) {
+            let clip = (wait.start, wait.end.min(self.last));
+            Culprits::of(self).each(self.awaited_in(wait), clip, &mut |part| parts.push(part));
+        }
+        parts
+    }
+
+    /// Tells for each wait which batch was awaited, and then its parts.
+    pub(crate) fn each_blamed(&self, mut tell: impl FnMut(usize, Option<usize>, &[Blamed])) {
+        let culprits = Culprits::of(self);
+        let mut parts = Vec::new();
+        for (k, wait) in self.waits.iter().enumerate() {
+            parts.clear();
+            let row = self.awaited_in(wait);
+            let clip = (wait.start, wait.end.min(self.last));
+            culprits.each(row, clip, &mut |part| parts.push(part));
+            tell(k, row, &parts);
+        }
+    }
+
+    /// Position of the batch that the trainer waits for in `wait`: the one that came, or that would have come next.
+    pub fn awaited_in(&self, wait: &Wait) -> Option<usize> {
+        if let Some(row) = wait.batch {
+            return Some(row as usize);
+        }
+        let end = wait.end.min(self.last);
+        // What ends a wait without a batch may end the batches as well: look at the machine just before.
+        let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
+        self.machine_at(before).awaited().map(|b| b.row)
+    }
+
+    /// True if the source tells when batches are in `stage`. One that does not say what it measures is taken to measure all.
+    pub fn measures(&self, stage: Stage) -> bool {
+        self.info.measured.is_empty() || self.info.measured.contains(&stage)
+    }
+
+    fn no_blame(&self) -> Blame {
+        let pins = self.info.pinning.is_some();
+        let unmeasured = |cause: &Cause| {
+            let stage = cause.stage();
+            stage.is_some_and(|s| !self.measures(s) && (s != Stage::Pinning || pins))
+        };
+        let causes = Cause::ALL.into_iter();
+        Blame {
+            not_measured: causes.filter(unmeasured).collect(),
+            ..Blame::default()
+        }
+    }
+}
+
+/// Finds who is to blame for waits.
+struct Culprits<'a> {
+    run: &'a Run,
+    /// When workers lived.
+    lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
+}
+
+impl<'a> Culprits<'a> {
+    fn of(run: &'a Run) -> Self {
+        let mut lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>> = BTreeMap::new();
+        for worker in &run.workers {
+            let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
+            let of = lives.entry(worker.info.worker).or_default();
+            of.push((worker.start, end));
+        }
+        Self { run, lives }
+    }
+
+    /// Tells the parts of a wait for the batch at `row`, which lie in `clip` without gaps, the last one first.
+    fn each(&self, row: Option<usize>, clip: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        let (start, mut end) = clip;
+        if end <= start {
+            return;
+        }
+        let Some(row) = row else {
+            tell(Blamed {
+                cause: Cause::End,
+                start,
+                end,
+            });
+            return;
+        };
+        let mut at = self.run.batches[row].last;
+        let mut next = None;
+        while let Some(t) = self.run.transitions.get(at as usize) {
+            if t.at < end {
+                let part = (t.at.max(start), end);
+                self.stage(row, at as usize, next, part, tell);
+                end = part.0;
+                if end <= start {
+                    return;
+                }
+            }
+            next = Some(t.stage);
+            at = t.previous;
+        }
+        tell(Blamed {
+            cause: Cause::NotDispatched,
+            start,
+            end,
+        });
+    }
+
+    /// Tells what is to blame while the batch at `row` is in the stage that it entered with the transition `at`, before it went
+    /// on to `next`.
+    fn stage(
+        &self,
+        row: usize,
+        at: usize,
+        next: Option<Stage>,
+        part: (Nanos, Nanos),
+        tell: &mut impl FnMut(Blamed),
+    ) {
+        let run = self.run;
+        let stage = run.transitions[at].stage;
+        let skips = |s: Stage| next != Some(s) && !run.measures(s);
+        let is_blind = match stage {
+            // Where the beginning of the work is not told, it is somewhere in the time before its end.
+            Stage::Queued => skips(Stage::Fetching),
+            Stage::Returning => {
+                run.info.pinning.is_some() && skips(Stage::Pinning) && !run.batches[row].pinned
+            }
+            _ => false,
+        };
+        let mut whole = |cause| {
+            tell(Blamed {
+                cause,
+                start: part.0,
+                end: part.1,
+            });
+        };
+        match stage {
+            _ if is_blind || !run.measures(stage) => whole(Cause::NotMeasured),
+            Stage::Queued => self.queued(row, part, tell),
+            Stage::Fetching => whole(Cause::Fetching),
+            Stage::Collating => whole(Cause::Collating),
+            Stage::Returning => whole(Cause::Returning),
+            Stage::Pinning => whole(Cause::Pinning),
+            Stage::Held => whole(Cause::Held),
+            Stage::Ready => self.ready(row, at, part, tell),
+            Stage::Training | Stage::Done => whole(Cause::Trainer),
+            Stage::Failed | Stage::Discarded => whole(Cause::End),
+        }
+    }
+
+    /// In an index queue: its worker has not started, works on a batch before it, or has not looked yet.
+    fn queued(&self, row: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        let (mut start, end) = part;
+        let Some(worker) = self.run.batches[row].worker else {
+            let cause = Cause::IndexQueue;
+            tell(Blamed { cause, start, end });
+            return;
+        };
+        let starting = self.not_yet_alive(worker, start, end);
+        if starting.0 > 0 {
+            tell(Blamed {
+                cause: Cause::Starting,
+                start,
+                end: start + starting,
+            });
+        }
+        start += starting;
+        // A worker has one batch at a time, so the time that it worked is the time behind earlier ones.
+        let busy = self.run.spent(Lane::Worker(worker), part.0, end).total();
+        let middle = start + busy.max(Nanos::ZERO).min(end - start);
+        if middle > start {
+            let cause = Cause::Queued;
+            tell(Blamed {
+                cause,
+                start,
+                end: middle,
+            });
+        }
+        if end > middle {
+            tell(Blamed {
+                cause: Cause::IndexQueue,
+                start: middle,
+                end,
+            });
+        }
+    }
+
+    /// For how long from `start` until `end` a worker had not started, or not started anew.
+    fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
+        let mut dead = Nanos::ZERO;
+        let mut from = start;
+        for life in self.lives.get(&worker).into_iter().flatten() {
+            let begin = life.0.min(end);
+            if begin > from {
+                dead += begin - from;
+            }
+            from = from.max(life.1);
+            if from >= end {
+                break;
+            }
+        }
+        dead
+    }
+
+    /// It has come, and the main thread has not handed it out: it draws the indices of the next task first.
+    fn ready(&self, row: usize, at: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
+        // Little else happens meanwhile; what a broken source sends must not be searched to its end.
+        const NEAR: usize = 64;
+        let (start, end) = part;
+        let later = self.run.transitions[at + 1..].iter().take(NEAR);
+        let mut until_out = later.take_while(|t| t.batch as usize != row);
+        let put = until_out.find(|t| t.stage == Stage::Queued);
+        let drawn = put.map_or(start, |t| t.at.clamp(start, end));
+        if drawn > start {
+            tell(Blamed {
+                cause: Cause::Sampling,
+                start,
+                end: drawn,
+            });
+        }
+        if end > drawn {
+            tell(Blamed {
+                cause: Cause::Trainer,
+                start: drawn,
+                end,
+            });
+        }
+    }
+}

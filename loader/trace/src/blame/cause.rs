@@ -1,0 +1,154 @@
+//! What can be to blame for the trainer's waiting.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Activity, Stage};
+
+/// What is to blame for a part of the trainer's waiting, in the order of a batch's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Cause {
+    /// The awaited batch had not been given to anyone: the sampler had not drawn it.
+    NotDispatched,
+    /// Its worker had not started.
+    Starting,
+    /// It was queued behind an earlier batch of its worker.
+    Queued,
+    /// It was in the index queue of a worker that had nothing else to do.
+    IndexQueue,
+    /// Its samples were read.
+    Fetching,
+    /// Its samples were put together.
+    Collating,
+    /// It was on its way to the main thread.
+    Returning,
+    /// It was copied to page-locked memory.
+    Pinning,
+    /// It was held in the reorder buffer.
+    Held,
+    /// It had come, and the sampler drew the indices of the next task before it was handed out.
+    Sampling,
+    /// It had come, and the main thread had not handed it out.
+    Trainer,
+    /// Nothing was to come any more: the end of an epoch, or what was asked for failed.
+    End,
+    /// The source does not tell.
+    NotMeasured,
+}
+
+impl Cause {
+    /// All of them, in the order of a batch's life.
+    pub const ALL: [Self; 13] = [
+        Self::NotDispatched,
+        Self::Starting,
+        Self::Queued,
+        Self::IndexQueue,
+        Self::Fetching,
+        Self::Collating,
+        Self::Returning,
+        Self::Pinning,
+        Self::Held,
+        Self::Sampling,
+        Self::Trainer,
+        Self::End,
+        Self::NotMeasured,
+    ];
+
+    /// Its name in JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::NotDispatched => "not_dispatched",
+            Self::Starting => "starting",
+            Self::Queued => "queued",
+            Self::IndexQueue => "index_queue",
+            Self::Fetching => "fetching",
+            Self::Collating => "collating",
+            Self::Returning => "returning",
+            Self::Pinning => "pinning",
+            Self::Held => "held",
+            Self::Sampling => "sampling",
+            Self::Trainer => "trainer",
+            Self::End => "end",
+            Self::NotMeasured => "not_measured",
+        }
+    }
+
+    /// In a few words.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::NotDispatched => "Not yet dispatched",
+            Self::Starting => "Worker starting",
+            Self::Queued => "Behind an earlier batch",
+            Self::IndexQueue => "Index queue",
+            Self::Fetching => "Fetching",
+            Self::Collating => "Collating",
+            Self::Returning => "Returning",
+            Self::Pinning => "Pinning",
+            Self::Held => "Held",
+            Self::Sampling => "Drawing indices",
+            Self::Trainer => "Main thread",
+            Self::End => "Nothing more to come",
+            Self::NotMeasured => "Not measured",
+        }
+    }
+
+    /// What the awaited batch was doing, in one sentence.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::NotDispatched => "The sampler had not drawn the batch, so no worker had it",
+            Self::Starting => "The worker of the batch had not started",
+            Self::Queued => "The worker of the batch was busy with an earlier one",
+            Self::IndexQueue => {
+                "The worker of the batch was idle and had not taken it from its queue"
+            }
+            Self::Fetching => "The samples of the batch were read from the dataset",
+            Self::Collating => "The samples of the batch were put together",
+            Self::Returning => "The batch was in the result queue, on its way to the main thread",
+            Self::Pinning => "The batch was copied to page-locked memory",
+            Self::Held => "The batch was finished, and held in the reorder buffer",
+            Self::Sampling => {
+                "The batch had come; the sampler drew the next one before it was handed out"
+            }
+            Self::Trainer => "The batch had come; the main thread had not handed it out",
+            Self::End => "No batch was to come any more",
+            Self::NotMeasured => "The source does not tell what the batch was doing",
+        }
+    }
+
+    /// The activity whose colour it has; `None` for what is no stage of a batch.
+    pub fn activity(self) -> Option<Activity> {
+        Some(match self {
+            Self::Queued | Self::IndexQueue | Self::Starting => Activity::Queued,
+            Self::Fetching => Activity::Fetching,
+            Self::Collating => Activity::Collating,
+            Self::Returning => Activity::Returning,
+            Self::Pinning => Activity::Pinning,
+            Self::Held => Activity::Held,
+            Self::Trainer | Self::Sampling => Activity::Ready,
+            Self::NotDispatched | Self::End | Self::NotMeasured => return None,
+        })
+    }
+
+    /// The stage that has to be measured for it to be known.
+    pub(super) fn stage(self) -> Option<Stage> {
+        Some(match self {
+            Self::Queued | Self::IndexQueue => Stage::Queued,
+            Self::Fetching => Stage::Fetching,
+            Self::Collating => Stage::Collating,
+            Self::Returning => Stage::Returning,
+            Self::Pinning => Stage::Pinning,
+            Self::Held => Stage::Held,
+            Self::Sampling | Self::Trainer => Stage::Ready,
+            Self::NotDispatched | Self::Starting | Self::End | Self::NotMeasured => return None,
+        })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}

@@ -1,0 +1,105 @@
+//! Finished batches behind a missing one: head-of-line blocking, and the few samples that cause it again and again.
+
+use std::cmp::Reverse;
+
+use super::survey::{Kind, SLOW_SAMPLE, Waited};
+use super::{Evidence, Finding, Severity, Survey};
+use crate::{Nanos, Run, count, percent, plural};
+
+/// Finished batches had to lie behind the missing one for this share of a wait.
+const HELD_SHARE: f64 = 0.25;
+/// Fewer slow samples are no tail.
+const FEW: u64 = 5;
+/// Nor is less than this share of all samples.
+const RARE: f64 = 0.001;
+
+/// One batch that takes much longer than others holds up those behind it, which are finished.
+pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    if survey.workers < 2 || !run.info.options.in_order {
+        return None;
+    }
+    let is_blocked =
+        |w: &&Waited| w.kind == Kind::Slow && w.held.0 as f64 >= HELD_SHARE * w.took.0 as f64;
+    let blocked = || survey.waits.iter().filter(is_blocked);
+    let cost = blocked().fold(Nanos::ZERO, |sum, w| sum + w.took);
+    let severity = Severity::of_share(survey.share(cost))?;
+    let longest = blocked().max_by_key(|w| w.took)?;
+    let row = longest.row?;
+    let waits = blocked().count() as u64;
+    let batches = match waits {
+        1 => run.batches()[row].id.to_string(),
+        n => plural(n, "slow batch", "slow batches"),
+    };
+    let ready = survey.blame.ready_batches.unwrap_or_default();
+    let text = format!(
+        "The trainer waited {} ({}) for {batches}, and finished batches lay {} in all behind missing ones",
+        survey.say(cost),
+        percent(survey.share(cost)),
+        survey.say(ready),
+    );
+    let spread = if run.info.options.batch_size.is_some_and(|size| size > 1) {
+        "; batches of samples of like cost keep single ones from standing out"
+    } else {
+        ""
+    };
+    Some(Finding {
+        id: "head_of_line",
+        text,
+        severity,
+        evidence: worst_sample(run, row),
+        remedy: format!("in_order=False hands out whatever is ready{spread}"),
+        cost: Some(cost),
+    })
+}
+
+/// Some samples take many times as long as most.
+pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
+    let samples = survey.samples;
+    let share_of_samples = samples.slow as f64 / samples.count.max(1) as f64;
+    if samples.slow < FEW || share_of_samples < RARE {
+        return None;
+    }
+    // A wait for a batch that is slow because of them is theirs as a whole.
+    let cost = survey.sum(|w| match w.kind {
+        Kind::Slow if w.in_slow_samples.0 > 0 => w.took,
+        _ => w.in_slow_samples,
+    });
+    let severity = Severity::of_share(survey.share(cost))?;
+    let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
+    let text = format!(
+        "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}, and cost {} of waiting ({})",
+        count(samples.slow),
+        count(samples.count),
+        percent(share_of_samples),
+        samples.usual,
+        survey.say(cost),
+        percent(survey.share(cost)),
+    );
+    let order = if survey.run.info.options.in_order && survey.workers > 1 {
+        "in_order=False lets the others pass; "
+    } else {
+        ""
+    };
+    Some(Finding {
+        id: "heavy_tail",
+        text,
+        severity,
+        evidence: worst_sample(survey.run, worst.row?),
+        remedy: format!(
+            "{order}a larger prefetch_factor bridges them; prepare these samples once, before training, or cache them"
+        ),
+        cost: Some(cost),
+    })
+}
+
+/// The sample of a batch that took longest, or the batch.
+pub(super) fn worst_sample(run: &Run, row: usize) -> Evidence {
+    let id = run.batches()[row].id;
+    let samples = run.samples(row);
+    // Of several the first.
+    match samples.max_by_key(|s| (s.wall, Reverse(s.position))) {
+        Some(slowest) => Evidence::Sample(id, slowest.position, slowest.index),
+        None => Evidence::Batch(id),
+    }
+}

@@ -1,0 +1,36 @@
+//! More runnable threads than cores.
+
+use super::{Evidence, Finding, Severity, Survey, starved};
+use crate::percent;
+
+/// Samples got less than this share of a core while they were computed.
+const CROWDED: f64 = 0.75;
+/// The workers used more than this share of all cores.
+const FULL: f64 = 0.6;
+
+/// The workers compute, and there are more of them than cores, so they take turns.
+pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
+    let cores = survey.run.info.cores as usize;
+    let share = survey.samples.cpu_share()?;
+    let used = survey.share(survey.samples.cpu) / cores.max(1) as f64;
+    if cores == 0 || survey.workers <= cores || share > CROWDED || used < FULL {
+        return None;
+    }
+    let cost = starved::cost(survey);
+    let severity = Severity::of_share(survey.share(cost))?;
+    Some(Finding {
+        id: "oversubscribed",
+        text: format!(
+            "{} workers share {cores} cores: a sample has a core for {} of the time that it takes",
+            survey.workers,
+            percent(share)
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: format!(
+            "num_workers={cores} computes as much with less switching; only cheaper transforms or more cores make it \
+             faster. In each worker, torch.set_num_threads(1)"
+        ),
+        cost: Some(cost),
+    })
+}

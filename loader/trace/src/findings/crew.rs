@@ -1,0 +1,88 @@
+//! Workers that died, or that are not heard of any more.
+
+use super::{Evidence, Finding, Severity, Survey};
+use crate::words::list;
+use crate::{EndReason, Nanos, Stage};
+
+/// A worker ended although nobody told it to.
+pub(super) fn dead(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let workers = run.workers().iter();
+    let dead = workers.filter_map(|w| match w.end {
+        Some((at, EndReason::Died)) => Some((w.info.worker, at)),
+        _ => None,
+    });
+    let dead: Vec<_> = dead.collect();
+    let (worker, at) = *dead.first()?;
+    let names: Vec<String> = dead.iter().map(|(w, _)| w.to_string()).collect();
+    let machine = run.machine_at(Nanos(at.0.saturating_sub(1)));
+    let had = machine.batches().find(|b| {
+        let is_its = run.batches()[b.row].worker == Some(worker);
+        is_its && matches!(b.stage, Stage::Fetching | Stage::Collating)
+    });
+    let what = match had {
+        Some(batch) => format!(" while it worked on {}", batch.id),
+        None => String::new(),
+    };
+    let which = match dead.len() {
+        1 => format!("Worker {worker} died"),
+        _ => format!("Workers {} died; the first one, {worker},", list(&names, 4)),
+    };
+    Some(Finding {
+        id: "dead_worker",
+        text: format!("{which} at {}{what}", survey.say(at)),
+        severity: Severity::Critical,
+        evidence: match had {
+            Some(batch) => Evidence::Batch(batch.id),
+            None => Evidence::Worker(worker),
+        },
+        remedy: "Look at the samples of that batch with num_workers=0, and at the system's log for a process that was \
+                 killed for its memory; fewer workers or smaller batches need less"
+            .to_owned(),
+        cost: None,
+    })
+}
+
+/// A worker took a batch and gave no sign for very long, until the end of the recording.
+pub(super) fn silent(survey: &Survey) -> Option<Finding> {
+    /// So many times the longest that any other batch took,
+    const MANY: i64 = 10;
+    /// and at least so long.
+    const LONG: Nanos = Nanos::from_millis(5_000);
+    let run = survey.run;
+    let is_over = |at: Nanos| run.epochs().iter().any(|e| e.end == Some(at));
+    let silent = run.batches().iter().enumerate().filter_map(|(row, batch)| {
+        let path = run.transitions.get(batch.last as usize)?;
+        let (stage, since, until) = match path.stage {
+            s if !s.is_final() => (s, path.at, run.end()),
+            Stage::Discarded if is_over(path.at) => {
+                let before = run.transitions.get(path.previous as usize)?;
+                (before.stage, before.at, path.at)
+            }
+            _ => return None,
+        };
+        let worker = batch.worker?;
+        let is_working = matches!(stage, Stage::Fetching | Stage::Collating);
+        (is_working && until - since >= LONG).then_some((row, worker, until - since))
+    });
+    let (row, worker, took) = silent.max_by_key(|(_, _, took)| *took)?;
+    let others = survey.work.iter().enumerate().filter(|(k, _)| *k != row);
+    let longest = others.map(|(_, work)| work.0).max().unwrap_or(0);
+    if took.0 < longest.saturating_mul(MANY) {
+        return None;
+    }
+    let id = run.batches()[row].id;
+    Some(Finding {
+        id: "silent_worker",
+        text: format!(
+            "Worker {worker} has worked on {id} for {took} and gives no sign; no other batch took more than {}",
+            Nanos(longest)
+        ),
+        severity: Severity::Critical,
+        evidence: Evidence::Batch(id),
+        remedy: "timeout=60 raises an error instead of waiting for ever; look for a lock that was held when the worker was \
+                 forked (multiprocessing_context='spawn'), and for a file system that hangs"
+            .to_owned(),
+        cost: None,
+    })
+}

@@ -1,0 +1,163 @@
+//! A glance at a run: how long the trainer waited, and for what longest. Cheap enough to be taken while a run goes on.
+
+use crate::words::list;
+use crate::{Cause, Nanos, Run, Stage, percent};
+
+/// How long the trainer waited, of what, and for what longest.
+#[derive(Clone, Copy, Debug)]
+pub struct Glance<'a> {
+    run: &'a Run,
+    /// From the beginning of the first epoch to the end of the last one, or to the last event.
+    pub total: Nanos,
+    /// How long the trainer waited.
+    pub waited: Nanos,
+    /// Position in [`Run::waits`] of the longest wait.
+    pub longest: Option<usize>,
+}
+
+impl<'a> Glance<'a> {
+    /// Looks at a run.
+    pub fn of(run: &'a Run) -> Self {
+        let epochs = run.epochs();
+        let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
+        let end = epochs.last().and_then(|e| e.end).unwrap_or(run.end());
+        let took = |k: &usize| {
+            let wait = run.waits()[*k];
+            (wait.end.min(run.end()) - wait.start, std::cmp::Reverse(*k))
+        };
+        Self {
+            run,
+            total: end - start,
+            waited: run.waited(),
+            longest: (0..run.waits().len()).max_by_key(took),
+        }
+    }
+
+    /// Share of the time that the trainer waited, 0 to 1.
+    pub fn share(&self) -> f64 {
+        match self.total.0 {
+            total if total > 0 => self.waited.0 as f64 / total as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Position of the batch that was waited for longest.
+    pub fn batch(&self) -> Option<usize> {
+        self.run.awaited_in(&self.run.waits()[self.longest?])
+    }
+
+    /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
+    pub fn say(&self, time: Nanos) -> String {
+        const SECOND: i64 = 1_000_000_000;
+        if self.total.0 >= SECOND && time.0 >= SECOND / 100 {
+            let digits = if time.0 >= 100 * SECOND { 0 } else { 2 };
+            return format!("{:.digits$}\u{2009}s", time.as_secs_f64());
+        }
+        time.to_string()
+    }
+
+    /// `The trainer waited 1.11 s of 1.59 s (70 %)`
+    pub fn headline(&self) -> String {
+        let verb = if self.run.has_ended() {
+            "waited"
+        } else {
+            "has waited"
+        };
+        format!(
+            "The trainer {verb} {} of {} ({})",
+            self.say(self.waited),
+            self.say(self.total),
+            percent(self.share())
+        )
+    }
+
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`
+    pub fn cause(&self) -> Option<String> {
+        let (run, k) = (self.run, self.longest?);
+        let wait = run.waits()[k];
+        let took = wait.end.min(run.end()) - wait.start;
+        let row = run.awaited_in(&wait)?;
+        let batch = &run.batches()[row];
+        let mut times = [Nanos::ZERO; Cause::ALL.len()];
+        for part in run.blame_of_wait(k) {
+            times[part.cause as usize] += part.end - part.start;
+        }
+        let causes = Cause::ALL.into_iter();
+        let main = causes.max_by_key(|c| (times[*c as usize], std::cmp::Reverse(*c)))?;
+        let place = match batch.worker {
+            Some(worker) => format!("worker {worker}"),
+            None => "the main thread".to_owned(),
+        };
+        let what = match main {
+            Cause::NotDispatched => "it had not been dispatched".to_owned(),
+            Cause::Starting => format!("{place} had not started"),
+            Cause::Queued => format!("it was queued behind an earlier batch of {place}"),
+            Cause::IndexQueue => format!("it was in the index queue of {place}"),
+            Cause::Fetching => match self.slowest_sample(row) {
+                Some(sample) => format!("{sample} in {place}"),
+                None => format!("it was fetched by {place}"),
+            },
+            Cause::Collating => format!("it was collated by {place}"),
+            Cause::Returning => "it was in the result queue".to_owned(),
+            Cause::Pinning => "it was being pinned".to_owned(),
+            Cause::Held => "it was held in the reorder buffer".to_owned(),
+            Cause::Sampling => "the sampler drew the next batch".to_owned(),
+            Cause::Trainer => "the main thread had not handed it out".to_owned(),
+            Cause::End => return None,
+            Cause::NotMeasured => "what it was doing was not measured".to_owned(),
+        };
+        let ready = match self.ready_behind(k, row) {
+            Some(ready) => format!(" while {ready} lay ready"),
+            None => String::new(),
+        };
+        Some(format!(
+            "{} of it for {}: {what}{ready}",
+            self.say(took),
+            batch.id
+        ))
+    }
+
+    /// `sample 4 took 1.00 s`, if one sample took more than half of the batch.
+    fn slowest_sample(&self, row: usize) -> Option<String> {
+        let run = self.run;
+        let total = run.samples(row).fold(Nanos::ZERO, |sum, s| sum + s.wall);
+        let slowest = run.samples(row).max_by_key(|s| s.wall)?;
+        if slowest.wall.0.saturating_mul(2) <= total.0 {
+            return None;
+        }
+        let name = match slowest.index {
+            Some(index) => format!("sample {index}"),
+            None => format!("sample {} of it", slowest.position),
+        };
+        let stages = run.sample_stages(row);
+        let named = stages.and_then(|stages| {
+            let walls = stages.names.iter().enumerate();
+            let walls = walls.map(|(k, name)| (stages.wall(k, slowest.position), name));
+            let (wall, name) = walls.max_by_key(|(wall, _)| *wall)?;
+            (wall.0.saturating_mul(2) > slowest.wall.0)
+                .then(|| format!(", {} of it in {name}", self.say(wall)))
+        });
+        Some(format!(
+            "{name} took {}{}",
+            self.say(slowest.wall),
+            named.unwrap_or_default()
+        ))
+    }
+
+    /// `batches 5 and 7`: what lay in the reorder buffer just before the awaited batch came.
+    fn ready_behind(&self, wait: usize, row: usize) -> Option<String> {
+        let run = self.run;
+        let wait = run.waits()[wait];
+        let before = Nanos(wait.end.min(run.end()).0.saturating_sub(1)).max(wait.start);
+        let machine = run.machine_at(before);
+        let held = machine
+            .batches()
+            .filter(|b| b.stage == Stage::Held && b.row != row);
+        let names: Vec<String> = held.map(|b| b.id.idx.to_string()).collect();
+        match names.len() {
+            0 => None,
+            1 => Some(format!("batch {}", names[0])),
+            _ => Some(format!("batches {}", list(&names, 6))),
+        }
+    }
+}

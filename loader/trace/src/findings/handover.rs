@@ -1,0 +1,90 @@
+//! What is not reading: handing over, pinning, drawing indices.
+
+use super::{Evidence, Finding, Severity, Survey};
+use crate::{Cause, Nanos, percent};
+
+/// Handing batches over takes longer than making them, so that the trainer alone would be faster.
+pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
+    /// Alone must save at least this share.
+    const SAVES: f64 = 0.05;
+    /// So much of the waiting is for batches on their way.
+    const ON_THEIR_WAY: f64 = 0.3;
+    if survey.workers == 0 || survey.handed_out == 0 {
+        return None;
+    }
+    let of = |cause| survey.blame.of(cause).unwrap_or_default();
+    let on_their_way = of(Cause::Returning) + of(Cause::IndexQueue);
+    let waited = survey.blame.waited;
+    if (on_their_way.0 as f64) < ON_THEIR_WAY * waited.0 as f64 {
+        return None;
+    }
+    let made = survey.work.iter().fold(Nanos::ZERO, |sum, w| sum + *w);
+    let alone = made + survey.trained;
+    let saved = survey.total() - alone;
+    if survey.share(saved) < SAVES {
+        return None;
+    }
+    let severity = Severity::of_share(survey.share(on_their_way))?;
+    let a_batch = Nanos(on_their_way.0 / survey.handed_out.max(1) as i64);
+    Some(Finding {
+        id: "slower_than_none",
+        text: format!(
+            "A batch takes {} to make and {} to come over: without workers the same work would take {} instead of {}",
+            survey.mean_work,
+            a_batch,
+            survey.say(alone),
+            survey.say(survey.total())
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: "num_workers=0, or larger batches, so that there is less to hand over".to_owned(),
+        cost: Some(on_their_way),
+    })
+}
+
+/// The trainer waits for the pin thread.
+pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
+    let of = |cause| survey.blame.of(cause).unwrap_or_default();
+    let mut cost = of(Cause::Pinning);
+    // Where pinning is what limits the flow, batches queue up before it.
+    let supply = survey.mean_work.0 / survey.workers.max(1) as i64;
+    if survey.pin > survey.step && survey.pin.0 > supply && cost.0 > 0 {
+        cost += of(Cause::Returning);
+    }
+    let severity = Severity::of_share(survey.share(cost))?;
+    Some(Finding {
+        id: "pinning",
+        text: format!(
+            "The trainer waited {} ({}) for the pin thread, which takes {} a batch",
+            survey.say(cost),
+            percent(survey.share(cost)),
+            survey.pin
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: "pin_memory=False, unless batches go to a GPU with non_blocking=True and the copies hide behind the step"
+            .to_owned(),
+        cost: Some(cost),
+    })
+}
+
+/// The main thread draws indices while the trainer waits.
+pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
+    let of = |cause| survey.blame.of(cause).unwrap_or_default();
+    let cost = of(Cause::NotDispatched) + of(Cause::Sampling);
+    let severity = Severity::of_share(survey.share(cost))?;
+    Some(Finding {
+        id: "sampler",
+        text: format!(
+            "The sampler is the bottleneck: the trainer waited {} ({}) while the main thread drew the indices of batches",
+            survey.say(cost),
+            percent(survey.share(cost))
+        ),
+        severity,
+        evidence: Evidence::Run,
+        remedy: "Draw all indices of an epoch at once, as tensors, in the sampler's __iter__; workers do not help, \
+                 because the sampler runs in the main thread"
+            .to_owned(),
+        cost: Some(cost),
+    })
+}

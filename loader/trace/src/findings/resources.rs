@@ -1,0 +1,113 @@
+//! Shared memory and file descriptors that run out, and events that were lost.
+
+use super::{Evidence, Finding, Severity, Survey};
+use crate::{GaugeKind, Level, Nanos, Run, plural};
+
+/// The size that Docker gives `/dev/shm` when nobody asks for more, bytes.
+const DOCKER_SHM: f64 = 64.0 * 1024.0 * 1024.0;
+/// File descriptors that a process may have when nobody asks for more.
+const USUAL_DESCRIPTORS: f64 = 1024.0;
+/// So much of them is nearly all.
+const NEARLY: f64 = 0.8;
+
+/// An error message that contains one of `words`, and when it came.
+fn complaint<'a>(run: &'a Run, words: &[&str]) -> Option<(Nanos, &'a str)> {
+    let errors = run
+        .messages()
+        .iter()
+        .filter(|(_, m)| m.level == Level::Error);
+    let mut errors = errors.map(|(at, m)| (*at, m.text.as_str()));
+    errors.find(|(_, text)| words.iter().any(|word| text.contains(word)))
+}
+
+/// The highest value of a gauge over all lanes.
+fn highest(run: &Run, what: GaugeKind) -> Option<f64> {
+    let series = run.gauges().filter(|(_, kind, _)| *kind == what);
+    let peaks = series.filter_map(|(.., s)| s.highest(Nanos(i64::MIN), Nanos::MAX));
+    peaks.reduce(f64::max)
+}
+
+/// `/dev/shm` is full, or nearly as full as a container's is allowed to be.
+pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
+    const WORDS: [&str; 4] = [
+        "Bus error",
+        "bus error",
+        "No space left on device",
+        "insufficient shared memory",
+    ];
+    let run = survey.run;
+    let remedy = "docker run --shm-size=8g (or --ipc=host); fewer workers, a smaller prefetch_factor or smaller batches \
+                  have less in flight";
+    let finding = |text, severity, evidence| Finding {
+        id: "shared_memory",
+        text,
+        severity,
+        evidence,
+        remedy: remedy.to_owned(),
+        cost: None,
+    };
+    if let Some((at, text)) = complaint(run, &WORDS) {
+        let first = text.lines().next().unwrap_or_default();
+        let text = format!("Shared memory ran out at {}: {first}", survey.say(at));
+        let evidence = Evidence::Range(at, at);
+        return Some(finding(text, Severity::Critical, evidence));
+    }
+    let peak = highest(run, GaugeKind::Shm)?;
+    // More than that shows that the limit is another one.
+    if !(NEARLY * DOCKER_SHM..=DOCKER_SHM).contains(&peak) {
+        return None;
+    }
+    let text = format!(
+        "{:.0} MiB of shared memory are in use, where a container has 64 MiB unless it asks for more",
+        peak / 1024.0 / 1024.0
+    );
+    Some(finding(text, Severity::Warning, Evidence::Run))
+}
+
+/// A process has no file descriptors left, or nearly none of those that it usually may have.
+pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
+    const WORDS: [&str; 3] = ["Too many open files", "items of ancdata", "EMFILE"];
+    let run = survey.run;
+    let remedy = "torch.multiprocessing.set_sharing_strategy('file_system'), or ulimit -n 65536; do not keep batches that \
+                  are done with";
+    let finding = |text, severity, evidence| Finding {
+        id: "descriptors",
+        text,
+        severity,
+        evidence,
+        remedy: remedy.to_owned(),
+        cost: None,
+    };
+    if let Some((at, text)) = complaint(run, &WORDS) {
+        let first = text.lines().next().unwrap_or_default();
+        let text = format!("File descriptors ran out at {}: {first}", survey.say(at));
+        return Some(finding(text, Severity::Critical, Evidence::Range(at, at)));
+    }
+    let peak = highest(run, GaugeKind::Descriptors)?;
+    if !(NEARLY * USUAL_DESCRIPTORS..=USUAL_DESCRIPTORS).contains(&peak) {
+        return None;
+    }
+    let text = format!(
+        "{peak:.0} file descriptors are open, where a process may have 1,024 unless it asks for more"
+    );
+    Some(finding(text, Severity::Warning, Evidence::Run))
+}
+
+/// The observer lost events, so that everything said is said of what is left.
+pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
+    let lost = survey.run.dropped();
+    (lost > 0).then(|| Finding {
+        id: "lost_events",
+        text: format!(
+            "{} lost: times and counts are those of what is left",
+            plural(lost, "event was", "events were")
+        ),
+        severity: Severity::Note,
+        evidence: match survey.run.losses().first() {
+            Some((at, _)) => Evidence::Range(*at, *at),
+            None => Evidence::Run,
+        },
+        remedy: "Larger batches make fewer events".to_owned(),
+        cost: None,
+    })
+}

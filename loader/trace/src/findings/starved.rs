@@ -1,0 +1,141 @@
+//! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
+
+use super::survey::{Kind, Waited};
+use super::{Evidence, Finding, Severity, Survey};
+use crate::{Nanos, percent, plural};
+
+/// What the workers' being too few costs: the waits for usual batches that were being worked on.
+pub(super) fn cost(survey: &Survey) -> Nanos {
+    survey.sum(|w| match w.kind {
+        Kind::Usual => (w.working - w.in_slow_samples).max(Nanos::ZERO),
+        _ => Nanos::ZERO,
+    })
+}
+
+/// The workers make batches more slowly than the trainer takes them; or there are none, and the trainer makes them itself.
+pub(super) fn starved(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let workers = survey.workers;
+    let cost = cost(survey);
+    let severity = Severity::of_share(survey.share(cost))?;
+    if workers > 0 && !survey.is_short_of_workers() {
+        return None;
+    }
+    let needed = survey.needed_workers();
+    let cores = run.info.cores as usize;
+    let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
+    let supply = match workers {
+        0 => format!(
+            "num_workers=0: the trainer reads every batch itself, {} each",
+            survey.plain_work
+        ),
+        1 => format!("1 worker needs {} a batch", survey.plain_work),
+        n => format!(
+            "{n} workers need {} a batch each, so one comes every {}",
+            survey.plain_work,
+            Nanos(survey.plain_work.0 / n as i64)
+        ),
+    };
+    let text = format!(
+        "{supply}; a training step takes {}. That costs {} of waiting ({})",
+        survey.step,
+        survey.say(cost),
+        percent(survey.share(cost))
+    );
+    let remedy = match needed {
+        Some(n) if is_computing && cores > 0 && n >= cores => format!(
+            "num_workers={n} would keep up, but there are {}: make the transforms cheaper, or do them once, before training",
+            plural(cores as u64, "core", "cores")
+        ),
+        Some(n) => format!("num_workers={n}"),
+        None if workers == 0 => "num_workers=2 or more".to_owned(),
+        None => "The trainer is much faster than reading: more workers, cheaper transforms, or a cache of what they make"
+            .to_owned(),
+    };
+    Some(Finding {
+        id: if workers == 0 {
+            "no_workers"
+        } else {
+            "starved_workers"
+        },
+        text,
+        severity,
+        evidence: longest(survey),
+        remedy,
+        cost: Some(cost),
+    })
+}
+
+/// One slow batch, then `num_workers - 1` fast ones.
+pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
+    /// So much of a round's waiting falls on one batch of it.
+    const ON_ONE: f64 = 0.8;
+    const FEW_ROUNDS: usize = 3;
+    let workers = survey.workers;
+    let cost = cost(survey);
+    let severity = Severity::of_share(survey.share(cost))?;
+    if workers < 2 || !survey.is_short_of_workers() {
+        return None;
+    }
+    let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
+    let took: Vec<i64> = usual.map(|w| w.took.0).collect();
+    let rounds = took.chunks_exact(workers);
+    if rounds.len() < FEW_ROUNDS {
+        return None;
+    }
+    let highest = rounds
+        .clone()
+        .map(|r| i128::from(r.iter().copied().max().unwrap_or(0)));
+    let highest: i128 = highest.sum();
+    let all: i128 = rounds.flatten().map(|t| i128::from(*t)).sum();
+    if all <= 0 || (highest as f64) < ON_ONE * all as f64 {
+        return None;
+    }
+    let needed = survey.needed_workers().filter(|n| *n > workers);
+    Some(Finding {
+        id: "sawtooth",
+        text: format!(
+            "Every {workers} batches the trainer waits once, for {} of its waiting: the {workers} workers finish together, \
+             then nothing comes until they finish again",
+            percent(highest as f64 / all as f64),
+        ),
+        severity,
+        evidence: longest(survey),
+        remedy: match needed {
+            Some(n) => format!("A larger prefetch_factor does not help, since every worker is busy all the time: num_workers={n}"),
+            None => "A larger prefetch_factor does not help, since every worker is busy all the time: cheaper samples do".to_owned(),
+        },
+        // The same waiting as that of workers that are too few, seen from another side.
+        cost: Some(cost),
+    })
+}
+
+/// The trainer hardly waits.
+pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
+    let share = survey.share(survey.blame.waited);
+    if survey.handed_out == 0 || share >= Severity::WARNING_SHARE {
+        return None;
+    }
+    Some(Finding {
+        id: "training_bound",
+        text: format!(
+            "The trainer is the bottleneck: it waited {} of the time, and a step takes {}",
+            percent(share),
+            survey.step
+        ),
+        severity: Severity::Note,
+        evidence: Evidence::Run,
+        remedy: "Nothing to do here: the loader keeps up".to_owned(),
+        cost: None,
+    })
+}
+
+/// The longest wait for a usual batch.
+fn longest(survey: &Survey) -> Evidence {
+    let usual = |w: &&Waited| w.kind == Kind::Usual;
+    let longest = survey.waits.iter().filter(usual).max_by_key(|w| w.took);
+    match longest.and_then(|w| w.row) {
+        Some(row) => Evidence::Batch(survey.run.batches()[row].id),
+        None => Evidence::Run,
+    }
+}

@@ -1,0 +1,373 @@
+//! What is known about a run as a whole: what the findings look at.
+
+use std::collections::HashSet;
+
+use super::Glance;
+use crate::{Activity, Blame, Cause, Lane, Nanos, Run, Stage};
+
+/// What is known about a run as a whole.
+#[derive(Clone, Debug)]
+pub struct Survey<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The beginning of the first epoch.
+    pub start: Nanos,
+    /// The end of the last epoch, or the last event.
+    pub end: Nanos,
+    /// The run at a glance.
+    pub glance: Glance<'a>,
+    /// What the trainer's waiting comes to.
+    pub blame: Blame,
+    /// The waits, one for each of [`Run::waits`].
+    pub(super) waits: Vec<Waited>,
+    /// For each batch what it took its worker: fetching and collating.
+    pub(super) work: Vec<Nanos>,
+    /// The median of it.
+    pub(super) usual_work: Nanos,
+    /// The mean of it, without slow batches and without what slow samples took more than others.
+    pub(super) plain_work: Nanos,
+    /// The mean of it, of all batches.
+    pub(super) mean_work: Nanos,
+    /// Mean time of a training step.
+    pub(super) step: Nanos,
+    /// Mean time in the pin thread, of batches that were there.
+    pub(super) pin: Nanos,
+    /// Batches handed out.
+    pub(super) handed_out: u64,
+    /// How long their training steps took together.
+    pub(super) trained: Nanos,
+    /// The samples.
+    pub(super) samples: Samples,
+    /// Workers that there were at a time.
+    pub(super) workers: usize,
+}
+
+/// What kind of wait it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// For the first batch of an epoch.
+    First,
+    /// For a batch that took its worker much longer than others.
+    Slow,
+    /// For any other batch.
+    Usual,
+    /// For none.
+    End,
+}
+
+/// A wait as the findings see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waited {
+    /// Position of the awaited batch.
+    pub row: Option<usize>,
+    /// How long it lasted.
+    pub took: Nanos,
+    /// What kind it is.
+    pub kind: Kind,
+    /// How much of it the worker of the batch is to blame for: it worked on it, or on one before it.
+    pub working: Nanos,
+    /// For how much of it other batches lay ready behind the awaited one.
+    pub held: Nanos,
+    /// How much of it passed in samples that took much longer than others.
+    pub in_slow_samples: Nanos,
+}
+
+/// The samples of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Samples {
+    /// How many were measured.
+    pub count: u64,
+    /// How many of them took much longer than others.
+    pub slow: u64,
+    /// The median of their times.
+    pub usual: Nanos,
+    /// Wall time of those of which the processor time is known.
+    pub timed: Nanos,
+    /// Processor time of these.
+    pub cpu: Nanos,
+}
+
+/// A batch is slow if it took more than so many times the median.
+pub(super) const SLOW_BATCH: i64 = 3;
+/// A sample is slow if it took more than so many times the median.
+pub(super) const SLOW_SAMPLE: i64 = 5;
+/// Medians are taken of so many at most, evenly chosen.
+const MEDIAN_OF: usize = 1 << 18;
+
+impl<'a> Survey<'a> {
+    /// Looks at a whole run.
+    pub fn of(run: &'a Run) -> Self {
+        let epochs = run.epochs();
+        let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
+        let end = epochs.last().and_then(|e| e.end).unwrap_or(run.end());
+        let spent = Spent::of(run);
+        let known = spent.work.iter().filter(|w| w.0 > 0);
+        let usual_work = median(known.copied());
+        let mut survey = Self {
+            run,
+            start,
+            end,
+            glance: Glance::of(run),
+            blame: run.blame(),
+            waits: Vec::new(),
+            usual_work,
+            plain_work: Nanos::ZERO,
+            mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
+            work: spent.work,
+            step: Nanos(spent.training.0 / spent.trained.max(1)),
+            pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
+            handed_out: run.yields().all().len() as u64,
+            trained: spent.training,
+            samples: Samples::of(run),
+            workers: workers(run),
+        };
+        survey.plain_work = survey.find_plain_work();
+        survey.waits = survey.find_waits();
+        survey
+    }
+
+    /// From the beginning to the end.
+    pub fn total(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// A time as a share of the whole.
+    pub fn share(&self, time: Nanos) -> f64 {
+        match self.total().0 {
+            total if total > 0 => time.0 as f64 / total as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
+    pub fn say(&self, time: Nanos) -> String {
+        self.glance.say(time)
+    }
+
+    /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.
+    pub fn needed_workers(&self) -> Option<usize> {
+        /// More is no advice.
+        const MOST: i64 = 64;
+        if self.step.0 <= 0 || self.plain_work.0 <= 0 {
+            return None;
+        }
+        let needed = (self.plain_work.0 - 1) / self.step.0 + 1;
+        (needed <= MOST).then_some(needed as usize)
+    }
+
+    /// True if the workers cannot make batches as fast as the trainer takes them.
+    pub(super) fn is_short_of_workers(&self) -> bool {
+        // Two per cent more or less is nothing that a worker more would help against.
+        let workers = self.workers.max(1) as i64;
+        self.plain_work.0 as f64 > 1.02 * self.step.0.saturating_mul(workers) as f64
+    }
+
+    /// What waits of some kind come to.
+    pub(super) fn sum(&self, pick: impl Fn(&Waited) -> Nanos) -> Nanos {
+        let times = self.waits.iter().map(pick);
+        times.fold(Nanos::ZERO, |sum, time| sum + time)
+    }
+
+    /// True if a batch took its worker much longer than others.
+    pub(super) fn is_slow(&self, row: usize) -> bool {
+        let work = self.work.get(row).copied().unwrap_or_default();
+        work.0 > self.usual_work.0.saturating_mul(SLOW_BATCH)
+    }
+
+    /// A sample that took much longer than others.
+    pub(super) fn is_slow_sample(&self, wall: Nanos) -> bool {
+        self.samples.is_slow(wall)
+    }
+
+    /// The mean of what batches take without slow ones and without slow samples.
+    fn find_plain_work(&self) -> Nanos {
+        let rows = self.work.iter().enumerate().filter(|(_, w)| w.0 > 0);
+        let plain = rows.filter_map(|(row, work)| {
+            let samples = self.run.samples(row);
+            if samples.len() == 0 {
+                return (!self.is_slow(row)).then_some(*work);
+            }
+            let slow = samples.filter(|s| self.is_slow_sample(s.wall));
+            let excess = slow.fold(Nanos::ZERO, |sum, s| sum + (s.wall - self.samples.usual));
+            let plain = (*work - excess).max(Nanos::ZERO);
+            (plain.0 <= self.usual_work.0.saturating_mul(SLOW_BATCH)).then_some(plain)
+        });
+        mean(&plain.collect::<Vec<_>>())
+    }
+
+    fn find_waits(&self) -> Vec<Waited> {
+        let run = self.run;
+        let mut held = Held::of(run);
+        let mut begun = HashSet::new();
+        let mut waits = Vec::with_capacity(run.waits().len());
+        run.each_blamed(|k, row, parts| {
+            let wait = &run.waits()[k];
+            let end = wait.end.min(run.end());
+            let is_working =
+                |cause| matches!(cause, Cause::Queued | Cause::Fetching | Cause::Collating);
+            let working = parts.iter().filter(|p| is_working(p.cause));
+            let working = working.fold(Nanos::ZERO, |sum, p| sum + (p.end - p.start));
+            let kind = match row {
+                None => Kind::End,
+                Some(row) if begun.insert(run.batches()[row].id.epoch) => Kind::First,
+                Some(row) if self.is_slow(row) => Kind::Slow,
+                Some(_) => Kind::Usual,
+            };
+            let fetching = parts.iter().filter(|p| p.cause == Cause::Fetching);
+            let slow = fetching.map(|p| self.slow_samples_within(row, p.start, p.end));
+            waits.push(Waited {
+                row,
+                took: end - wait.start,
+                kind,
+                working,
+                held: held.within(wait.start, end),
+                in_slow_samples: slow.fold(Nanos::ZERO, |sum, t| sum + t),
+            });
+        });
+        waits
+    }
+
+    fn slow_samples_within(&self, row: Option<usize>, start: Nanos, end: Nanos) -> Nanos {
+        let samples = row.into_iter().flat_map(|row| self.run.samples(row));
+        let slow = samples.filter(|s| self.is_slow_sample(s.wall));
+        let inside = slow.map(|s| s.end().min(end) - s.start.max(start));
+        let sum = inside.fold(Nanos::ZERO, |sum, t| sum + t.max(Nanos::ZERO));
+        sum.min(end - start)
+    }
+}
+
+/// Workers that there were at a time: as asked for, or as were seen.
+fn workers(run: &Run) -> usize {
+    let seen = run.batches().iter().filter_map(|b| b.worker).max();
+    let seen = seen.map_or(0, |w| usize::from(w) + 1);
+    match run.info.options.num_workers {
+        asked if asked > 0 && seen > 0 => asked.min(usize::from(u16::MAX)),
+        _ => seen,
+    }
+}
+
+/// The time that batches spent in stages.
+struct Spent {
+    work: Vec<Nanos>,
+    training: Nanos,
+    trained: i64,
+    pinning: Nanos,
+    pinned: i64,
+}
+
+impl Spent {
+    fn of(run: &Run) -> Self {
+        let mut spent = Self {
+            work: vec![Nanos::ZERO; run.batches().len()],
+            training: Nanos::ZERO,
+            trained: 0,
+            pinning: Nanos::ZERO,
+            pinned: 0,
+        };
+        let mut since = vec![(Stage::Queued, Nanos::ZERO); run.batches().len()];
+        for t in run.transitions() {
+            let row = t.batch as usize;
+            let (stage, entered) = std::mem::replace(&mut since[row], (t.stage, t.at));
+            let took = t.at - entered;
+            match stage {
+                Stage::Fetching | Stage::Collating => spent.work[row] += took,
+                Stage::Training => {
+                    spent.training += took;
+                    spent.trained += 1;
+                }
+                Stage::Pinning => {
+                    spent.pinning += took;
+                    spent.pinned += 1;
+                }
+                _ => {}
+            }
+        }
+        spent
+    }
+}
+
+/// The stretches in which batches were held, in order of time.
+struct Held {
+    stretches: Vec<(Nanos, Nanos)>,
+    at: usize,
+}
+
+impl Held {
+    fn of(run: &Run) -> Self {
+        let mut spans = Vec::new();
+        if let Some(rows) = run.lanes.get(&Lane::Reorder) {
+            let all = rows.iter().flat_map(|s| s.all());
+            let held = all.filter(|s| s.activity == Activity::Held);
+            spans.extend(held.map(|s| (s.start, s.end.min(run.end()))));
+        }
+        spans.sort_unstable();
+        let mut stretches: Vec<(Nanos, Nanos)> = Vec::new();
+        for (start, end) in spans {
+            match stretches.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => stretches.push((start, end)),
+            }
+        }
+        Self { stretches, at: 0 }
+    }
+
+    /// For how long batches were held from `start` until `end`; asked in order of time.
+    fn within(&mut self, start: Nanos, end: Nanos) -> Nanos {
+        while self.stretches.get(self.at).is_some_and(|s| s.1 <= start) {
+            self.at += 1;
+        }
+        let touched = self.stretches[self.at..].iter();
+        let touched = touched.take_while(|s| s.0 < end);
+        let times = touched.map(|s| s.1.min(end) - s.0.max(start));
+        times.fold(Nanos::ZERO, |sum, time| sum + time)
+    }
+}
+
+impl Samples {
+    fn of(run: &Run) -> Self {
+        let mut samples = Self::default();
+        let count: u64 = (run.batches.iter())
+            .map(|b| u64::from(b.timings.len()))
+            .sum();
+        let every = (count as usize).div_ceil(MEDIAN_OF).max(1);
+        let walls = || (0..run.timings.len()).step_by(every);
+        let wall = |k: usize| run.timings.range(k..k + 1).map(|t| t.wall);
+        samples.usual = median(walls().flat_map(wall));
+        for timing in run.timings.range(0..run.timings.len()) {
+            samples.count += 1;
+            samples.slow += u64::from(samples.is_slow(timing.wall));
+            if let Some(cpu) = timing.cpu {
+                samples.timed += timing.wall.max(Nanos::ZERO);
+                samples.cpu += cpu.max(Nanos::ZERO);
+            }
+        }
+        samples
+    }
+
+    fn is_slow(&self, wall: Nanos) -> bool {
+        wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
+    }
+
+    /// Processor time per wall time; `None` if it was not measured.
+    pub fn cpu_share(&self) -> Option<f64> {
+        (self.timed.0 > 0).then(|| self.cpu.0 as f64 / self.timed.0 as f64)
+    }
+}
+
+fn mean<'a>(times: impl IntoIterator<Item = &'a Nanos>) -> Nanos {
+    let (mut sum, mut count) = (0i128, 0);
+    for time in times {
+        sum += i128::from(time.0);
+        count += 1;
+    }
+    Nanos(i64::try_from(sum / i128::from(count.max(1i64))).unwrap_or(i64::MAX))
+}
+
+fn median(times: impl Iterator<Item = Nanos>) -> Nanos {
+    let mut times: Vec<Nanos> = times.collect();
+    let middle = times.len() / 2;
+    if times.is_empty() {
+        return Nanos::ZERO;
+    }
+    *times.select_nth_unstable(middle).1
+}

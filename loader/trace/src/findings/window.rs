@@ -1,0 +1,121 @@
+//! The prefetch window: too small to bridge slow batches, or larger than it is ever used.
+
+use super::survey::Kind;
+use super::{Evidence, Finding, Severity, Survey, starved};
+use crate::{Nanos, Stage, percent};
+
+/// What a larger prefetch_factor may be advised up to.
+const LARGEST: i64 = 16;
+/// The workers must have so much to spare that a larger window fills at all.
+const SPARE: f64 = 0.95;
+
+/// The workers could keep up, but stand still while the window is full, and then are late.
+pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
+    let options = &survey.run.info.options;
+    let (workers, step) = (survey.workers as i64, survey.step.0);
+    let supply = survey.mean_work.0 as f64 / workers.max(1) as f64;
+    if workers == 0 || step <= 0 || supply > SPARE * step as f64 {
+        return None;
+    }
+    // What slow samples cost is theirs.
+    let cost = starved::cost(survey);
+    let severity = Severity::of_share(survey.share(cost))?;
+    let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
+    let longest = usual.max_by_key(|w| w.working)?;
+    // So many batches more would be ready when it comes to the longest wait.
+    let more = longest.working.0 / step + 1;
+    let factor = (more / workers + 1).saturating_add_unsigned(options.prefetch() as u64);
+    if factor > LARGEST {
+        return None;
+    }
+    Some(Finding {
+        id: "window_too_small",
+        text: format!(
+            "The workers are fast enough, a batch every {} for steps of {}, but the window of prefetch_factor × \
+             num_workers = {} batches does not bridge slow ones: {} of waiting ({})",
+            Nanos(supply as i64),
+            survey.step,
+            options.window(),
+            survey.say(cost),
+            percent(survey.share(cost))
+        ),
+        severity,
+        evidence: match longest.row {
+            Some(row) => Evidence::Batch(survey.run.batches()[row].id),
+            None => Evidence::Run,
+        },
+        remedy: format!("prefetch_factor={factor}"),
+        cost: Some(cost),
+    })
+}
+
+/// Half of the window is never needed.
+pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
+    /// Batches that may lie ready for nothing.
+    const SOME: usize = 8;
+    const HARDLY: f64 = 0.01;
+    let run = survey.run;
+    let window = run.info.options.window();
+    let usual = survey.sum(|w| match w.kind {
+        Kind::Usual | Kind::Slow => w.took,
+        _ => Nanos::ZERO,
+    });
+    if survey.share(usual) > HARDLY || run.info.options.prefetch() <= 2 {
+        return None;
+    }
+    let least = least_ready(survey)?;
+    if least < SOME || least * 2 < window {
+        return None;
+    }
+    let workers = survey.workers.max(1);
+    let factor = window.saturating_sub(least).div_ceil(workers).max(2);
+    Some(Finding {
+        id: "window_too_large",
+        text: format!(
+            "At least {least} of the window's {window} batches always lay ready: they only take up memory"
+        ),
+        severity: Severity::Note,
+        evidence: Evidence::Run,
+        remedy: format!("prefetch_factor={factor} does the same"),
+        cost: None,
+    })
+}
+
+/// The fewest batches that were finished and not handed out whenever one was, between the filling of the window and the last
+/// dispatch of an epoch.
+fn least_ready(survey: &Survey) -> Option<usize> {
+    let run = survey.run;
+    let window = run.info.options.window();
+    let mut least = None;
+    let mut finished = vec![false; run.batches().len()];
+    let (mut ready, mut flying) = (0usize, 0usize);
+    let mut handed_out = 0usize;
+    let mut epoch = None;
+    for t in run.transitions() {
+        let row = t.batch as usize;
+        let of = run.batches()[row].id.epoch;
+        if epoch != Some(of) {
+            (epoch, ready, flying, handed_out) = (Some(of), 0, 0, 0);
+        }
+        match t.stage {
+            Stage::Queued => flying += 1,
+            Stage::Training | Stage::Failed | Stage::Discarded => {
+                flying = flying.saturating_sub(1);
+                if std::mem::replace(&mut finished[row], false) {
+                    ready = ready.saturating_sub(1);
+                }
+                handed_out += 1;
+                // Near its end an epoch has nothing more to give to the window.
+                if handed_out / 2 > window && flying + 1 >= window {
+                    least = Some(least.map_or(ready, |l: usize| l.min(ready)));
+                }
+            }
+            s if s >= Stage::Returning && s < Stage::Training && !finished[row] => {
+                finished[row] = true;
+                ready += 1;
+            }
+            _ => {}
+        }
+    }
+    least
+}

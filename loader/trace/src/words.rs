@@ -1,0 +1,67 @@
+//! Numbers as people read them.
+
+/// `1797` → `1,797`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (k, c) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// `1 batch`, `2 batches`.
+pub fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// A share of a whole: `0.7` → `70 %`, with a thin space. Small shares keep a decimal.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        "—".to_owned()
+    } else if value != 0.0 && value.abs() < 9.95 {
+        format!("{value:.1}\u{2009}%")
+    } else {
+        format!("{value:.0}\u{2009}%")
+    }
+}
+
+/// `0, 2 and 5`; of more than `most` only the first: `0, 2, 5 and 7 more`.
+pub(crate) fn list(words: &[String], most: usize) -> String {
+    match (words.len(), words.split_last()) {
+        (n, _) if n > most => format!("{} and {} more", words[..most].join(", "), n - most),
+        (_, Some((last, before))) if !before.is_empty() => {
+            format!("{} and {last}", before.join(", "))
+        }
+        _ => words.join(""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_797), "1,797");
+        assert_eq!(count(1_000_000), "1,000,000");
+        assert_eq!(plural(1, "batch", "batches"), "1 batch");
+        assert_eq!(percent(0.7), "70\u{2009}%");
+        assert_eq!(percent(0.012), "1.2\u{2009}%");
+        assert_eq!(percent(f64::NAN), "—");
+    }
+
+    #[test]
+    fn lists_end_with_and() {
+        let words = ["1", "2", "3", "4"].map(str::to_owned);
+        assert_eq!(list(&words[..1], 3), "1");
+        assert_eq!(list(&words[..2], 3), "1 and 2");
+        assert_eq!(list(&words, 3), "1, 2, 3 and 1 more");
+        assert_eq!(list(&[], 3), "");
+    }
+}
