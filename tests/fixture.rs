@@ -80,18 +80,10 @@ fn content(batch: BatchId) -> BatchContent {
     let side = 8;
     let shade = |k: u32| ((k * 29 + batch.idx * 53) % 256) as u8;
     let field = |name: &str, dtype: &str, shape: &[i64], data| Field {
-        name: name.to_owned(),
-        dtype: dtype.to_owned(),
-        shape: shape.to_vec(),
         min: Some(0.0),
         max: Some(255.0),
         mean: Some(127.5),
-        std: None,
-        nan: 0,
-        inf: 0,
-        histogram: Vec::new(),
-        pinned: false,
-        data,
+        ..Field::new(name, dtype, shape, data)
     };
     let pictures = Pictures {
         width: side,

@@ -207,20 +207,7 @@ mod tests {
     use crate::view::Item;
 
     fn field(name: &str, shape: &[i64], data: FieldData) -> Field {
-        Field {
-            name: name.to_owned(),
-            dtype: "torch.float32".to_owned(),
-            shape: shape.to_vec(),
-            min: None,
-            max: None,
-            mean: None,
-            std: None,
-            nan: 0,
-            inf: 0,
-            histogram: Vec::new(),
-            pinned: false,
-            data,
-        }
+        Field::new(name, "torch.float32", shape, data)
     }
 
     fn state(fields: Vec<Field>) -> State {

@@ -262,18 +262,10 @@ fn content(idx: u32, count: usize) -> BatchContent {
         .map(|k| ((idx as usize + k) % 5) as f64)
         .collect();
     let field = |name: &str, dtype: &str, shape: Vec<i64>, data| Field {
-        name: name.to_owned(),
-        dtype: dtype.to_owned(),
-        shape,
         min: Some(0.0),
         max: Some(16.0),
         mean: Some(4.8842),
-        std: None,
-        nan: 0,
-        inf: 0,
-        histogram: Vec::new(),
-        pinned: false,
-        data,
+        ..Field::new(name, dtype, shape, data)
     };
     let pictures = Pictures {
         width: 8,

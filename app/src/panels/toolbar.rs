@@ -1,5 +1,6 @@
 //! The toolbar: menus, the transport, the verdict.
 
+use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
@@ -74,7 +75,21 @@ fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
     }
 }
 
-/// Shows the verdict: is the trainer waiting, for how much of the time, because of what. On two lines where one is too short.
+/// From this width on the verdict and its cause stand side by side, px.
+const ONE_LINE: f32 = 1120.0;
+/// From this width on the cause takes one line, px; below it two.
+const CAUSE_ON_ONE_LINE: f32 = 720.0;
+
+/// Lines for the verdict and for its cause below it, by width alone: the machine below must not move when the words change.
+fn lines(width: f32) -> (usize, f32) {
+    match width {
+        w if w >= ONE_LINE => (1, 24.0),
+        w if w >= CAUSE_ON_ONE_LINE => (1, 42.0),
+        _ => (2, 60.0),
+    }
+}
+
+/// Shows the verdict: is the trainer waiting, for how much of the time, because of what.
 pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
@@ -91,40 +106,53 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     let verdict = RichText::new(&headline.verdict)
         .font(heading(size::BODY))
         .color(palette.strong);
-    let mut cause = |ui: &mut Ui| {
-        let Some(cause) = &headline.cause else {
-            return;
-        };
-        let text = RichText::new(cause)
-            .font(words(size::BODY))
-            .color(palette.text);
-        let label = egui::Label::new(text)
-            .truncate()
-            .sense(egui::Sense::click());
-        let tip = "Selects this batch and zooms to it";
-        if ui.add(label).on_hover_text(tip).clicked() {
-            commands.push(Command::Select(headline.batch.map(Item::Batch)));
-            commands.push(Action::FitSelection.into());
-        }
-    };
-    let two_lines = ui.available_width() < 760.0;
-    let height = if two_lines { 42.0 } else { 24.0 };
+    let side_by_side = ui.available_width() >= ONE_LINE;
+    let (rows, height) = lines(ui.available_width());
     ui.horizontal(|ui| {
         ui.set_height(height);
         let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, height - 6.0), egui::Sense::hover());
         ui.painter().rect_filled(bar, 2.0, colour);
-        if two_lines {
+        if side_by_side {
+            ui.label(verdict);
+            cause(ui, headline, rows, &mut commands);
+        } else {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
                 ui.label(verdict);
-                cause(ui);
+                cause(ui, headline, rows, &mut commands);
             });
-        } else {
-            ui.label(verdict);
-            cause(ui);
         }
     });
     commands
+}
+
+/// Because of what, in at most so many rows; a click goes there.
+fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Command>) {
+    let Some(cause) = &headline.cause else {
+        return;
+    };
+    let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);
+    let mut job = LayoutJob::single_section(cause.clone(), format);
+    job.wrap = TextWrapping {
+        max_width: ui.available_width(),
+        max_rows: rows,
+        ..TextWrapping::default()
+    };
+    let galley = ui.painter().layout_job(job);
+    let is_cut = galley.elided;
+    let response = ui
+        .add(egui::Label::new(galley).sense(egui::Sense::click()))
+        .on_hover_ui(|ui| {
+            if is_cut {
+                ui.label(cause);
+            }
+            ui.label("Selects this batch and zooms to it");
+        });
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, cause.as_str()));
+    if response.clicked() {
+        commands.push(Command::Select(headline.batch.map(Item::Batch)));
+        commands.push(Action::FitSelection.into());
+    }
 }
 
 /// Chooses what is below the machine.

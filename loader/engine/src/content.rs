@@ -155,20 +155,7 @@ fn texts(items: &[Value], limits: &ContentLimits) -> Option<FieldData> {
 }
 
 fn leaf(name: String, dtype: &str, shape: Vec<i64>, data: FieldData) -> Field {
-    Field {
-        name,
-        dtype: dtype.to_owned(),
-        shape,
-        min: None,
-        max: None,
-        mean: None,
-        std: None,
-        nan: 0,
-        inf: 0,
-        histogram: Vec::new(),
-        pinned: false,
-        data,
-    }
+    Field::new(name, dtype, shape, data)
 }
 
 fn shorten(text: &str) -> String {

@@ -4,4 +4,5 @@ mod diagnosis {
     mod confusion;
     mod proof;
     mod scenario;
+    mod spoil;
 }

@@ -68,6 +68,31 @@ pub struct Field {
     pub data: FieldData,
 }
 
+impl Field {
+    /// A field of which nothing is told but this: no statistics, not pinned.
+    pub fn new(
+        name: impl Into<String>,
+        dtype: impl Into<String>,
+        shape: impl Into<Vec<i64>>,
+        data: FieldData,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            dtype: dtype.into(),
+            shape: shape.into(),
+            min: None,
+            max: None,
+            mean: None,
+            std: None,
+            nan: 0,
+            inf: 0,
+            histogram: Vec::new(),
+            pinned: false,
+            data,
+        }
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

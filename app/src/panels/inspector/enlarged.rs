@@ -160,20 +160,7 @@ mod tests {
             pixels: Vec::new(),
         };
         let size = |shape: &[i64]| {
-            let field = Field {
-                name: String::new(),
-                dtype: String::new(),
-                shape: shape.to_vec(),
-                min: None,
-                max: None,
-                mean: None,
-                std: None,
-                nan: 0,
-                inf: 0,
-                histogram: Vec::new(),
-                pinned: false,
-                data: FieldData::Omitted,
-            };
+            let field = Field::new("", "", shape, FieldData::Omitted);
             original(&field, &data)
         };
         assert_eq!(size(&[8, 3, 168, 224]), Some((224, 168)));

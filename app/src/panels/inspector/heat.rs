@@ -187,20 +187,7 @@ mod tests {
     use super::*;
 
     fn field(shape: &[i64]) -> Field {
-        Field {
-            name: "x".to_owned(),
-            dtype: "torch.float32".to_owned(),
-            shape: shape.to_vec(),
-            min: None,
-            max: None,
-            mean: None,
-            std: None,
-            nan: 0,
-            inf: 0,
-            histogram: Vec::new(),
-            pinned: false,
-            data: FieldData::Omitted,
-        }
+        Field::new("x", "torch.float32", shape, FieldData::Omitted)
     }
 
     #[test]

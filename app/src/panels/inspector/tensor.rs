@@ -264,18 +264,8 @@ mod tests {
 
     fn field(dtype: &str, shape: &[i64], bins: usize) -> Field {
         Field {
-            name: "x".to_owned(),
-            dtype: dtype.to_owned(),
-            shape: shape.to_vec(),
-            min: None,
-            max: None,
-            mean: None,
-            std: None,
-            nan: 0,
-            inf: 0,
             histogram: vec![1; bins],
-            pinned: false,
-            data: FieldData::Omitted,
+            ..Field::new("x", dtype, shape, FieldData::Omitted)
         }
     }
 

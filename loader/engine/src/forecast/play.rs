@@ -390,10 +390,8 @@ impl<'a> Player<'a> {
         self.give(worker, idx);
         true
     }
-}
 
-/// What a thread fetches.
-impl Player<'_> {
+    /// What a thread fetches.
     fn job(&self, idx: usize) -> Option<Job> {
         let at = self.task_of.get(idx).copied().flatten()?;
         Some(Job::new(idx, at as usize))
