@@ -270,7 +270,7 @@ impl App {
     fn forget_run(&mut self) {
         let state = &mut self.state;
         state.source = Source::None;
-        state.run = Run::default();
+        state.run = Run::default().into();
         state.run_number += 1;
         state.landmarks = Landmarks::default();
         state.search.start_again();

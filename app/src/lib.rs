@@ -4,6 +4,7 @@
 //! state. Only [`session`] names the engine.
 
 pub mod app;
+pub mod background;
 pub mod cli;
 pub mod clipboard;
 pub mod command;
@@ -23,6 +24,7 @@ pub mod report;
 pub mod sampling;
 pub mod search;
 pub mod session;
+pub mod shared;
 pub mod state;
 pub mod theme;
 pub mod timeline;

@@ -15,6 +15,7 @@ use crate::prefs::Motion;
 use crate::question::Question;
 use crate::sampling::Choice;
 use crate::search::Search;
+use crate::shared::Shared;
 use crate::timeline::group::Group;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
@@ -108,7 +109,7 @@ pub struct State {
     /// Where the events come from.
     pub source: Source,
     /// What is known of the run; empty while there is none.
-    pub run: Run,
+    pub run: Shared<Run>,
     /// The form.
     pub options: RunOptions,
     /// What was changed in the form.
