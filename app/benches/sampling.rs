@@ -88,7 +88,7 @@ fn run(batches: u32) -> Run {
 
 fn plots(c: &mut Criterion) {
     let mut state = State {
-        run: run(500_000),
+        run: run(500_000).into(),
         ..State::default()
     };
     let ctx = Context::default();
