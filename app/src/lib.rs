@@ -8,6 +8,7 @@ pub mod background;
 pub mod cli;
 pub mod clipboard;
 pub mod command;
+pub mod diagnose;
 pub mod dialog;
 pub mod format;
 pub mod headline;

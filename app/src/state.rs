@@ -7,6 +7,7 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::{Machine, Nanos, Origin, Run, RunOptions, Transition};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnose::Diagnose;
 use crate::history::History;
 use crate::landmarks::{Goal, Landmarks};
 use crate::markers::Markers;
@@ -178,6 +179,8 @@ pub struct State {
     pub run_number: u64,
     /// Which order the Sampling workspace shows.
     pub sampling: Choice,
+    /// What the Diagnose workspace shows.
+    pub diagnose: Diagnose,
     /// Dark, light or as the system.
     pub theme: ThemePreference,
     /// The ranges that were looked at before, latest last.
