@@ -131,7 +131,9 @@ fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
         let mut below = rect.bottom();
         for (share, colour) in [(trains, palette.step), (waits, palette.stall)] {
             let top = below - rect.height() * share;
-            let bar = Rect::from_min_max(pos2(left, top), pos2(left + width, below));
+            // A hair wider: no ground between neighbours.
+            let right = (left + width + 0.5).min(rect.right());
+            let bar = Rect::from_min_max(pos2(left, top), pos2(right, below));
             painter.rect_filled(bar, 0.0, colour);
             below = top;
         }
