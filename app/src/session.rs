@@ -13,6 +13,7 @@ use loadscope_engine::{EngineError, RunControl};
 use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
 
 use crate::landmarks::Landmarks;
+use crate::loaders::Loaders;
 
 mod file;
 pub mod foretell;
@@ -20,7 +21,7 @@ mod recorder;
 mod simulator;
 
 use file::write_copy;
-pub use file::{read_run, refusal};
+pub use file::{read_fleet, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
@@ -36,9 +37,11 @@ pub enum Update {
     Loading(f32),
     /// A file has been read.
     Loaded {
-        /// What was in it.
+        /// The loader that is shown.
         run: Box<Run>,
-        /// What can be jumped to in it.
+        /// The others that were in it.
+        loaders: Box<Loaders>,
+        /// What can be jumped to in the one that is shown.
         landmarks: Box<Landmarks>,
         /// True if it ends in the middle.
         cut: bool,
@@ -160,17 +163,19 @@ impl Session {
                 Arc::clone(&wake),
             );
             move || {
-                let end = match read_run(&path, |share| {
+                let end = match read_fleet(&path, |share| {
                     let _ = out.send(Update::Loading(share));
                     wake();
                     !cancel.load(Ordering::Acquire)
                 }) {
                     // What was read so far is not the recording.
                     Ok(_) if cancel.load(Ordering::Acquire) => None,
-                    Ok((run, cut)) => {
+                    Ok((fleet, cut)) => {
+                        let (loaders, run) = Loaders::of(fleet, None);
                         let _ = out.send(Update::Loaded {
                             landmarks: Box::new(Landmarks::of(&run)),
                             run: Box::new(run),
+                            loaders: Box::new(loaders),
                             cut,
                         });
                         None

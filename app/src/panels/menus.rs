@@ -41,7 +41,8 @@ const MENUS: &[Menu] = {
         ]),
         ("View", &[
             s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
-            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), None,
+            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowLoaders),
+            s(A::NextLoader), s(A::PreviousLoader), None,
             s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use loadscope_trace::{
-    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos,
+    Compression, Event, EventKind, Fleet, Level, LogError, LogReader, LogWriter, Message, Nanos,
     ReadOutcome, Run, RunId, read_log,
 };
+
+use crate::loaders::Loaders;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &LogError) -> String {
@@ -22,17 +24,27 @@ pub fn refusal(path: &Path, error: &LogError) -> String {
 /// Events that go from the thread that reads to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
-/// Reads a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
+/// Reads the loader of a recording that is looked at first; see [`read_fleet`].
+///
+/// # Errors
+/// If the file is no recording or is damaged.
+pub fn read_run(path: &Path, progress: impl FnMut(f32) -> bool) -> Result<(Run, bool), LogError> {
+    let (fleet, cut) = read_fleet(path, progress)?;
+    let (_, run) = Loaders::of(fleet, None);
+    Ok((run, cut))
+}
+
+/// Reads all loaders of a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
 /// each has a thread.
 ///
 /// # Errors
 /// If the file is no recording or is damaged.
-pub fn read_run(
+pub fn read_fleet(
     path: &Path,
     mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Run, bool), LogError> {
+) -> Result<(Fleet, bool), LogError> {
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
-    let mut run = Run::default();
+    let mut fleet = Fleet::default();
     let mut told = Instant::now();
     let outcome = std::thread::scope(|threads| {
         let (sender, chunks) = crossbeam_channel::bounded(8);
@@ -45,7 +57,7 @@ pub fn read_run(
                 cause,
             })?;
         for (events, bytes) in &chunks {
-            events.iter().for_each(|event| run.apply(event));
+            events.iter().for_each(|event| fleet.apply(event));
             if told.elapsed() >= Duration::from_millis(50) {
                 told = Instant::now();
                 if !progress((bytes as f64 / size as f64) as f32) {
@@ -61,10 +73,12 @@ pub fn read_run(
         }
     })?;
     if outcome.late > 0 {
-        run.apply(&late(run.end(), outcome.late));
+        let first = fleet.runs().next();
+        let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+        fleet.apply(&late(id, end, outcome.late));
     }
-    run.shrink_to_fit();
-    Ok((run, outcome.cut))
+    fleet.shrink_to_fit();
+    Ok((fleet, outcome.cut))
 }
 
 /// Reads events for as long as somebody takes them.
@@ -112,10 +126,10 @@ pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError>
 }
 
 /// Says that events came too late to be put in their place.
-pub(super) fn late(at: Nanos, count: u64) -> Event {
+pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     Event {
         at,
-        run: RunId(0),
+        run,
         kind: EventKind::Message(Box::new(Message {
             level: Level::Warning,
             text: format!("{count} events came late and are shown later than they happened"),
