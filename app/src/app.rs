@@ -153,6 +153,10 @@ impl App {
                 Prefs::remember(&mut app.state.recent, path);
             }
             app.run(ctx, Command::Open(first.clone()));
+            // Two are to be compared.
+            if let [second] = others {
+                app.run(ctx, Command::CompareWith(second.clone()));
+            }
         }
         app
     }

@@ -154,6 +154,8 @@ mod tests {
                 ..RunInfo::default()
             };
             loaders.apply(&mut run, &event(id, EventKind::RunStarted(Box::new(info))));
+            let begun = event(id, EventKind::EpochStarted { epoch: 0 });
+            loaders.apply(&mut run, &begun);
         }
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
         assert!(loaders.apply(&mut run, &event(5, dispatched())));

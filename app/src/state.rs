@@ -19,6 +19,7 @@ use crate::sampling::Choice;
 use crate::search::Search;
 use crate::shared::Shared;
 use crate::timeline::group::Group;
+use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
 /// Where the events come from, and how far along that is.
@@ -136,6 +137,8 @@ pub struct State {
     pub search: Search,
     /// The palette, while it is open.
     pub palette: Option<Palette>,
+    /// The path that is being typed.
+    pub typing: Option<TypedPath>,
     /// What has to be answered first.
     pub question: Option<Question>,
     /// Number of events that the run had when it was saved last.
@@ -219,7 +222,12 @@ impl State {
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
             && self.run.info.origin == Origin::Engine;
-        of_engine && !self.run.batches().is_empty() && self.saved != Some(self.run.events())
+        // The demo can be had again at any time.
+        let is_demo = self.run.info.options == crate::prefs::demo();
+        of_engine
+            && !is_demo
+            && !self.run.batches().is_empty()
+            && self.saved != Some(self.run.events())
     }
 
     /// Number of transitions that have happened at the instant that is looked at.

@@ -130,6 +130,7 @@ fn change(state: &mut State, command: Command) {
         Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
+        Command::TypePath(typed) => state.typing = typed,
         Command::StopComparing => state.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
         Command::UseFolder(path) => {
@@ -243,6 +244,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         }
         A::ClearMarkers => state.markers.apply(crate::markers::Mark::Clear),
         A::Escape => escape(state),
+        A::GoToStart => {
+            state.playing = false;
+            state.cursor = Cursor::Step(0);
+        }
         _ if travel::goal(action).is_some() => return travel::travel(state, action),
         A::StepBack | A::NextStage | A::PreviousStage | A::FollowLive => {
             return travel::travel(state, action);
@@ -298,9 +303,12 @@ fn show(state: &mut State, action: Action) -> bool {
     true
 }
 
-/// Innermost first: what lies on top, then the selection, the cursor, the view.
+/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
 fn escape(state: &mut State) {
-    if state.palette.take().is_some() || state.question.take().is_some() {
+    if state.palette.take().is_some()
+        || state.typing.take().is_some()
+        || state.question.take().is_some()
+    {
         return;
     }
     let open = [
@@ -316,13 +324,8 @@ fn escape(state: &mut State) {
         state.notices.truncate(last);
     } else if state.enlarged.is_some() {
         state.enlarged = None;
-    } else if state.selection.is_some() {
-        state.selection = None;
-    } else if state.cursor != Cursor::Live {
-        state.cursor = Cursor::Live;
-        state.playing = false;
     } else {
-        set_view(state, None);
+        state.selection = None;
     }
 }
 

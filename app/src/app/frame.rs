@@ -149,7 +149,12 @@ impl App {
             .max(220.0)
             .min(height - 140.0)
             .max(161.0);
-        Panel::top("machine")
+        // Until somebody drags its edge, it follows the height of the window.
+        let id = match state.splits.machine > 0.0 {
+            true => "machine".to_owned(),
+            false => format!("machine {height:.0}"),
+        };
+        Panel::top(id)
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
             .default_size(or(

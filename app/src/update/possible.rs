@@ -88,7 +88,12 @@ fn no_steps_for(
     use Action as A;
     let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
     match action {
-        A::PauseResume | A::FollowLive | A::ToggleMarker | A::ShowAll | A::ZoomIn => no_steps,
+        A::PauseResume
+        | A::GoToStart
+        | A::FollowLive
+        | A::ToggleMarker
+        | A::ShowAll
+        | A::ZoomIn => no_steps,
         A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
             state.view.is_some(),
             "The whole run is on the screen: zoom in first",

@@ -194,6 +194,18 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 e => format!("The forecast is {} off", percent(e)),
             };
             remark(ui, &off);
+            if now.total < forecast.low || now.total > forecast.high {
+                let say = |time: Nanos| time.beside(check.took_before);
+                remark(
+                    ui,
+                    &format!(
+                        "The outcome is outside of what nine cases of ten would bring ({} to {}): other work on this \
+                         machine, or something that the recording does not tell",
+                        say(forecast.low),
+                        say(forecast.high)
+                    ),
+                );
+            }
         }
         None => {
             let share = now.total.as_secs_f64() / forecast.time.as_secs_f64().max(1e-9);
