@@ -829,7 +829,7 @@ def look_into(data, fetch):
         return
     PROBE.looked = at
     fields = []
-    leaves(data, "batch", fields, 0)
+    leaves(data, "", fields, 0)
     if fields:
         PROBE.put('["content",%d,%s,%s]\n' % (at, fetch.where, json.dumps(fields)))
 

@@ -1,0 +1,180 @@
+//! Starts a program so that its Python processes tell what their loaders do.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+
+use crate::{Listener, PROBE, SITECUSTOMIZE, variable};
+
+/// Why a program cannot be started.
+#[derive(Debug)]
+pub enum ProgramError {
+    /// The folder for the probe, or the socket, cannot be made.
+    Preparing(io::Error),
+    /// The program itself.
+    Starting(OsString, io::Error),
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preparing(e) => write!(
+                f,
+                "cannot prepare a folder for the probe in {}: {e}",
+                std::env::temp_dir().display()
+            ),
+            Self::Starting(name, e) => write!(f, "cannot start {}: {e}", name.to_string_lossy()),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// A program under way, and the folder that brings the probe into it.
+pub struct Program {
+    child: Child,
+    end: Option<End>,
+    folder: PathBuf,
+}
+
+impl Program {
+    /// Starts `command`, whose Python processes tell a [`Listener`]. `previews`: pictures that are kept of a batch, now and then.
+    ///
+    /// # Errors
+    /// If the probe has no place, or the program cannot be started.
+    pub fn start(command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
+        let folder = private_folder().map_err(ProgramError::Preparing)?;
+        let started = Self::start_in(&folder, command, previews);
+        if started.is_err() {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        started
+    }
+
+    fn start_in(folder: &Path, command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
+        let prepare = || -> io::Result<(Listener, String, OsString)> {
+            std::fs::write(folder.join("loadscope_probe.py"), PROBE)?;
+            std::fs::write(folder.join("sitecustomize.py"), SITECUSTOMIZE)?;
+            let token = token()?;
+            #[cfg(unix)]
+            let listener = Listener::unix(&folder.join("socket"), token.clone())?;
+            #[cfg(not(unix))]
+            let listener = Listener::tcp(token.clone())?;
+            let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
+            let paths = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
+            let path = std::env::join_paths(paths).map_err(io::Error::other)?;
+            Ok((listener, token, path))
+        };
+        let (listener, token, path) = prepare().map_err(ProgramError::Preparing)?;
+        let address = listener.address().map_err(ProgramError::Preparing)?;
+        let (name, arguments) = command.split_first().ok_or_else(|| {
+            let nothing = io::Error::new(io::ErrorKind::InvalidInput, "there is no command");
+            ProgramError::Starting(OsString::new(), nothing)
+        })?;
+        let mut start = Command::new(name);
+        start
+            .args(arguments)
+            .env("PYTHONPATH", path)
+            .env(variable::TO, address)
+            .env(variable::TOKEN, token)
+            .env(variable::PREVIEWS, previews.to_string());
+        let child = start.spawn().map_err(|e| ProgramError::Starting(name.clone(), e))?;
+        let folder = folder.to_owned();
+        Ok((Self { child, end: None, folder }, listener))
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<End> {
+        if self.end.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            self.end = Some(end_of(status));
+        }
+        self.end
+    }
+
+    /// Asks it to end, as Ctrl-C does.
+    pub fn interrupt(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        #[cfg(unix)]
+        signal(self.child.id(), libc::SIGINT);
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+    }
+
+    /// Passes a signal on to it.
+    #[cfg(unix)]
+    pub fn signal(&mut self, number: i32) {
+        if self.ended().is_none() {
+            signal(self.child.id(), number);
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(unix)]
+fn signal(pid: u32, number: i32) {
+    let Ok(pid) = libc::pid_t::try_from(pid) else {
+        return;
+    };
+    // SAFETY: kill reads no memory of ours. The child was not waited for, so its id is no one else's.
+    unsafe {
+        libc::kill(pid, number);
+    }
+}
+
+#[cfg(unix)]
+fn end_of(status: ExitStatus) -> End {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Code(code),
+        (None, Some(signal)) => End::Signal(signal),
+        (None, None) => End::Code(1),
+    }
+}
+
+#[cfg(not(unix))]
+fn end_of(status: ExitStatus) -> End {
+    End::Code(status.code().unwrap_or(1))
+}
+
+/// A random word of 128 bits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A new folder that nobody else can read.
+fn private_folder() -> io::Result<PathBuf> {
+    let name = format!("loadscope-{}", &token()?[..16]);
+    let folder = std::env::temp_dir().join(name);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder)?;
+    Ok(folder)
+}
