@@ -16,17 +16,22 @@ use crate::landmarks::Landmarks;
 
 mod file;
 pub mod foretell;
+pub mod loaders;
+mod outgoing;
 mod recorder;
 mod simulator;
+mod watch;
 
 use file::write_copy;
-pub use file::{read_run, refusal};
+pub use file::{look, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
-use recorder::SharedLog;
+pub use loadscope_live::{End, PROBE, ProgramError, end_by, take_signals};
+use outgoing::{Outgoing, SharedLog};
 #[cfg(test)]
 pub(crate) use simulator::simulated;
+pub use watch::Watched;
 
 /// Something new from a session.
 pub enum Update {
@@ -50,6 +55,8 @@ pub enum Update {
         /// What can be jumped to in it.
         landmarks: Box<Landmarks>,
     },
+    /// The loaders of a program that was watched; one of them was shown.
+    Loaders(loaders::Chosen),
     /// Nothing more will come. The sentence says what ended it, if it was an error.
     Ended(Option<String>),
     /// The recording was saved.
@@ -79,6 +86,9 @@ pub enum SessionError {
     /// The recording cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// The program that is to be watched cannot be started.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// The system gave no thread.
     #[error("cannot start a thread: {0}. Close other programs and try again")]
     Thread(std::io::Error),
@@ -104,6 +114,10 @@ enum Origin {
     File {
         path: PathBuf,
         cancel: Arc<AtomicBool>,
+    },
+    Program {
+        watched: Watched,
+        log: SharedLog,
     },
 }
 
@@ -223,6 +237,31 @@ impl Session {
         })
     }
 
+    /// Watches a program that was started.
+    ///
+    /// # Errors
+    /// If the log cannot be begun or the system gives no thread.
+    pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        let (to_window, updates) = unbounded();
+        let log = SharedLog::default();
+        let outgoing = Outgoing::new(
+            record,
+            Arc::clone(&log),
+            to_window.clone(),
+            Arc::clone(&wake),
+        )?;
+        watched.follow(outgoing)?;
+        Ok(Self {
+            updates,
+            origin: Origin::Program {
+                watched: watched.clone(),
+                log,
+            },
+            to_window,
+            wake,
+        })
+    }
+
     /// Holds every thread of the loader.
     pub fn pause(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
@@ -249,6 +288,7 @@ impl Session {
         match &self.origin {
             Origin::Engine { control, .. } => control.stop(),
             Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
+            Origin::Program { watched, .. } => watched.interrupt(),
         }
     }
 
@@ -263,6 +303,10 @@ impl Session {
                 let cancel = Arc::clone(cancel);
                 Box::new(move || cancel.store(true, Ordering::Release))
             }
+            Origin::Program { watched, .. } => {
+                let watched = watched.clone();
+                Box::new(move || watched.interrupt())
+            }
         };
         stop
     }
@@ -270,7 +314,7 @@ impl Session {
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path) {
         let source: Box<dyn FnOnce() -> Result<LogReader, LogError> + Send> = match &self.origin {
-            Origin::Engine { log, .. } => {
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
                 let bytes = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 Box::new(|| LogReader::new(std::io::Cursor::new(bytes)))
             }
@@ -304,6 +348,10 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.stop();
+        match &self.origin {
+            // A training goes on when nobody looks at it any more.
+            Origin::Program { watched, .. } => watched.look_away(),
+            _ => self.stop(),
+        }
     }
 }

@@ -70,6 +70,8 @@ impl App {
                 self.complain(text);
             }
             Update::Failed(text) => self.complain(text),
+            // The run says itself which others there were.
+            Update::Loaders(_) => {}
         }
     }
 

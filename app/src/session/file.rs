@@ -5,10 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use loadscope_live::folder;
 use loadscope_trace::{
     Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos,
     ReadOutcome, Run, RunId, read_log,
 };
+
+use super::loaders::Chosen;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &LogError) -> String {
@@ -34,6 +37,7 @@ pub fn read_run(
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
     let mut run = Run::default();
     let mut told = Instant::now();
+    let mut chosen = Chosen::new();
     let outcome = std::thread::scope(|threads| {
         let (sender, chunks) = crossbeam_channel::bounded(8);
         let reader = std::thread::Builder::new()
@@ -45,7 +49,9 @@ pub fn read_run(
                 cause,
             })?;
         for (events, bytes) in &chunks {
-            events.iter().for_each(|event| run.apply(event));
+            for event in events {
+                chosen.take(event, &mut |event| run.apply(&event));
+            }
             if told.elapsed() >= Duration::from_millis(50) {
                 told = Instant::now();
                 if !progress((bytes as f64 / size as f64) as f32) {
@@ -60,6 +66,7 @@ pub fn read_run(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })?;
+    chosen.finish().iter().for_each(|event| run.apply(event));
     if outcome.late > 0 {
         run.apply(&late(run.end(), outcome.late));
     }
@@ -71,7 +78,7 @@ pub fn read_run(
 fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
     let mut events = Vec::with_capacity(CHUNK);
     let mut read = 0;
-    let outcome = read_log(path, |event, bytes| {
+    let outcome = read_events(path, |event, bytes| {
         events.push(event);
         read = bytes;
         if events.len() < CHUNK {
@@ -83,6 +90,43 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOu
     // Nobody may want them any more.
     let _ = sender.send((events, read));
     outcome
+}
+
+/// Reads the events of a file, or of the folder into which a program wrote that nobody listened to.
+fn read_events(
+    path: &Path,
+    mut each: impl FnMut(Event, u64) -> bool,
+) -> Result<ReadOutcome, LogError> {
+    if !path.is_dir() {
+        return read_log(path, each);
+    }
+    let mut lines = 0;
+    let read = folder::read(path, |event| {
+        lines += 1;
+        each(event, 0)
+    });
+    match read {
+        Ok(cut) => Ok(ReadOutcome {
+            lines,
+            cut,
+            late: 0,
+        }),
+        Err(cause) => Err(LogError::Open {
+            path: path.to_owned(),
+            cause,
+        }),
+    }
+}
+
+/// Says why there is nothing to be read at `path`.
+///
+/// # Errors
+/// If it is neither a recording nor a folder with streams of the probe.
+pub fn look(path: &Path) -> Result<(), LogError> {
+    if path.is_dir() && !folder::streams(path).is_empty() {
+        return Ok(());
+    }
+    LogReader::open(path).map(drop)
 }
 
 /// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.

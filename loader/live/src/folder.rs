@@ -63,14 +63,24 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
         };
         let id = StreamId(u32::try_from(number).unwrap_or(u32::MAX));
         join.open(id, introduction);
-        let mut stream = Stream { id, lines, next: None, at: shift };
+        let mut stream = Stream {
+            id,
+            lines,
+            next: None,
+            at: shift,
+        };
         advance(&mut stream, shift, &mut join, &mut cut)?;
         open.push((stream, shift));
     }
     let mut wanted = true;
     while wanted {
-        let earliest = open.iter_mut().filter(|(s, _)| s.next.is_some()).min_by_key(|(s, _)| s.at);
-        let Some((stream, shift)) = earliest else { break };
+        let earliest = open
+            .iter_mut()
+            .filter(|(s, _)| s.next.is_some())
+            .min_by_key(|(s, _)| s.at);
+        let Some((stream, shift)) = earliest else {
+            break;
+        };
         if let Some(record) = stream.next.take() {
             join.tell(stream.id, record);
         }
@@ -108,7 +118,10 @@ fn advance(stream: &mut Stream, shift: i64, join: &mut Join, cut: &mut bool) -> 
 /// The next whole line; `None` at the end.
 fn line_of(lines: &mut BufReader<File>, cut: &mut bool) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    lines.by_ref().take(MOST_LINE).read_until(b'\n', &mut line)?;
+    lines
+        .by_ref()
+        .take(MOST_LINE)
+        .read_until(b'\n', &mut line)?;
     if line.last() == Some(&b'\n') {
         return Ok(Some(line));
     }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Lane, Nanos, RunId};
 
-use crate::join::lane;
 use crate::Process;
+use crate::join::lane;
 
 /// How often processor use is looked at.
 const EVERY: Duration = Duration::from_millis(100);
@@ -33,9 +33,9 @@ impl Gauges {
             return;
         }
         self.looked = Some(now);
-        let memory = self.memory.is_none_or(|(before, took)| {
-            now - before >= MEMORY_EVERY.max(took * MEMORY_SHARE)
-        });
+        let memory = self
+            .memory
+            .is_none_or(|(before, took)| now - before >= MEMORY_EVERY.max(took * MEMORY_SHARE));
         let mut totals: HashMap<(RunId, GaugeKind), f64> = HashMap::new();
         let mut tell = |run, lane: Option<Lane>, what, value: Option<f64>| {
             let Some(value) = value else { return };
@@ -49,19 +49,33 @@ impl Gauges {
             tell(run, lane, GaugeKind::Cpu, self.cores(process.pid, now));
             if memory {
                 tell(run, lane, GaugeKind::Pss, proc::pss(process.pid));
-                tell(run, lane, GaugeKind::Descriptors, proc::descriptors(process.pid));
+                tell(
+                    run,
+                    lane,
+                    GaugeKind::Descriptors,
+                    proc::descriptors(process.pid),
+                );
             }
         }
         if memory {
             if let Some(shm) = proc::shared() {
-                for run in processes.iter().filter(|p| p.worker.is_none()).map(|p| p.run) {
+                for run in processes
+                    .iter()
+                    .filter(|p| p.worker.is_none())
+                    .map(|p| p.run)
+                {
                     out.push(gauge(at, run, None, GaugeKind::Shm, shm));
                 }
             }
             self.memory = Some((now, now.elapsed()));
         }
-        out.extend(totals.into_iter().map(|((run, what), value)| gauge(at, run, None, what, value)));
-        self.spent.retain(|pid, _| processes.iter().any(|p| p.pid == *pid));
+        out.extend(
+            totals
+                .into_iter()
+                .map(|((run, what), value)| gauge(at, run, None, what, value)),
+        );
+        self.spent
+            .retain(|pid, _| processes.iter().any(|p| p.pid == *pid));
     }
 
     /// Cores that a process used since the last look.
@@ -75,7 +89,11 @@ impl Gauges {
 }
 
 fn gauge(at: Nanos, run: RunId, lane: Option<Lane>, what: GaugeKind, value: f64) -> Event {
-    Event { at, run, kind: EventKind::Gauge(Box::new(Gauge { lane, what, value })) }
+    Event {
+        at,
+        run,
+        kind: EventKind::Gauge(Box::new(Gauge { lane, what, value })),
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -114,8 +132,14 @@ mod proc {
     /// What PyTorch has in /dev/shm, bytes.
     pub fn shared() -> Option<f64> {
         let files = fs::read_dir("/dev/shm").ok()?;
-        let ours = files.flatten().filter(|f| f.file_name().to_string_lossy().starts_with("torch_"));
-        Some(ours.filter_map(|f| f.metadata().ok()).map(|m| m.blocks() as f64 * 512.0).sum())
+        let ours = files
+            .flatten()
+            .filter(|f| f.file_name().to_string_lossy().starts_with("torch_"));
+        Some(
+            ours.filter_map(|f| f.metadata().ok())
+                .map(|m| m.blocks() as f64 * 512.0)
+                .sum(),
+        )
     }
 }
 

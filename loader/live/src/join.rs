@@ -81,7 +81,9 @@ impl Join {
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
         let shift = match &self.first {
             // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
-            Some(first) if (&first.boot, &first.host) != (&introduction.boot, &introduction.host) => {
+            Some(first)
+                if (&first.boot, &first.host) != (&introduction.boot, &introduction.host) =>
+            {
                 introduction.wall_ahead().saturating_sub(first.wall_ahead())
             }
             _ => 0,
@@ -119,7 +121,10 @@ impl Join {
             }
             return;
         }
-        let is_news = matches!(record, Record::Dispatch { .. } | Record::Workers { .. } | Record::Epoch { .. });
+        let is_news = matches!(
+            record,
+            Record::Dispatch { .. } | Record::Workers { .. } | Record::Epoch { .. }
+        );
         self.of_main(id, record);
         if is_news {
             self.place_all(id);
@@ -190,7 +195,8 @@ impl Join {
 
     /// The time of an instant on the clock of the first stream, as events have it.
     pub fn time_of(&self, monotonic: i64) -> Option<Nanos> {
-        self.zero.map(|zero| Nanos(monotonic.saturating_sub(zero).max(0)))
+        self.zero
+            .map(|zero| Nanos(monotonic.saturating_sub(zero).max(0)))
     }
 
     /// The processes that are being told of.
@@ -199,7 +205,11 @@ impl Join {
         for stream in self.streams.values() {
             let pid = stream.introduction.pid;
             for run in stream.runs.values() {
-                processes.push(Process { pid, run: *run, worker: None });
+                processes.push(Process {
+                    pid,
+                    run: *run,
+                    worker: None,
+                });
             }
             for crew in stream.crews.values() {
                 processes.extend(crew.running().map(|(worker, pid)| Process {
@@ -226,7 +236,13 @@ impl Join {
     }
 
     fn message(&mut self, at: Nanos, run: RunId, level: Level, text: String) {
-        let message = Message { level, text, about: None, worker: None, sample: None };
+        let message = Message {
+            level,
+            text,
+            about: None,
+            worker: None,
+            sample: None,
+        };
         self.event(at, run, EventKind::Message(Box::new(message)));
     }
 
@@ -258,12 +274,20 @@ impl Join {
         }
         let at = self.time(stream, record.at());
         match record {
-            Record::Epoch { loader, iterator, epoch, .. } => {
+            Record::Epoch {
+                loader,
+                iterator,
+                epoch,
+                ..
+            } => {
                 let Some(run) = stream.runs.get(&loader).copied() else {
                     self.lost += 1;
                     return;
                 };
-                let crew = stream.crews.entry(iterator).or_insert_with(|| Crew::new(run));
+                let crew = stream
+                    .crews
+                    .entry(iterator)
+                    .or_insert_with(|| Crew::new(run));
                 crew.begin(epoch);
                 self.event(at, run, EventKind::EpochStarted { epoch });
             }
@@ -311,22 +335,54 @@ impl Join {
                     let worker = worker as WorkerId;
                     crew.joined(worker, pid);
                     let key = (stream.introduction.host.clone(), pid);
-                    self.announced.insert(key, Place { stream: id, iterator, worker });
+                    self.announced.insert(
+                        key,
+                        Place {
+                            stream: id,
+                            iterator,
+                            worker,
+                        },
+                    );
                     let seed = seed.unwrap_or_default();
-                    let info = WorkerInfo { worker, seed, os_id: Some(pid) };
-                    self.out.push(Event { at, run, kind: EventKind::WorkerStarted(Box::new(info)) });
+                    let info = WorkerInfo {
+                        worker,
+                        seed,
+                        os_id: Some(pid),
+                    };
+                    self.out.push(Event {
+                        at,
+                        run,
+                        kind: EventKind::WorkerStarted(Box::new(info)),
+                    });
                 }
             }
-            Record::Dispatch { epoch, batch, worker, count, indices, .. } => {
+            Record::Dispatch {
+                epoch,
+                batch,
+                worker,
+                count,
+                indices,
+                ..
+            } => {
                 if let Some(worker) = worker {
                     crew.dispatched(epoch, worker, count, batch, &indices);
                 } else {
                     crew.fetching_itself(&indices);
                 }
-                self.event(at, run, EventKind::dispatched(id_of(epoch, batch), worker, indices));
+                self.event(
+                    at,
+                    run,
+                    EventKind::dispatched(id_of(epoch, batch), worker, indices),
+                );
             }
             Record::Wait { .. } => self.event(at, run, EventKind::Consumer { waiting: true }),
-            Record::Arrive { epoch, batch, how, pinned, .. } => {
+            Record::Arrive {
+                epoch,
+                batch,
+                how,
+                pinned,
+                ..
+            } => {
                 let batch = id_of(epoch, batch);
                 if let Some((start, end)) = pinned {
                     let (start, end) = (self.time(stream, start), self.time(stream, end));
@@ -340,11 +396,21 @@ impl Join {
                 };
                 self.enter(at, run, batch, stage);
             }
-            Record::Ready { epoch, batch, .. } => self.enter(at, run, id_of(epoch, batch), Stage::Ready),
-            Record::Yield { epoch, batch, .. } => self.enter(at, run, id_of(epoch, batch), Stage::Training),
-            Record::Gone { epoch, batch, .. } => self.enter(at, run, id_of(epoch, batch), Stage::Discarded),
-            Record::Pin { epoch, batch, .. } => self.enter(at, run, id_of(epoch, batch), Stage::Pinning),
-            Record::Fail { epoch, batch, text, .. } => {
+            Record::Ready { epoch, batch, .. } => {
+                self.enter(at, run, id_of(epoch, batch), Stage::Ready)
+            }
+            Record::Yield { epoch, batch, .. } => {
+                self.enter(at, run, id_of(epoch, batch), Stage::Training)
+            }
+            Record::Gone { epoch, batch, .. } => {
+                self.enter(at, run, id_of(epoch, batch), Stage::Discarded)
+            }
+            Record::Pin { epoch, batch, .. } => {
+                self.enter(at, run, id_of(epoch, batch), Stage::Pinning)
+            }
+            Record::Fail {
+                epoch, batch, text, ..
+            } => {
                 let batch = batch.map(|batch| id_of(epoch, batch));
                 self.failed(stream, iterator, at, batch, text);
             }
@@ -354,7 +420,9 @@ impl Join {
             }
             Record::Left { workers, .. } => {
                 for (worker, code) in workers {
-                    let Some(pid) = crew.left(worker) else { continue };
+                    let Some(pid) = crew.left(worker) else {
+                        continue;
+                    };
                     self.left(at, run, worker, pid, code);
                 }
             }
@@ -386,7 +454,14 @@ impl Join {
         }
     }
 
-    fn failed(&mut self, stream: &mut Stream, iterator: u32, at: Nanos, batch: Option<BatchId>, text: String) {
+    fn failed(
+        &mut self,
+        stream: &mut Stream,
+        iterator: u32,
+        at: Nanos,
+        batch: Option<BatchId>,
+        text: String,
+    ) {
         let Some(crew) = stream.crews.get_mut(&iterator) else {
             return;
         };
@@ -396,7 +471,13 @@ impl Join {
             Some(batch) => self.enter(at, run, batch, Stage::Failed),
             None => self.event(at, run, EventKind::Consumer { waiting: false }),
         }
-        let message = Message { level: Level::Error, text, about: batch, worker, sample };
+        let message = Message {
+            level: Level::Error,
+            text,
+            about: batch,
+            worker,
+            sample,
+        };
         self.event(at, run, EventKind::Message(Box::new(message)));
     }
 
@@ -414,7 +495,13 @@ impl Join {
             };
             let text = format!("Worker {worker} (process {pid}) {how}");
             let worker = Some(worker);
-            let message = Message { level: Level::Error, text, about: None, worker, sample: None };
+            let message = Message {
+                level: Level::Error,
+                text,
+                about: None,
+                worker,
+                sample: None,
+            };
             self.event(at, run, EventKind::Message(Box::new(message)));
         }
     }
@@ -424,8 +511,14 @@ impl Join {
         if self.held == 0 {
             return;
         }
-        let waits = |s: &Stream| !s.held.is_empty() && s.place.is_none_or(|place| place.stream == main);
-        let ids: Vec<StreamId> = self.streams.iter().filter(|(_, s)| waits(s)).map(|(id, _)| *id).collect();
+        let waits =
+            |s: &Stream| !s.held.is_empty() && s.place.is_none_or(|place| place.stream == main);
+        let ids: Vec<StreamId> = self
+            .streams
+            .iter()
+            .filter(|(_, s)| waits(s))
+            .map(|(id, _)| *id)
+            .collect();
         for id in ids {
             self.place_held(id);
         }
@@ -448,7 +541,9 @@ impl Join {
                 if matches!(found, Found::NotYet) {
                     break;
                 }
-                let Some(record) = stream.held.pop_front() else { break };
+                let Some(record) = stream.held.pop_front() else {
+                    break;
+                };
                 self.held -= 1;
                 self.of_worker(&mut stream, place, found, record);
             }
@@ -459,7 +554,12 @@ impl Join {
     }
 
     fn of_worker(&mut self, stream: &mut Stream, place: Place, found: Found, record: Record) {
-        let Found::Batch { run, batch, indices } = found else {
+        let Found::Batch {
+            run,
+            batch,
+            indices,
+        } = found
+        else {
             if matches!(found, Found::Never) {
                 self.lost += 1;
             }

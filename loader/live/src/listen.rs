@@ -252,7 +252,11 @@ impl Listener {
             }
         }
         connection.line.extend_from_slice(rest);
-        let most = if connection.introduced { MOST_LINE } else { MOST_FIRST };
+        let most = if connection.introduced {
+            MOST_LINE
+        } else {
+            MOST_FIRST
+        };
         if connection.line.len() > most {
             return Heard::Refused("a line of it has no end".to_owned());
         }
@@ -277,7 +281,10 @@ fn introduced(line: &[u8], token: &str) -> Result<Introduction, String> {
     let introduction = Introduction::parse(line).map_err(|e| e.to_string())?;
     // Every byte is looked at, so that the time it takes tells nothing of the token.
     let given = introduction.token.as_bytes();
-    let differs = given.iter().zip(token.as_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+    let differs = given
+        .iter()
+        .zip(token.as_bytes())
+        .fold(0, |all, (a, b)| all | (a ^ b));
     if given.len() != token.len() || differs != 0 {
         return Err("it does not know the token".to_owned());
     }

@@ -62,7 +62,11 @@ impl Program {
         started
     }
 
-    fn start_in(folder: &Path, command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
+    fn start_in(
+        folder: &Path,
+        command: &[OsString],
+        previews: u32,
+    ) -> Result<(Self, Listener), ProgramError> {
         let prepare = || -> io::Result<(Listener, String, OsString)> {
             std::fs::write(folder.join("loadscope_probe.py"), PROBE)?;
             std::fs::write(folder.join("sitecustomize.py"), SITECUSTOMIZE)?;
@@ -72,7 +76,8 @@ impl Program {
             #[cfg(not(unix))]
             let listener = Listener::tcp(token.clone())?;
             let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
-            let paths = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
+            let paths = std::iter::once(folder.to_owned())
+                .chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
             let path = std::env::join_paths(paths).map_err(io::Error::other)?;
             Ok((listener, token, path))
         };
@@ -89,9 +94,18 @@ impl Program {
             .env(variable::TO, address)
             .env(variable::TOKEN, token)
             .env(variable::PREVIEWS, previews.to_string());
-        let child = start.spawn().map_err(|e| ProgramError::Starting(name.clone(), e))?;
+        let child = start
+            .spawn()
+            .map_err(|e| ProgramError::Starting(name.clone(), e))?;
         let folder = folder.to_owned();
-        Ok((Self { child, end: None, folder }, listener))
+        Ok((
+            Self {
+                child,
+                end: None,
+                folder,
+            },
+            listener,
+        ))
     }
 
     /// Its process id.
@@ -120,11 +134,13 @@ impl Program {
         let _ = self.child.kill();
     }
 
-    /// Passes a signal on to it.
-    #[cfg(unix)]
-    pub fn signal(&mut self, number: i32) {
-        if self.ended().is_none() {
-            signal(self.child.id(), number);
+    /// Passes the signals on to it that somebody sent to us since the last call ([`take_signals`]).
+    pub fn pass_signals_on(&mut self) {
+        #[cfg(unix)]
+        while let Some(number) = signals::next() {
+            if self.ended().is_none() {
+                signal(self.child.id(), number);
+            }
         }
     }
 }
@@ -177,4 +193,87 @@ fn private_folder() -> io::Result<PathBuf> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&folder)?;
     Ok(folder)
+}
+
+/// From now on signals that ask this process to end do not end it: it ends with its program, which is asked instead
+/// ([`Program::pass_signals_on`]).
+pub fn take_signals() {
+    #[cfg(unix)]
+    signals::take();
+}
+
+/// Ends this process by a signal, as its program was ended.
+pub fn end_by(number: i32) -> ! {
+    #[cfg(unix)]
+    signals::end_by(number);
+    std::process::exit(128 + number)
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// One bit for each signal that came.
+    static CAME: AtomicU64 = AtomicU64::new(0);
+
+    const TAKEN: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+    extern "C" fn came(number: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the system hands over a description of the signal that lives as long as this call.
+        let code = unsafe { info.as_ref() }.map_or(0, |info| info.si_code);
+        // What the terminal sends (a positive code) goes to the whole group, the program included.
+        if code <= 0 {
+            CAME.fetch_or(1 << number, Ordering::Relaxed);
+        }
+    }
+
+    pub fn take() {
+        for number in TAKEN {
+            if is_ignored(number) {
+                continue;
+            }
+            // SAFETY: an all-zero sigaction is a valid one, and every field that matters is set. The handler only
+            // touches an atomic number, which is allowed in a signal handler.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = came as *const () as libc::sighandler_t;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+                libc::sigemptyset(&raw mut action.sa_mask);
+                libc::sigaction(number, &raw const action, std::ptr::null_mut());
+            }
+        }
+    }
+
+    /// Who was told to ignore a signal, by `nohup` say, has its programs ignore it as well.
+    fn is_ignored(number: libc::c_int) -> bool {
+        // SAFETY: the system fills in what an all-zero sigaction has room for.
+        unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(number, std::ptr::null(), &raw mut before) == 0
+                && before.sa_sigaction == libc::SIG_IGN
+        }
+    }
+
+    pub fn next() -> Option<libc::c_int> {
+        let number = CAME.load(Ordering::Relaxed).trailing_zeros();
+        if number >= 64 {
+            return None;
+        }
+        CAME.fetch_and(!(1 << number), Ordering::Relaxed);
+        libc::c_int::try_from(number).ok()
+    }
+
+    pub fn end_by(number: libc::c_int) {
+        // SAFETY: none of these read memory of ours, apart from a limit that lives through the call. The memory that
+        // would be dumped is not the program's.
+        unsafe {
+            let none = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            libc::signal(number, libc::SIG_DFL);
+            libc::raise(number);
+        }
+    }
 }

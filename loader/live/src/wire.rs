@@ -130,7 +130,11 @@ pub struct About {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     /// The main process knows.
-    Batch { iterator: u32, epoch: u32, batch: u32 },
+    Batch {
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
     /// The `count`-th fetch since this worker made its fetcher for the `generation`-th time; both count from 0.
     Worker { generation: u32, count: u64 },
 }
@@ -148,27 +152,115 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Record {
-    Loader { at: i64, loader: u32, about: Box<About> },
-    Epoch { at: i64, loader: u32, iterator: u32, epoch: u32 },
-    Workers { at: i64, iterator: u32, workers: Vec<(u64, Option<u64>)> },
-    Dispatch { at: i64, iterator: u32, epoch: u32, batch: u32, worker: Option<WorkerId>, count: u64, indices: Vec<u64> },
-    Wait { at: i64, iterator: u32 },
-    Arrive { at: i64, iterator: u32, epoch: u32, batch: u32, how: Arrival, pinned: Option<(i64, i64)> },
-    Ready { at: i64, iterator: u32, epoch: u32, batch: u32 },
-    Yield { at: i64, iterator: u32, epoch: u32, batch: u32 },
-    Gone { at: i64, iterator: u32, epoch: u32, batch: u32 },
-    Fail { at: i64, iterator: u32, epoch: u32, batch: Option<u32>, text: String },
-    EndEpoch { at: i64, iterator: u32, epoch: u32 },
-    Left { at: i64, iterator: u32, workers: Vec<(WorkerId, i64)> },
-    Fetcher { at: i64, generation: u32 },
-    Begin { at: i64, of: Where },
-    Collate { at: i64, of: Where },
+    Loader {
+        at: i64,
+        loader: u32,
+        about: Box<About>,
+    },
+    Epoch {
+        at: i64,
+        loader: u32,
+        iterator: u32,
+        epoch: u32,
+    },
+    Workers {
+        at: i64,
+        iterator: u32,
+        workers: Vec<(u64, Option<u64>)>,
+    },
+    Dispatch {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        worker: Option<WorkerId>,
+        count: u64,
+        indices: Vec<u64>,
+    },
+    Wait {
+        at: i64,
+        iterator: u32,
+    },
+    Arrive {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        how: Arrival,
+        pinned: Option<(i64, i64)>,
+    },
+    Ready {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Yield {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Gone {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Fail {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: Option<u32>,
+        text: String,
+    },
+    EndEpoch {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+    },
+    Left {
+        at: i64,
+        iterator: u32,
+        workers: Vec<(WorkerId, i64)>,
+    },
+    Fetcher {
+        at: i64,
+        generation: u32,
+    },
+    Begin {
+        at: i64,
+        of: Where,
+    },
+    Collate {
+        at: i64,
+        of: Where,
+    },
     Fetch(Box<Fetch>),
-    Pin { at: i64, iterator: u32, epoch: u32, batch: u32, end: i64 },
-    Content { at: i64, of: Where, fields: Vec<Field> },
-    Lost { at: i64, count: u64 },
-    Trouble { at: i64, text: String },
-    Bye { at: i64, troubles: u64 },
+    Pin {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        end: i64,
+    },
+    Content {
+        at: i64,
+        of: Where,
+        fields: Vec<Field>,
+    },
+    Lost {
+        at: i64,
+        count: u64,
+    },
+    Trouble {
+        at: i64,
+        text: String,
+    },
+    Bye {
+        at: i64,
+        troubles: u64,
+    },
 }
 
 /// How a batch came to the main process.
@@ -257,11 +349,20 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
         }
         "epoch" => {
             let (_, at, loader, iterator, epoch): (Name, _, _, _, _) = fields(text)?;
-            Record::Epoch { at, loader, iterator, epoch }
+            Record::Epoch {
+                at,
+                loader,
+                iterator,
+                epoch,
+            }
         }
         "workers" => {
             let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
-            Record::Workers { at, iterator, workers }
+            Record::Workers {
+                at,
+                iterator,
+                workers,
+            }
         }
         "dispatch" => {
             type Line = (Name, i64, u32, u32, u32, Option<WorkerId>, u64, String);
@@ -269,7 +370,15 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             // Python allows negative indices; a recording has no name for them.
             let indices = unpacked(&indices)?.into_iter().map(u64::try_from);
             let indices = indices.collect::<Result<_, _>>().unwrap_or_default();
-            Record::Dispatch { at, iterator, epoch, batch, worker, count, indices }
+            Record::Dispatch {
+                at,
+                iterator,
+                epoch,
+                batch,
+                worker,
+                count,
+                indices,
+            }
         }
         "wait" => {
             let (_, at, iterator): (Name, _, _) = fields(text)?;
@@ -279,19 +388,40 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             type Line = (Name, i64, u32, u32, u32, Arrival, String, i64, i64);
             let (_, at, iterator, epoch, batch, how, pin, start, end): Line = fields(text)?;
             let pinned = (pin == "pin").then_some((start, end));
-            Record::Arrive { at, iterator, epoch, batch, how, pinned }
+            Record::Arrive {
+                at,
+                iterator,
+                epoch,
+                batch,
+                how,
+                pinned,
+            }
         }
         "fail" => {
             let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
-            Record::Fail { at, iterator, epoch, batch, text }
+            Record::Fail {
+                at,
+                iterator,
+                epoch,
+                batch,
+                text,
+            }
         }
         "end" => {
             let (_, at, iterator, epoch): (Name, _, _, _) = fields(text)?;
-            Record::EndEpoch { at, iterator, epoch }
+            Record::EndEpoch {
+                at,
+                iterator,
+                epoch,
+            }
         }
         "left" => {
             let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
-            Record::Left { at, iterator, workers }
+            Record::Left {
+                at,
+                iterator,
+                workers,
+            }
         }
         "fetcher" => {
             let (_, at, generation): (Name, _, _) = fields(text)?;
@@ -311,14 +441,35 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
         }
         "pin" => {
             let (_, at, iterator, epoch, batch, end): (Name, _, _, _, _, _) = fields(text)?;
-            Record::Pin { at, iterator, epoch, batch, end }
+            Record::Pin {
+                at,
+                iterator,
+                epoch,
+                batch,
+                end,
+            }
         }
         "ready" | "yield" | "gone" => {
             let (_, at, iterator, epoch, batch): (Name, _, _, _, _) = fields(text)?;
             match name {
-                "ready" => Record::Ready { at, iterator, epoch, batch },
-                "yield" => Record::Yield { at, iterator, epoch, batch },
-                _ => Record::Gone { at, iterator, epoch, batch },
+                "ready" => Record::Ready {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
+                "yield" => Record::Yield {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
+                _ => Record::Gone {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
             }
         }
         "begin" | "collate" | "content" | "fetch" => read_of_fetch(name, text)?,
@@ -341,7 +492,9 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
             );
             let ((_, at, iterator, a, b), (collating, end, outcome, times, cpus, stages)): Line =
                 flat(text)?;
-            let stages = stages.into_iter().map(|(name, walls)| Ok((name, unpacked(&walls)?)));
+            let stages = stages
+                .into_iter()
+                .map(|(name, walls)| Ok((name, unpacked(&walls)?)));
             Ok(Record::Fetch(Box::new(Fetch {
                 at,
                 of: place(iterator, a, b)?,
@@ -390,11 +543,15 @@ where
 
 fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
     Ok(match iterator {
-        None => Where::Worker { generation: a, count: b },
+        None => Where::Worker {
+            generation: a,
+            count: b,
+        },
         Some(iterator) => Where::Batch {
             iterator,
             epoch: a,
-            batch: u32::try_from(b).map_err(|_| WireError("no batch has this number".to_owned()))?,
+            batch: u32::try_from(b)
+                .map_err(|_| WireError("no batch has this number".to_owned()))?,
         },
     })
 }
@@ -404,10 +561,15 @@ fn unpacked(text: &str) -> Result<Vec<i64>, WireError> {
     if text.len() > MOST_SAMPLES * 11 {
         return Err(WireError("a batch has too many samples".to_owned()));
     }
-    let bytes = STANDARD.decode(text).map_err(|e| WireError(e.to_string()))?;
+    let bytes = STANDARD
+        .decode(text)
+        .map_err(|e| WireError(e.to_string()))?;
     let (numbers, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() {
         return Err(WireError("a list of numbers is cut off".to_owned()));
     }
-    Ok(numbers.iter().map(|number| i64::from_le_bytes(*number)).collect())
+    Ok(numbers
+        .iter()
+        .map(|number| i64::from_le_bytes(*number))
+        .collect())
 }

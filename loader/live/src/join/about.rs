@@ -66,8 +66,14 @@ fn describe(about: &About, who: &Introduction) -> String {
         "" => "A dataset",
         name => name,
     };
-    let len = about.dataset_len.map(|len| format!(" of {} samples", count(len)));
+    let len = about
+        .dataset_len
+        .map(|len| format!(" of {} samples", count(len)));
     let program = Some(who.program.as_str()).filter(|p| !p.is_empty());
     let program = program.map(|p| format!(" in {p}"));
-    format!("{name}{}{}", len.unwrap_or_default(), program.unwrap_or_default())
+    format!(
+        "{name}{}{}",
+        len.unwrap_or_default(),
+        program.unwrap_or_default()
+    )
 }

@@ -12,7 +12,11 @@ const EPOCHS_KEPT: usize = 3;
 /// Where a record of a worker belongs.
 pub(super) enum Found {
     /// To a batch.
-    Batch { run: RunId, batch: BatchId, indices: Vec<u64> },
+    Batch {
+        run: RunId,
+        batch: BatchId,
+        indices: Vec<u64>,
+    },
     /// It is not about a batch.
     Nothing,
     /// The main process has not said so yet.
@@ -66,7 +70,11 @@ impl Crew {
     }
 
     pub fn end(&mut self, epoch: u32) {
-        self.ended = self.epochs.iter().position(|e| *e == epoch).map_or(self.ended, |at| at + 1);
+        self.ended = self
+            .epochs
+            .iter()
+            .position(|e| *e == epoch)
+            .map_or(self.ended, |at| at + 1);
     }
 
     pub fn joined(&mut self, worker: WorkerId, pid: u64) {
@@ -83,7 +91,14 @@ impl Crew {
         self.pids.iter().map(|(worker, pid)| (*worker, *pid))
     }
 
-    pub fn dispatched(&mut self, epoch: u32, worker: WorkerId, count: u64, batch: u32, indices: &[u64]) {
+    pub fn dispatched(
+        &mut self,
+        epoch: u32,
+        worker: WorkerId,
+        count: u64,
+        batch: u32,
+        indices: &[u64],
+    ) {
         let tasks = self.tasks.entry((epoch, worker)).or_default();
         tasks.given = tasks.given.max(count.saturating_add(1));
         tasks.by_count.insert(count, (batch, indices.to_vec()));
@@ -111,7 +126,9 @@ impl Crew {
     /// Where a record of `worker` belongs. A fetch that is over is not asked for again.
     pub fn find(&mut self, worker: WorkerId, record: &Record) -> Found {
         let (of, is_last) = match record {
-            Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => (*of, false),
+            Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {
+                (*of, false)
+            }
             Record::Fetch(fetch) => (fetch.of, true),
             _ => return Found::Nothing,
         };

@@ -1,7 +1,8 @@
 //! What a finished fetch tells.
 
 use loadscope_trace::{
-    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, RunId, SampleTiming, Stage, StageTiming, WorkerId,
+    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, RunId, SampleTiming, Stage,
+    StageTiming, WorkerId,
 };
 
 use super::{Fetch, Join, Outcome, Stream};
@@ -33,13 +34,27 @@ impl Join {
         (fetch.outcome == Outcome::Failed).then(|| {
             let began = fetch.times.len().checked_sub(1);
             let sample = began.filter(|_| fetch.collating.is_none());
-            (batch, worker, sample.and_then(|at| indices.get(at).copied()))
+            (
+                batch,
+                worker,
+                sample.and_then(|at| indices.get(at).copied()),
+            )
         })
     }
 
     /// How long each sample took, if that was measured.
-    fn timings(&self, stream: &Stream, batch: BatchId, expected: usize, fetch: &Fetch) -> Option<Fetched> {
-        let count = fetch.times.len().checked_sub(1).filter(|count| *count > 0)?;
+    fn timings(
+        &self,
+        stream: &Stream,
+        batch: BatchId,
+        expected: usize,
+        fetch: &Fetch,
+    ) -> Option<Fetched> {
+        let count = fetch
+            .times
+            .len()
+            .checked_sub(1)
+            .filter(|count| *count > 0)?;
         // Whoever draws other samples than it was told to cannot be matched with its indices.
         if expected != 0 && expected != count {
             return None;
@@ -52,7 +67,10 @@ impl Join {
             wall: took(pair),
             cpu: cpus.next(),
         });
-        let stages = fetch.stages.iter().filter(|(_, walls)| walls.len() == count);
+        let stages = fetch
+            .stages
+            .iter()
+            .filter(|(_, walls)| walls.len() == count);
         Some(Fetched {
             batch,
             samples: samples.collect(),
