@@ -8,6 +8,7 @@ mod diagnose;
 mod fixture;
 mod folder;
 mod live;
+mod loaders;
 mod machine;
 mod pictures;
 mod plots;

@@ -2,7 +2,7 @@
 
 use eframe::egui::{Key, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
-use egui_kittest::{Harness, SnapshotResults};
+use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
 use loadscope::app::App;
 use loadscope::command::{Action, Command};
 use loadscope::view::{Item, Workspace};
@@ -62,6 +62,14 @@ fn pictures_of_the_proof() {
 }
 
 #[test]
+fn the_picture_of_the_readme() {
+    let mut window = simulated(proof(), Theme::Dark, vec2(1440.0, 900.0));
+    ask(&mut window, Command::Select(Some(Item::Batch(4))));
+    let options = SnapshotOptions::new().output_path("../screenshots");
+    window.snapshot_options("diagnose", &options);
+}
+
+#[test]
 fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     assert_eq!(window.state().state.workspace, Workspace::Diagnose);
@@ -100,6 +108,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     assert_eq!(window.state().state.options.num_workers, 3);
     // What was there before stands beside it.
     until(&mut window, "samples/s");
+    until(&mut window, "How good the forecast is");
     window.snapshot("diagnose_checked");
     // The form can be taken back to what it was.
     ask(&mut window, Action::Undo.into());

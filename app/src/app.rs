@@ -12,12 +12,14 @@ use crate::diagnose::Diagnose;
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
 use crate::landmarks::Landmarks;
+use crate::loaders::Loaders;
 use crate::machine::MachineView;
 use crate::markers::Markers;
 use crate::motion::SystemMotion;
 use crate::panels::batches::BatchTable;
 use crate::panels::diagnose::DiagnoseView;
 use crate::panels::inspector::Inspector;
+use crate::panels::loaders::LoadersView;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
@@ -80,12 +82,14 @@ pub struct App {
     inspector: Inspector,
     batches: BatchTable,
     plots: Plots,
+    loaders: LoadersView,
     sampling: Sampling,
     diagnose: DiagnoseView,
     /// The recording that is being read, to compare the run with.
     comparing: Option<compare::Reading>,
     headline: Option<Headline>,
-    headline_of: u64,
+    /// Which run the headline is about, and how far that was.
+    headline_of: (u64, u64),
     headline_at: Instant,
     frame: Instant,
 }
@@ -136,11 +140,12 @@ impl App {
             inspector: Inspector::default(),
             batches: BatchTable::default(),
             plots: Plots::default(),
+            loaders: LoadersView::default(),
             sampling: Sampling::default(),
             diagnose: DiagnoseView::default(),
             comparing: None,
             headline: None,
-            headline_of: u64::MAX,
+            headline_of: (u64::MAX, 0),
             headline_at: Instant::now(),
             frame: Instant::now(),
         };
@@ -294,6 +299,7 @@ impl App {
         state.source = Source::None;
         state.watched = false;
         state.run = Run::default().into();
+        state.loaders = Loaders::default();
         state.run_number += 1;
         state.landmarks = Landmarks::default();
         state.search.start_again();
@@ -313,7 +319,7 @@ impl App {
         state.views_after.clear();
         state.notices.clear();
         state.saving = None;
-        self.headline_of = u64::MAX;
+        self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;
     }
@@ -329,7 +335,7 @@ impl App {
     }
 
     fn refresh_headline(&mut self) {
-        let events = self.state.run.events();
+        let events = (self.state.run_number, self.state.run.events());
         // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
         let flows = self.state.source == Source::Live { paused: false };
         let soon = flows && self.headline_at.elapsed() < HEADLINE;

@@ -15,7 +15,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::session::loaders::want;
 pub use load::LoadArgs;
 pub use window::Renderer;
 
@@ -38,9 +37,6 @@ pub struct WindowArgs {
     /// Draw without animations.
     #[arg(long, global = true)]
     reduce_motion: bool,
-    /// Of a recording with several loaders, show this one [default: the first that has batches]
-    #[arg(long, global = true, value_name = "N")]
-    loader: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -103,7 +99,6 @@ pub enum OnErrorArg {
 /// A sentence for the user.
 pub fn run() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
-    want(cli.window.loader);
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),

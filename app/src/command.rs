@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
-use loadscope_trace::RunOptions;
+use loadscope_trace::{RunId, RunOptions};
 
 use crate::diagnose::Check;
 use crate::landmarks::Goal;
@@ -43,6 +43,8 @@ pub enum Command {
     Pick(Option<(usize, usize)>),
     /// Run what was forecast, and see whether it comes true.
     Check(Box<Check>),
+    /// Show this loader of the session.
+    ShowLoader(RunId),
     /// Compare with this recording.
     CompareWith(PathBuf),
     /// Compare no more.
@@ -172,6 +174,8 @@ pub enum Action {
     Compare,
     /// Choose a folder of pictures.
     ChooseFolder,
+    /// How to watch a program of PyTorch's.
+    WatchProgram,
     /// Save the enlarged picture.
     SavePicture,
     /// Values of the selected batch to the clipboard.
@@ -202,6 +206,12 @@ pub enum Action {
     ShowBatches,
     /// Counters over time below the machine.
     ShowPlots,
+    /// All loaders and ranks below the machine.
+    ShowLoaders,
+    /// Show the next loader.
+    NextLoader,
+    /// Show the loader before.
+    PreviousLoader,
     /// Options on or off.
     ToggleOptions,
     /// Inspector on or off.
@@ -297,6 +307,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
+        (A::WatchProgram, "Watch a PyTorch program", "Copies the command that runs your own training script, unchanged, and shows its loaders live", None, G::File),
         (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),
         (A::CopyValues, "Copy the values", "Puts the values of the selected batch on the clipboard, one row a sample", key(Key::C), G::File),
         (A::CopyContent, "Copy the content as JSON", "Puts all that is known of the selected batch's content on the clipboard", with(SHIFT, Key::C), G::File),
@@ -312,6 +323,9 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
         (A::ShowBatches, "Batches", "A table of all batches and where their time went", key(Key::B), G::Window),
         (A::ShowPlots, "Plots", "Waiting, throughput and queues over time", key(Key::G), G::Window),
+        (A::ShowLoaders, "Loaders", "All loaders and ranks of the session, and which one holds the others up", key(Key::K), G::Window),
+        (A::NextLoader, "Next loader", "Shows the next loader or rank of the session", with(CTRL, Key::PageDown), G::Window),
+        (A::PreviousLoader, "Previous loader", "Shows the loader or rank before", with(CTRL, Key::PageUp), G::Window),
         (A::ToggleOptions, "Options", "Shows or hides the options on the left", with(CTRL, Key::B), G::Window),
         (A::ToggleInspector, "Inspector", "Shows or hides the inspector on the right", with(CTRL, Key::I), G::Window),
         (A::ToggleVariables, "Variables", "Shows or hides send_idx, rcvd_idx, task_info and workers_status beside the machine", key(Key::V), G::Window),

@@ -14,6 +14,7 @@ pub mod format;
 pub mod headline;
 pub mod history;
 pub mod landmarks;
+pub mod loaders;
 pub mod machine;
 pub mod markers;
 pub mod motion;

@@ -10,20 +10,20 @@ use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
-use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
+use loadscope_trace::{Event, LogError, Run, RunOptions};
 
 use crate::landmarks::Landmarks;
+use crate::loaders::Loaders;
 
 mod file;
 pub mod foretell;
-pub mod loaders;
 mod outgoing;
 mod recorder;
 mod simulator;
 mod watch;
 
-use file::write_copy;
-pub use file::{look, read_run, refusal};
+use file::{Source, write_copy};
+pub use file::{look, read_fleet, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
@@ -41,9 +41,11 @@ pub enum Update {
     Loading(f32),
     /// A file has been read.
     Loaded {
-        /// What was in it.
+        /// The loader that is shown.
         run: Box<Run>,
-        /// What can be jumped to in it.
+        /// The others that were in it.
+        loaders: Box<Loaders>,
+        /// What can be jumped to in the one that is shown.
         landmarks: Box<Landmarks>,
         /// True if it ends in the middle.
         cut: bool,
@@ -55,8 +57,6 @@ pub enum Update {
         /// What can be jumped to in it.
         landmarks: Box<Landmarks>,
     },
-    /// The loaders of a program that was watched; one of them was shown.
-    Loaders(loaders::Chosen),
     /// Nothing more will come. The sentence says what ended it, if it was an error.
     Ended(Option<String>),
     /// The recording was saved.
@@ -174,17 +174,19 @@ impl Session {
                 Arc::clone(&wake),
             );
             move || {
-                let end = match read_run(&path, |share| {
+                let end = match read_fleet(&path, |share| {
                     let _ = out.send(Update::Loading(share));
                     wake();
                     !cancel.load(Ordering::Acquire)
                 }) {
                     // What was read so far is not the recording.
                     Ok(_) if cancel.load(Ordering::Acquire) => None,
-                    Ok((run, cut)) => {
+                    Ok((fleet, cut)) => {
+                        let (loaders, run) = Loaders::of(fleet, None);
                         let _ = out.send(Update::Loaded {
                             landmarks: Box::new(Landmarks::of(&run)),
                             run: Box::new(run),
+                            loaders: Box::new(loaders),
                             cut,
                         });
                         None
@@ -244,13 +246,14 @@ impl Session {
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = unbounded();
         let log = SharedLog::default();
+        let seen = matches!(record, Record::Memory);
         let outgoing = Outgoing::new(
             record,
             Arc::clone(&log),
             to_window.clone(),
             Arc::clone(&wake),
         )?;
-        watched.follow(outgoing)?;
+        watched.follow(outgoing, seen)?;
         Ok(Self {
             updates,
             origin: Origin::Program {
@@ -313,15 +316,12 @@ impl Session {
 
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path) {
-        let source: Box<dyn FnOnce() -> Result<LogReader, LogError> + Send> = match &self.origin {
+        let source = match &self.origin {
             Origin::Engine { log, .. } | Origin::Program { log, .. } => {
                 let bytes = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Box::new(|| LogReader::new(std::io::Cursor::new(bytes)))
+                Source::Memory(bytes)
             }
-            Origin::File { path, .. } => {
-                let from = path.clone();
-                Box::new(move || LogReader::open(&from))
-            }
+            Origin::File { path, .. } => Source::File(path.clone()),
         };
         let (path, out, wake) = (
             path.to_owned(),
@@ -329,7 +329,7 @@ impl Session {
             Arc::clone(&self.wake),
         );
         let job = move || {
-            let update = match source().and_then(|reader| write_copy(reader, &path)) {
+            let update = match write_copy(source, &path) {
                 Ok(()) => Update::Saved(path),
                 Err(e) => Update::NotSaved(format!(
                     "The recording was not saved to {}: {e}",

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnose::Diagnose;
 use crate::history::History;
 use crate::landmarks::{Goal, Landmarks};
+use crate::loaders::Loaders;
 use crate::markers::Markers;
 use crate::palette::Palette;
 use crate::prefs::Motion;
@@ -102,6 +103,8 @@ pub enum Lower {
     Batches,
     /// Counters over time.
     Plots,
+    /// All loaders of the session.
+    Loaders,
 }
 
 /// Everything the window shows.
@@ -113,6 +116,8 @@ pub struct State {
     pub watched: bool,
     /// What is known of the run; empty while there is none.
     pub run: Shared<Run>,
+    /// The other loaders of the session.
+    pub loaders: Loaders,
     /// The form.
     pub options: RunOptions,
     /// What was changed in the form.

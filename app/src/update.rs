@@ -14,6 +14,7 @@ use crate::view::{Cursor, Workspace};
 
 mod find;
 mod lanes;
+pub(crate) mod loader;
 mod look;
 mod possible;
 mod travel;
@@ -128,6 +129,7 @@ fn change(state: &mut State, command: Command) {
         Command::Sampling(choice) => state.sampling = choice,
         Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.diagnose.picked = place,
+        Command::ShowLoader(id) => loader::show(state, id),
         Command::StopComparing => state.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
         Command::UseFolder(path) => {
@@ -201,6 +203,9 @@ fn edit(state: &mut State, options: RunOptions) {
     }
 }
 
+/// What one types to watch a program.
+pub const WATCH: &str = "loadscope watch -- python train.py";
+
 fn act(state: &mut State, action: Action) -> Option<Effect> {
     use Action as A;
     match action {
@@ -212,6 +217,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Compare => return Some(Effect::AskCompare),
         A::Save => return Some(Effect::AskSave),
         A::ChooseFolder => return Some(Effect::AskFolder),
+        A::WatchProgram => {
+            state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
+            return Some(Effect::Copy(WATCH.to_owned()));
+        }
         A::SavePicture => return Picture::enlarged(state).map(Effect::AskPicture),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
             return clipboard::text(state, action).map(Effect::Copy);
@@ -260,6 +269,16 @@ fn show(state: &mut State, action: Action) -> bool {
         Action::ShowTimeline => state.lower = Lower::Timeline,
         Action::ShowBatches => state.lower = Lower::Batches,
         Action::ShowPlots => state.lower = Lower::Plots,
+        Action::ShowLoaders => {
+            state.workspace = Workspace::Debug;
+            state.lower = Lower::Loaders;
+        }
+        Action::NextLoader | Action::PreviousLoader => {
+            let forwards = action == Action::NextLoader;
+            if let Some(id) = state.loaders.neighbour(forwards) {
+                loader::show(state, id);
+            }
+        }
         Action::ToggleOptions => state.options_open = !state.options_open,
         Action::ToggleInspector => state.inspector_open = !state.inspector_open,
         Action::ToggleVariables => state.variables_open = !state.variables_open,

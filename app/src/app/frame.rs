@@ -6,12 +6,21 @@ use super::App;
 use crate::command::{Action, Command};
 use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
+use crate::panels::loaders::LoadersView;
 use crate::panels::plots::Plots;
 use crate::panels::{help, messages, notices, options, palette, search, status, toolbar, welcome};
 use crate::state::{Lower, Source, Splits, State};
 use crate::theme::Palette;
 use crate::timeline::Timeline;
 use crate::view::Workspace;
+
+/// What can be below the machine.
+struct Below<'a> {
+    timeline: &'a mut Timeline,
+    batches: &'a mut BatchTable,
+    plots: &'a mut Plots,
+    loaders: &'a mut LoadersView,
+}
 
 impl App {
     /// Everything in the window; returns what was asked for.
@@ -75,9 +84,12 @@ impl App {
                     state,
                     &mut sizes,
                     &mut self.machine,
-                    &mut self.timeline,
-                    &mut self.batches,
-                    &mut self.plots,
+                    &mut Below {
+                        timeline: &mut self.timeline,
+                        batches: &mut self.batches,
+                        plots: &mut self.plots,
+                        loaders: &mut self.loaders,
+                    },
                 ));
             } else {
                 commands.extend(welcome::show(ui, state));
@@ -118,9 +130,7 @@ impl App {
         state: &State,
         sizes: &mut Splits,
         machine: &mut MachineView,
-        timeline: &mut Timeline,
-        batches: &mut BatchTable,
-        plots: &mut Plots,
+        below: &mut Below<'_>,
     ) -> Vec<Command> {
         let mut commands = Vec::new();
         let palette = Palette::of(ui);
@@ -158,9 +168,10 @@ impl App {
             .frame(Frame::NONE.fill(palette.canvas))
             .show(ui, |ui| {
                 commands.extend(match state.lower {
-                    Lower::Timeline => timeline.show(ui, state),
-                    Lower::Batches => batches.show(ui, state),
-                    Lower::Plots => plots.show(ui, state),
+                    Lower::Batches => below.batches.show(ui, state),
+                    Lower::Plots => below.plots.show(ui, state),
+                    Lower::Loaders if state.loaders.are_many() => below.loaders.show(ui, state),
+                    Lower::Timeline | Lower::Loaders => below.timeline.show(ui, state),
                 });
             });
         commands

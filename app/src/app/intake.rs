@@ -8,6 +8,7 @@ use super::App;
 use crate::prefs::Prefs;
 use crate::session::Update;
 use crate::state::Source;
+use crate::update::loader;
 use crate::view::Cursor;
 
 /// Events are taken in for at most so long a frame.
@@ -33,9 +34,11 @@ impl App {
     fn take_in(&mut self, update: Update) {
         match update {
             Update::Events(events) => {
-                let run: &mut Run = &mut self.state.run;
+                let state = &mut self.state;
                 for event in &events {
-                    run.apply(event);
+                    if state.loaders.apply(&mut state.run, event) {
+                        loader::forget(state);
+                    }
                 }
             }
             Update::Loading(share) => {
@@ -45,10 +48,12 @@ impl App {
             }
             Update::Loaded {
                 run,
+                loaders,
                 landmarks,
                 cut,
             } => {
                 self.state.landmarks = *landmarks;
+                self.state.loaders = *loaders;
                 self.loaded(*run, cut);
             }
             Update::Simulated { run, landmarks } => {
@@ -70,8 +75,6 @@ impl App {
                 self.complain(text);
             }
             Update::Failed(text) => self.complain(text),
-            // The run says itself which others there were.
-            Update::Loaders(_) => {}
         }
     }
 

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use clap::Args;
-use loadscope_trace::plural;
+use loadscope_trace::{Event, EventKind, plural};
 
 use super::WindowArgs;
 use super::window;
-use crate::session::loaders::Chosen;
 use crate::session::{End, PROBE, Record, Session, Update, Watched, end_by, take_signals};
 
 /// A program and how it is recorded.
@@ -63,9 +62,8 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     match complaint {
         Some(text) => eprintln!("loadscope: {text}"),
         None => {
-            let batches: u64 = seen.loaders().values().map(|l| l.batches).sum();
-            let loaders = plural(seen.loaders().len() as u64, "loader", "loaders");
-            let batches = plural(batches, "batch", "batches");
+            let loaders = plural(seen.loaders, "loader", "loaders");
+            let batches = plural(seen.batches, "batch", "batches");
             eprintln!("loadscope: {loaders}, {batches} in {}", path.display());
         }
     }
@@ -100,13 +98,30 @@ pub fn probe() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Hears a session to its end: the loaders that there were, and what there is to complain of.
-fn follow(session: &Session) -> (Chosen, Option<String>) {
-    let mut seen = Chosen::new();
+/// What was recorded.
+#[derive(Default)]
+struct Seen {
+    loaders: u64,
+    batches: u64,
+}
+
+impl Seen {
+    fn note(&mut self, event: &Event) {
+        match event.kind {
+            EventKind::RunStarted(_) => self.loaders += 1,
+            EventKind::Dispatched(_) => self.batches += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Hears a session to its end: what was recorded, and what there is to complain of.
+fn follow(session: &Session) -> (Seen, Option<String>) {
+    let mut seen = Seen::default();
     let mut complaint = None;
     for update in &session.updates {
         match update {
-            Update::Loaders(loaders) => seen = loaders,
+            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
             Update::Failed(text) => eprintln!("loadscope: {text}"),
             Update::Ended(text) => {
                 complaint = text;

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn strips_share_one_scale_and_add_up() {
         let slow = RunOptions {
-            dataset: "synthetic:len=48,cost_ms=20".to_owned(),
+            dataset: "synthetic:len=400,cost_ms=20".to_owned(),
             batch_size: Some(2),
             num_workers: 1,
             step_ms: 10.0,

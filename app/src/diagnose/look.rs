@@ -1,7 +1,7 @@
 //! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
 
 use loadscope_trace::{
-    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, Survey, WorkerId,
+    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, Stage, Survey, WorkerId,
 };
 
 use crate::background::{Progress, Unwanted};
@@ -81,6 +81,8 @@ pub struct SlowSample {
     pub waited: String,
     /// How long it took.
     pub took: String,
+    /// When its batch was handed out, or the end.
+    pub until: Nanos,
 }
 
 impl Look {
@@ -108,6 +110,7 @@ impl Look {
             },
             waited: survey.say(s.waited),
             took: survey.say(s.wall),
+            until: run.entered(s.row, Stage::Training).unwrap_or(run.end()),
         });
         Ok(Self {
             total: survey.total(),

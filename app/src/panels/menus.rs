@@ -16,7 +16,7 @@ const MENUS: &[Menu] = {
     const fn s(action: Action) -> Option<Action> { Some(action) }
     &[
         ("File", &[
-            s(A::RunDemo), s(A::Open), s(A::ChooseFolder), None,
+            s(A::RunDemo), s(A::Open), s(A::ChooseFolder), s(A::WatchProgram), None,
             s(A::Save), s(A::Compare), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
@@ -41,7 +41,8 @@ const MENUS: &[Menu] = {
         ]),
         ("View", &[
             s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
-            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), None,
+            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowLoaders),
+            s(A::NextLoader), s(A::PreviousLoader), None,
             s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
             s(A::ViewBack), s(A::ViewForward), None,

@@ -5,6 +5,7 @@ use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Role, Ui, Wid
 
 use crate::command::{Action, Command};
 use crate::headline::Headline;
+use crate::loaders::name;
 use crate::panels::signs::Sign;
 use crate::panels::{menus, transport};
 use crate::state::{Lower, State};
@@ -159,13 +160,45 @@ fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Comma
 pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal(|ui| {
+        let are_many = state.loaders.are_many();
+        // What there is no second of is shown as if it had not been asked for.
+        let shown = match state.lower {
+            Lower::Loaders if !are_many => Lower::Timeline,
+            lower => lower,
+        };
         for (action, lower) in [
             (Action::ShowTimeline, Lower::Timeline),
             (Action::ShowBatches, Lower::Batches),
             (Action::ShowPlots, Lower::Plots),
+            (Action::ShowLoaders, Lower::Loaders),
         ] {
-            toggle(ui, action, state.lower == lower, &mut commands);
+            if lower != Lower::Loaders || are_many {
+                toggle(ui, action, shown == lower, &mut commands);
+            }
+        }
+        if are_many {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                chooser(ui, state, &mut commands);
+            });
         }
     });
     commands
+}
+
+/// Chooses which loader of the session is shown.
+fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let all = state.loaders.all(&state.run);
+    let shown = state.loaders.shown();
+    let combo = egui::ComboBox::from_id_salt("loader")
+        .selected_text(name(&state.run.info))
+        .width(160.0);
+    let response = combo.show_ui(ui, |ui| {
+        for (id, run) in all {
+            if ui.selectable_label(id == shown, name(&run.info)).clicked() && id != shown {
+                commands.push(Command::ShowLoader(id));
+            }
+        }
+    });
+    let tip = "Which loader of the session is shown";
+    response.response.on_hover_text(tip);
 }

@@ -1,17 +1,18 @@
 //! Recordings on disk.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use loadscope_live::folder;
 use loadscope_trace::{
-    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos,
+    Compression, Event, EventKind, Fleet, Level, LogError, LogReader, LogWriter, Message, Nanos,
     ReadOutcome, Run, RunId, read_log,
 };
 
-use super::loaders::Chosen;
+use crate::loaders::Loaders;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &LogError) -> String {
@@ -25,19 +26,28 @@ pub fn refusal(path: &Path, error: &LogError) -> String {
 /// Events that go from the thread that reads to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
-/// Reads a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
+/// Reads the loader of a recording that is looked at first; see [`read_fleet`].
+///
+/// # Errors
+/// If the file is no recording or is damaged.
+pub fn read_run(path: &Path, progress: impl FnMut(f32) -> bool) -> Result<(Run, bool), LogError> {
+    let (fleet, cut) = read_fleet(path, progress)?;
+    let (_, run) = Loaders::of(fleet, None);
+    Ok((run, cut))
+}
+
+/// Reads all loaders of a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
 /// each has a thread.
 ///
 /// # Errors
 /// If the file is no recording or is damaged.
-pub fn read_run(
+pub fn read_fleet(
     path: &Path,
     mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Run, bool), LogError> {
+) -> Result<(Fleet, bool), LogError> {
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
-    let mut run = Run::default();
+    let mut fleet = Fleet::default();
     let mut told = Instant::now();
-    let mut chosen = Chosen::new();
     let outcome = std::thread::scope(|threads| {
         let (sender, chunks) = crossbeam_channel::bounded(8);
         let reader = std::thread::Builder::new()
@@ -49,9 +59,7 @@ pub fn read_run(
                 cause,
             })?;
         for (events, bytes) in &chunks {
-            for event in events {
-                chosen.take(event, &mut |event| run.apply(&event));
-            }
+            events.iter().for_each(|event| fleet.apply(event));
             if told.elapsed() >= Duration::from_millis(50) {
                 told = Instant::now();
                 if !progress((bytes as f64 / size as f64) as f32) {
@@ -66,12 +74,13 @@ pub fn read_run(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })?;
-    chosen.finish().iter().for_each(|event| run.apply(event));
     if outcome.late > 0 {
-        run.apply(&late(run.end(), outcome.late));
+        let first = fleet.runs().next();
+        let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+        fleet.apply(&late(id, end, outcome.late));
     }
-    run.shrink_to_fit();
-    Ok((run, outcome.cut))
+    fleet.shrink_to_fit();
+    Ok((fleet, outcome.cut))
 }
 
 /// Reads events for as long as somebody takes them.
@@ -129,8 +138,16 @@ pub fn look(path: &Path) -> Result<(), LogError> {
     LogReader::open(path).map(drop)
 }
 
+/// What is copied.
+pub(super) enum Source {
+    /// A log in memory.
+    Memory(Vec<u8>),
+    /// A recording, or a folder of streams.
+    File(PathBuf),
+}
+
 /// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError> {
+pub(super) fn write_copy(source: Source, path: &Path) -> Result<(), LogError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
@@ -140,8 +157,25 @@ pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError>
             cause,
         })?;
         let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        for event in reader {
-            log.write(&event?)?;
+        match source {
+            Source::Memory(bytes) => {
+                for event in LogReader::new(Cursor::new(bytes))? {
+                    log.write(&event?)?;
+                }
+            }
+            Source::File(from) if from.is_dir() => {
+                let mut written = Ok(());
+                read_events(&from, |event, _| {
+                    written = log.write(&event);
+                    written.is_ok()
+                })?;
+                written?;
+            }
+            Source::File(from) => {
+                for event in LogReader::open(&from)? {
+                    log.write(&event?)?;
+                }
+            }
         }
         log.finish()?;
         std::fs::rename(&part, path).map_err(|cause| LogError::Open {
@@ -156,10 +190,10 @@ pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError>
 }
 
 /// Says that events came too late to be put in their place.
-pub(super) fn late(at: Nanos, count: u64) -> Event {
+pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     Event {
         at,
-        run: RunId(0),
+        run,
         kind: EventKind::Message(Box::new(Message {
             level: Level::Warning,
             text: format!("{count} events came late and are shown later than they happened"),

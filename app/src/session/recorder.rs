@@ -108,7 +108,7 @@ impl Pump {
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
         let now = self.run.control.now();
         if self.sorter.late() > 0 {
-            rest.push(late(now, self.sorter.late()));
+            rest.push(late(RunId(0), now, self.sorter.late()));
         }
         let count = self.run.dropped();
         if count > 0 {

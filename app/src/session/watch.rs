@@ -10,12 +10,14 @@ use loadscope_live::{End, Gauges, Join, Listener, Program, ProgramError};
 use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId, Sorter};
 
 use super::file::late;
-use super::loaders::Chosen;
 use super::outgoing::Outgoing;
 use super::{SessionError, Update};
 
-/// How long what a process says may be on its way.
-const STRAGGLERS: Nanos = Nanos(100_000_000);
+/// How long what a process says may be on its way, when somebody looks at it meanwhile.
+const STRAGGLERS: Nanos = Nanos(150_000_000);
+
+/// The same when nobody does: a machine that is very busy may let a process wait for long.
+const STRAGGLERS_UNSEEN: Nanos = Nanos(1_000_000_000);
 
 /// How often the sockets are looked at. Nobody waits at them: a process that tells something would have to wake us.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
@@ -80,7 +82,7 @@ impl Watched {
     }
 
     /// Follows the program in a thread of its own.
-    pub(super) fn follow(&self, outgoing: Outgoing) -> Result<(), SessionError> {
+    pub(super) fn follow(&self, outgoing: Outgoing, seen: bool) -> Result<(), SessionError> {
         let started = self.0.started.lock();
         let started = started.unwrap_or_else(PoisonError::into_inner).take();
         let Some((program, listener)) = started else {
@@ -90,9 +92,8 @@ impl Watched {
             program,
             listener,
             join: Join::default(),
-            sorter: Sorter::new(STRAGGLERS),
+            sorter: Sorter::new(if seen { STRAGGLERS } else { STRAGGLERS_UNSEEN }),
             gauges: Gauges::default(),
-            chosen: Chosen::new(),
             outgoing,
             newest: Nanos::ZERO,
             shared: Arc::clone(&self.0),
@@ -111,7 +112,6 @@ struct Pump {
     join: Join,
     sorter: Sorter,
     gauges: Gauges,
-    chosen: Chosen,
     outgoing: Outgoing,
     newest: Nanos,
     shared: Arc<Inner>,
@@ -169,7 +169,7 @@ impl Pump {
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
         let at = rest.last().map_or(self.newest, |event| event.at);
         if self.sorter.late() > 0 {
-            rest.push(late(at, self.sorter.late()));
+            rest.push(late(RunId(0), at, self.sorter.late()));
         }
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
@@ -177,10 +177,6 @@ impl Pump {
             rest.push(warning(at, text));
         }
         self.pass_on(rest);
-        let last = self.chosen.finish();
-        self.outgoing.show(last);
-        self.outgoing
-            .tell(Update::Loaders(std::mem::take(&mut self.chosen)));
         self.outgoing.close();
         let complaint = (self.join.loaders() == 0).then(|| nothing_seen().to_owned());
         self.outgoing.tell(Update::Ended(complaint));
@@ -198,12 +194,8 @@ impl Pump {
             self.newest = last.at;
         }
         self.outgoing.write(&mut events);
-        let mut shown = Vec::with_capacity(events.len());
-        for event in events {
-            self.chosen.take(event, &mut |event| shown.push(event));
-        }
         if !self.shared.away.load(Ordering::Acquire) {
-            self.outgoing.show(shown);
+            self.outgoing.show(events);
         }
     }
 }

@@ -70,6 +70,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             clipboard::has_text(state, action),
             "There is nothing to copy: select a batch",
         ),
+        A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
+            state.loaders.are_many(),
+            "This session has one loader",
+        )),
         A::Search | A::ToggleInspector | A::Compare => no_run,
         A::ShowMessages => no_run,
         _ => no_steps_for(state, action, no_steps),

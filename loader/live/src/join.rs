@@ -148,10 +148,9 @@ impl Join {
         };
         // What a worker said may come before what its main process says of it.
         stream.closed = true;
-        if !stream.held.is_empty() && self.streams.len() > 1 {
+        if !stream.held.is_empty() {
             return;
         }
-        self.drop_held(id);
         let Some(mut stream) = self.streams.remove(&id) else {
             return;
         };

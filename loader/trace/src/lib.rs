@@ -28,6 +28,7 @@ mod counter;
 mod error;
 mod event;
 mod findings;
+pub mod fleet;
 mod id;
 mod lane;
 mod log;
@@ -59,6 +60,7 @@ pub use event::{
 pub use findings::{
     Change, Diagnosis, Evidence, Finding, Forecast, Glance, Severity, Survey, Verdict,
 };
+pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, read_log};

@@ -7,7 +7,8 @@ use crate::command::Command;
 use crate::diagnose::look::{Look, Part};
 use crate::panels::rows::{Cell, Marks, button, remark, row, section};
 use crate::theme::{Palette, size, words};
-use crate::view::Item;
+
+use super::slowest::look_at;
 
 /// Height of the bar.
 const BAR: f32 = 24.0;
@@ -103,7 +104,7 @@ fn line(ui: &mut Ui, part: &Part, commands: &mut Vec<Command>) {
                 wait.id
             );
             if button(ui, &cells, marks).on_hover_text(tip).clicked() {
-                commands.push(Command::Select(Some(Item::Batch(wait.row))));
+                look_at(wait.row, wait.end, commands);
             }
         }
         None => {

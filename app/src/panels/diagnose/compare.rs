@@ -1,10 +1,11 @@
 //! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
 
-use eframe::egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use eframe::egui::{Label, RichText, Role, Sense, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
 use crate::diagnose::compared::{Compared, Strip};
 use crate::panels::rows::{Cell, Marks, remark, row, section_with};
+use crate::panels::strip;
 use crate::report::compare::Outcome;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
@@ -119,21 +120,7 @@ fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
                 .color(weak),
         );
     });
-    let size = vec2(ui.available_width(), STRIP);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let response = strip::show(ui, STRIP, &strip.parts, Sense::hover());
     response
         .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}, {}", strip.total)));
-    let painter = ui.painter();
-    painter.rect_filled(rect, 0.0, palette.panel);
-    let width = rect.width() / strip.parts.len().max(1) as f32;
-    for (k, (trains, waits)) in strip.parts.iter().enumerate() {
-        let left = rect.left() + width * k as f32;
-        let mut below = rect.bottom();
-        for (share, colour) in [(trains, palette.step), (waits, palette.stall)] {
-            let top = below - rect.height() * share;
-            let bar = Rect::from_min_max(pos2(left, top), pos2(left + width, below));
-            painter.rect_filled(bar, 0.0, colour);
-            below = top;
-        }
-    }
 }

@@ -47,10 +47,10 @@ fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command
             ui.add(Label::new(text).wrap());
             let remedy = RichText::new(&finding.remedy).color(palette.weak);
             ui.add(Label::new(remedy).wrap());
-            if let Some((name, target)) = target(state, &finding.evidence) {
-                if ui.link(name).clicked() {
-                    commands.extend(target);
-                }
+            if let Some((name, target)) = target(state, &finding.evidence)
+                && ui.link(name).clicked()
+            {
+                commands.extend(target);
             }
         });
     });

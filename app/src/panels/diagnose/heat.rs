@@ -14,7 +14,7 @@ use crate::session::forecast::Forecast;
 use crate::theme::{Palette, mono, size, space, words};
 
 /// Height of a cell.
-const CELL: f32 = 26.0;
+const CELL: f32 = 28.0;
 /// Width of the names of the rows.
 const NAMES: f32 = 24.0;
 /// Height of the names of the columns.
@@ -89,20 +89,16 @@ fn place(ui: &Ui, what_if: &WhatIf, cell: Rect, forecast: &Forecast, is_picked: 
     let painter = ui.painter();
     painter.rect_filled(cell, 2.0, fill);
     let share = format!("{:.0}", forecast.waited_share() * 100.0);
-    painter.text(
-        cell.center(),
-        Align2::CENTER_CENTER,
-        share,
-        mono(size::SMALL),
-        ink,
-    );
+    // Marks stand below the number, so that it can be read in a narrow place, too.
     let marks = Marks::of(what_if, forecast);
-    let mut x = cell.right() - 6.0;
-    for (is, mark) in marks.each() {
-        if is {
-            mark.paint(painter, pos2(x, cell.top() + 6.0), ink);
-            x -= 9.0;
-        }
+    let count = marks.each().iter().filter(|(is, _)| *is).count();
+    let middle = cell.center() - vec2(0.0, if count > 0 { 5.0 } else { 0.0 });
+    let font = mono(size::SMALL);
+    painter.text(middle, Align2::CENTER_CENTER, share, font, ink);
+    let mut x = cell.center().x - 4.5 * (count as f32 - 1.0);
+    for (_, mark) in marks.each().into_iter().filter(|(is, _)| *is) {
+        mark.paint(painter, pos2(x, cell.center().y + 7.0), ink);
+        x += 9.0;
     }
     if is_picked {
         let stroke = Stroke::new(2.0, palette.text);

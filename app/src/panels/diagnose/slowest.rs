@@ -1,13 +1,14 @@
 //! What was waited for longest: batches and samples.
 
 use eframe::egui::Ui;
+use loadscope_trace::Nanos;
 
 use crate::command::Command;
 use crate::diagnose::look::Look;
 use crate::panels::rows::{Cell, Marks, button, row, section};
 use crate::state::State;
 use crate::theme::Palette;
-use crate::view::Item;
+use crate::view::{Cursor, Item};
 
 /// Widths of the columns.
 const NAME: f32 = 130.0;
@@ -40,7 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
                 Cell::number(wait.time.as_str(), NUMBER),
             ];
             if button(ui, &cells, Marks::default()).clicked() {
-                commands.push(Command::Select(Some(Item::Batch(wait.row))));
+                look_at(wait.row, wait.end, commands);
             }
         }
     }
@@ -66,7 +67,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
                 Cell::number(sample.waited.as_str(), NUMBER),
             ];
             if button(ui, &cells, Marks::default()).clicked() {
-                commands.push(Command::Select(Some(Item::Batch(sample.row))));
+                look_at(sample.row, sample.until, commands);
             }
         }
     }
@@ -78,4 +79,10 @@ fn chosen(cell: Cell, state: &State, row: usize, palette: &Palette) -> Cell {
         Some(Item::Batch(selected)) if selected == row => cell.strong(palette),
         _ => cell,
     }
+}
+
+/// Selects a batch as it was when the trainer got it.
+pub fn look_at(row: usize, at: Nanos, commands: &mut Vec<Command>) {
+    commands.push(Command::Select(Some(Item::Batch(row))));
+    commands.push(Command::Cursor(Cursor::At(at)));
 }

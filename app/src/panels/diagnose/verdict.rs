@@ -10,6 +10,7 @@ use crate::theme::{Palette, heading, size, space};
 use crate::view::Item;
 
 use super::findings::go_to;
+use super::slowest::look_at;
 
 /// Width of the bar beside it.
 const BAR: f32 = 4.0;
@@ -36,11 +37,9 @@ pub fn show(ui: &mut Ui, look: &Look, what_if: Option<&WhatIf>, commands: &mut V
                 let label = Label::new(text).wrap().sense(Sense::click());
                 let response = ui.add(label).on_hover_text("Shows it in the timeline");
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, cause.as_str()));
-                if response.clicked() {
-                    match look.waits.first() {
-                        Some(wait) => go_to(Item::Batch(wait.row), commands),
-                        None => {}
-                    }
+                if let Some(wait) = look.waits.first().filter(|_| response.clicked()) {
+                    look_at(wait.row, wait.end, commands);
+                    go_to(Item::Batch(wait.row), commands);
                 }
             }
             if let Some(outlook) = what_if.and_then(WhatIf::sentence) {

@@ -32,7 +32,10 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
                     "Forecasts are made once the run has ended, or while it is paused",
                 );
             }
-            None => progress(ui, asker.share().unwrap_or_default()),
+            None => {
+                remark(ui, "Forecasting other settings");
+                progress(ui, asker.share().unwrap_or_default());
+            }
         }
         // What made it impossible can be taken back.
         if state.diagnose.base.is_some() && ui.button("As it was recorded").clicked() {
@@ -91,9 +94,9 @@ fn detail(
     let took = what_if.recorded.time();
     let change = forecast.time.as_secs_f64() / took.as_secs_f64().max(1e-9) - 1.0;
     let change = match change {
-        c if c.abs() < 0.005 => "as long as recorded".to_owned(),
-        c if c < 0.0 => format!("{} less than recorded", percent(-c)),
-        c => format!("{} more than recorded", percent(c)),
+        c if c.abs() < 0.005 => "as recorded".to_owned(),
+        c if c < 0.0 => format!("{} less", percent(-c)),
+        c => format!("{} more", percent(c)),
     };
     let say = |time: Nanos| time.beside(took);
     fact(

@@ -1,0 +1,241 @@
+//! Several runs of one session: the loaders of a program, and those of its ranks, on one clock.
+
+use crate::{Activity, Event, Glance, Lane, Nanos, Run, RunId};
+
+/// All runs of a session, by the id that their events carry.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    /// In the order of their ids.
+    runs: Vec<(RunId, Run)>,
+    /// Position of the one that the last event was about: the next one is mostly about the same.
+    last: usize,
+}
+
+impl Fleet {
+    /// Takes an event in. Runs come with the first event that carries their id.
+    pub fn apply(&mut self, event: &Event) {
+        if self
+            .runs
+            .get(self.last)
+            .is_none_or(|(id, _)| *id != event.run)
+        {
+            self.last = match self.runs.binary_search_by_key(&event.run, |(id, _)| *id) {
+                Ok(at) => at,
+                Err(at) => {
+                    self.runs.insert(at, (event.run, Run::default()));
+                    at
+                }
+            };
+        }
+        if let Some((_, run)) = self.runs.get_mut(self.last) {
+            run.apply(event);
+        }
+    }
+
+    /// All runs, by id.
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = (RunId, &Run)> {
+        self.runs.iter().map(|(id, run)| (*id, run))
+    }
+
+    /// A run.
+    pub fn get(&self, id: RunId) -> Option<&Run> {
+        let at = self.runs.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.runs.get(at).map(|(_, run)| run)
+    }
+
+    /// Gives back what was reserved for more events.
+    pub fn shrink_to_fit(&mut self) {
+        self.runs
+            .iter_mut()
+            .for_each(|(_, run)| run.shrink_to_fit());
+    }
+
+    /// The run to look at first: of those that loaded batches the one whose trainer waited longest, otherwise the first.
+    pub fn foremost(&self) -> Option<RunId> {
+        let loaded = self.runs.iter().filter(|(_, r)| !r.batches().is_empty());
+        let foremost = loaded.max_by_key(|(id, run)| (run.waited(), std::cmp::Reverse(*id)));
+        foremost.or(self.runs.first()).map(|(id, _)| *id)
+    }
+
+    /// All runs, to be kept one by one.
+    pub fn into_runs(self) -> Vec<(RunId, Run)> {
+        self.runs
+    }
+}
+
+/// From the first epoch of any of `runs` to their last event.
+pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
+    let of = |run: &Run| Some((run.epochs().first()?.start, run.end()));
+    let all = runs.into_iter().filter_map(of);
+    all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
+}
+
+/// How ready the batches of a run were when the trainer wanted them, in `parts` equal parts of the time from `start` until
+/// `end`: 1 where it never waited, 0 where it did nothing else, and nothing where it did neither.
+pub fn readiness(run: &Run, start: Nanos, end: Nanos, parts: usize) -> Vec<Option<f32>> {
+    let length = i128::from((end - start).0.max(0));
+    let at = |k: usize| start + Nanos((length * k as i128 / parts.max(1) as i128) as i64);
+    let part = |k: usize| {
+        let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
+        let (waits, trains) = (spent.of(Activity::Waiting), spent.of(Activity::Training));
+        let busy = (waits + trains).0;
+        (busy > 0).then(|| (trains.0 as f64 / busy as f64) as f32)
+    };
+    (0..parts).map(part).collect()
+}
+
+/// A rank whose loader holds the others up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Straggler {
+    /// The run.
+    pub run: RunId,
+    /// Its rank.
+    pub rank: u32,
+    /// How long its trainer waited.
+    pub waited: Nanos,
+    /// How long the trainers of the others waited, in the middle.
+    pub usual: Nanos,
+    /// What it costs all of them, as a share of the time: the others wait for it where gradients are exchanged.
+    pub share: f64,
+    /// In so many epochs it was the one that waited longest.
+    pub epochs: usize,
+    /// Epochs that all ranks have.
+    pub of_epochs: usize,
+}
+
+/// From this share of the time on a straggler is worth a word.
+pub const STRAGGLER_SHARE: f64 = 0.05;
+
+/// The rank whose trainer waits longer for its loader than the others', if that costs more than [`STRAGGLER_SHARE`]. Loaders of one
+/// program that are no ranks of each other are not held against each other: `runs` are those of one loader on all ranks.
+pub fn straggler<'a>(runs: impl IntoIterator<Item = (RunId, &'a Run)>) -> Option<Straggler> {
+    let runs: Vec<(RunId, &Run)> = runs.into_iter().collect();
+    if runs.len() < 2 {
+        return None;
+    }
+    let mut waits: Vec<(Nanos, RunId, &Run)> = runs
+        .iter()
+        .map(|(id, run)| (run.waited(), *id, *run))
+        .collect();
+    waits.sort_by_key(|(waited, id, _)| (*waited, *id));
+    let (waited, id, slowest) = waits.pop()?;
+    let usual = waits[waits.len() / 2].0;
+    let total = Glance::of(slowest).total;
+    let share = (waited - usual).0 as f64 / total.0.max(1) as f64;
+    let of_epochs = runs.iter().map(|(_, r)| r.epochs().len()).min()?;
+    let slowest_in = |epoch: usize| {
+        let all = runs.iter().map(|(id, run)| (waited_in(run, epoch), *id));
+        all.max().map(|(_, id)| id)
+    };
+    (share >= STRAGGLER_SHARE).then(|| Straggler {
+        run: id,
+        rank: slowest.info.rank,
+        waited,
+        usual,
+        share,
+        epochs: (0..of_epochs)
+            .filter(|e| slowest_in(*e) == Some(id))
+            .count(),
+        of_epochs,
+    })
+}
+
+/// How long the trainer waited in an epoch, by its position.
+fn waited_in(run: &Run, epoch: usize) -> Nanos {
+    let Some(epoch) = run.epochs().get(epoch) else {
+        return Nanos::ZERO;
+    };
+    let end = epoch.end.unwrap_or(run.end());
+    run.spent(Lane::Trainer, epoch.start, end)
+        .of(Activity::Waiting)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{BatchId, EventKind, RunInfo, Stage};
+
+    /// A rank that trains 10 ms a batch and waits so many ms for each.
+    fn rank(fleet: &mut Fleet, rank: u32, waits: &[i64]) {
+        let mut now = 0;
+        let mut tell = |ms: i64, kind| {
+            now += ms;
+            fleet.apply(&Event {
+                at: Nanos::from_millis(now),
+                run: RunId(rank),
+                kind,
+            });
+        };
+        let info = RunInfo {
+            rank,
+            world_size: 4,
+            ..RunInfo::default()
+        };
+        tell(0, EventKind::RunStarted(Box::new(info)));
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for (idx, wait) in waits.iter().enumerate() {
+            let batch = BatchId {
+                epoch: 0,
+                idx: idx as u32,
+            };
+            tell(0, EventKind::dispatched(batch, None, [idx as u64]));
+            tell(0, EventKind::Consumer { waiting: true });
+            let enter = |stage| EventKind::Entered { batch, stage };
+            tell(0, enter(Stage::Fetching));
+            tell(*wait, enter(Stage::Training));
+            tell(10, enter(Stage::Done));
+        }
+        tell(0, EventKind::EpochEnded { epoch: 0 });
+        tell(0, EventKind::RunEnded);
+    }
+
+    #[test]
+    fn the_straggler_is_named_and_an_even_crew_has_none() {
+        let mut fleet = Fleet::default();
+        for k in 0..4 {
+            rank(&mut fleet, k, &[if k == 2 { 10 } else { 2 }; 20]);
+        }
+        let found = straggler(fleet.runs()).expect("rank 2 is slow");
+        assert_eq!((found.run, found.rank), (RunId(2), 2));
+        assert_eq!(found.waited, Nanos::from_millis(200));
+        assert_eq!(found.usual, Nanos::from_millis(40));
+        assert!((found.share - 0.4).abs() < 1e-9, "{}", found.share);
+        assert_eq!((found.epochs, found.of_epochs), (1, 1));
+        assert_eq!(fleet.foremost(), Some(RunId(2)));
+        let mut even = Fleet::default();
+        (0..4).for_each(|k| rank(&mut even, k, &[5; 20]));
+        assert_eq!(straggler(even.runs()), None);
+        assert_eq!(straggler(even.runs().take(1)), None);
+    }
+
+    #[test]
+    fn nothing_is_known_of_nothing() {
+        assert_eq!(Fleet::default().foremost(), None);
+        assert_eq!(extent([&Run::default()]), None);
+        assert_eq!(
+            readiness(&Run::default(), Nanos(5), Nanos(3), 2),
+            [None, None]
+        );
+    }
+
+    proptest! {
+        /// What the parts say adds up to what the whole says.
+        #[test]
+        fn readiness_adds_up(waits in prop::collection::vec(0i64..50, 1..40), parts in 1usize..30) {
+            let mut fleet = Fleet::default();
+            rank(&mut fleet, 0, &waits);
+            let run = fleet.get(RunId(0)).unwrap();
+            let (start, end) = extent([run]).unwrap();
+            let whole = readiness(run, start, end, 1)[0].unwrap();
+            let length = (end - start).0 as f64;
+            let mut trained = 0.0;
+            for (k, part) in readiness(run, start, end, parts).into_iter().enumerate() {
+                let at = |k: usize| (length * k as f64 / parts as f64).floor();
+                trained += f64::from(part.unwrap_or(0.0)) * (at(k + 1) - at(k));
+            }
+            prop_assert!((trained / length - f64::from(whole)).abs() < 1e-3);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Several loaders in one session: ranks of a job, and a loader for validation.
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::state::Lower;
+use loadscope::view::{Cursor, Item};
+use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
+
+use crate::fixture::{Window, write_log};
+
+const SMALL: Vec2 = vec2(1100.0, 700.0);
+const LARGE: Vec2 = vec2(1920.0, 1080.0);
+
+/// What loader `run` of `rank` did: `len` samples, of which every one takes so many milliseconds.
+fn loader(run: u32, rank: u32, dataset: &str, len: u64, cost: i64) -> Vec<Event> {
+    let info = RunInfo {
+        origin: Origin::Simulation,
+        dataset: dataset.to_owned(),
+        dataset_len: Some(len),
+        measured: Stage::ALL.to_vec(),
+        rank,
+        world_size: 4,
+        cores: 8,
+        options: RunOptions {
+            batch_size: Some(2),
+            num_workers: 2,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        },
+        ..RunInfo::default()
+    };
+    let batches = (0..len / 2).map(|b| vec![b * 2, b * 2 + 1]);
+    let simulation = Simulation {
+        info,
+        work: Work::Batches(batches.collect()),
+        collate: Nanos::from_millis(1),
+        pin: None,
+        step: Nanos::from_millis(20),
+    };
+    let mut events = simulation.run(|_| Nanos::from_millis(cost));
+    events.iter_mut().for_each(|event| event.run = RunId(run));
+    events
+}
+
+/// Four ranks of which the third reads from a slow disk, each with a loader for training and one for validation.
+fn four_ranks() -> Vec<Event> {
+    let mut events = Vec::new();
+    for rank in 0..4 {
+        let cost = if rank == 2 { 40 } else { 15 };
+        events.extend(loader(rank * 2, rank, "photographs", 96, cost));
+        events.extend(loader(
+            rank * 2 + 1,
+            rank,
+            "photographs to validate",
+            24,
+            10,
+        ));
+    }
+    events.sort_by_key(|event| event.at);
+    events
+}
+
+fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("ranks.jsonl");
+    write_log(&path, &four_ranks());
+    let window = Window {
+        theme,
+        size,
+        files: vec![path],
+        ..Window::new()
+    };
+    (window.open(), dir)
+}
+
+fn ask(window: &mut Harness<'static, App>, command: Command) {
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, command);
+    window.run();
+}
+
+#[test]
+fn the_slowest_rank_is_shown_first_and_named() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, LARGE, "loaders"),
+        (Theme::Light, SMALL, "loaders-small"),
+    ] {
+        let (mut window, _dir) = open(theme, size);
+        assert_eq!(window.state().state.run.info.rank, 2);
+        assert_eq!(window.state().state.loaders.count(), 8);
+        window.key_press(Key::K);
+        window.run();
+        assert_eq!(window.state().state.lower, Lower::Loaders);
+        let said = "Rank 2 holds the others up";
+        assert!(window.query_by_label_contains(said).is_some());
+        window.snapshot(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn another_loader_is_shown_at_the_same_moment() {
+    let (mut window, _dir) = open(Theme::Dark, LARGE);
+    ask(
+        &mut window,
+        Command::Cursor(Cursor::At(Nanos::from_millis(300))),
+    );
+    ask(&mut window, Command::Select(Some(Item::Batch(3))));
+    ask(&mut window, Action::ShowLoaders.into());
+    window
+        .get_by_label_contains("rank 0 · photographs, 48")
+        .click();
+    window.run();
+    let state = &window.state().state;
+    assert_eq!((state.run.info.rank, state.run.batches().len()), (0, 48));
+    assert_eq!(state.cursor, Cursor::At(Nanos::from_millis(300)));
+    // A batch of this number of another loader is not what was selected.
+    assert_eq!(state.selection, None);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::PageDown);
+    window.run();
+    let state = &window.state().state;
+    assert_eq!(state.run.info.dataset, "photographs to validate");
+    assert_eq!(state.loaders.count(), 8);
+}
+
+#[test]
+fn a_single_loader_has_no_tab_of_loaders() {
+    let mut window = Window::new().open();
+    window.key_press(Key::K);
+    window.run();
+    assert_eq!(window.state().state.lower, Lower::Timeline);
+    assert!(window.query_by_label("Loaders").is_none());
+}
