@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Ui, ViewportCommand};
-use loadscope_trace::{LogReader, Nanos, Run};
+use loadscope_trace::{Nanos, Run};
 
 use crate::command::Command;
 use crate::diagnose::Diagnose;
@@ -25,7 +25,7 @@ use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
 use crate::prefs::{self, Prefs};
 use crate::sampling::Choice;
-use crate::session::{self, Record, Session, SessionError, Waker};
+use crate::session::{self, Record, Session, SessionError, Waker, Watched};
 use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
@@ -48,12 +48,14 @@ const SEARCH: Duration = Duration::from_millis(4);
 const LIVE_FRAME: Duration = Duration::from_millis(33);
 
 /// What to show at the start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Start {
     /// Recordings to open: the first one is shown, the others stand among the recent files.
     pub files: Vec<PathBuf>,
     /// Draw without animations.
     pub still: bool,
+    /// A program that was started and is to be watched.
+    pub watched: Option<Watched>,
 }
 
 /// The window.
@@ -148,6 +150,9 @@ impl App {
             frame: Instant::now(),
         };
         app.check_options();
+        if let Some(watched) = &start.watched {
+            app.watch(watched);
+        }
         if let Some((first, others)) = start.files.split_first() {
             for path in others.iter().rev() {
                 Prefs::remember(&mut app.state.recent, path);
@@ -182,7 +187,7 @@ impl App {
     pub fn run(&mut self, ctx: &Context, command: Command) {
         // A file that is no recording must not take the place of a run, nor be a reason for a question.
         if let Command::Open(path) = &command
-            && let Err(e) = LogReader::open(path)
+            && let Err(e) = session::look(path)
         {
             self.complain(session::refusal(path, &e));
             return;
@@ -261,6 +266,12 @@ impl App {
         self.begin(session, Source::Live { paused: false });
     }
 
+    fn watch(&mut self, watched: &Watched) {
+        let session = Session::watch(watched, Record::Memory, Arc::clone(&self.wake));
+        self.begin(session, Source::Live { paused: false });
+        self.state.watched = true;
+    }
+
     fn simulate(&mut self) {
         let session = Session::simulate(&self.state.options, Arc::clone(&self.wake));
         self.begin(session, Source::Simulating);
@@ -290,6 +301,7 @@ impl App {
     fn forget_run(&mut self) {
         let state = &mut self.state;
         state.source = Source::None;
+        state.watched = false;
         state.run = Run::default().into();
         state.loaders = Loaders::default();
         state.run_number += 1;

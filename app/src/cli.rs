@@ -5,6 +5,7 @@ mod compare;
 mod info;
 mod load;
 mod order;
+mod program;
 mod report;
 mod what_if;
 mod window;
@@ -46,6 +47,12 @@ enum Sub {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Run a PyTorch program, unchanged, and record what its data loaders do
+    Record(program::RecordArgs),
+    /// Run a PyTorch program, unchanged, and watch its data loaders live
+    Watch(program::ProgramArgs),
+    /// Print the probe, for programs that import it themselves
+    Probe,
     /// Load a dataset without a window
     Run(Box<LoadArgs>),
     /// Print which batches a loader will yield, as PyTorch yields them, without loading anything
@@ -95,6 +102,9 @@ pub fn run() -> anyhow::Result<ExitCode> {
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),
+        Some(Sub::Record(args)) => program::record(&args),
+        Some(Sub::Watch(args)) => program::watch(&args, &cli.window),
+        Some(Sub::Probe) => program::probe(),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),
         Some(Sub::Compare(args)) => compare::run(&args),

@@ -179,6 +179,8 @@ pub enum Action {
     Compare,
     /// Choose a folder of pictures.
     ChooseFolder,
+    /// How to watch a program of PyTorch's.
+    WatchProgram,
     /// Save the enlarged picture.
     SavePicture,
     /// Values of the selected batch to the clipboard.
@@ -311,6 +313,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
+        (A::WatchProgram, "Watch a PyTorch program", "Copies the command that runs your own training script, unchanged, and shows its loaders live", None, G::File),
         (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),
         (A::CopyValues, "Copy the values", "Puts the values of the selected batch on the clipboard, one row a sample", key(Key::C), G::File),
         (A::CopyContent, "Copy the content as JSON", "Puts all that is known of the selected batch's content on the clipboard", with(SHIFT, Key::C), G::File),

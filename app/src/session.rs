@@ -10,24 +10,28 @@ use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
-use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
+use loadscope_trace::{Event, LogError, Run, RunOptions};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
 
 mod file;
 pub mod foretell;
+mod outgoing;
 mod recorder;
 mod simulator;
+mod watch;
 
-use file::write_copy;
-pub use file::{read_fleet, read_run, refusal};
+use file::{Source, write_copy};
+pub use file::{look, read_fleet, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
-use recorder::SharedLog;
+pub use loadscope_live::{End, PROBE, ProgramError, end_by, take_signals};
+use outgoing::{Outgoing, SharedLog};
 #[cfg(test)]
 pub(crate) use simulator::simulated;
+pub use watch::Watched;
 
 /// Something new from a session.
 pub enum Update {
@@ -82,6 +86,9 @@ pub enum SessionError {
     /// The recording cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// The program that is to be watched cannot be started.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     /// The system gave no thread.
     #[error("cannot start a thread: {0}. Close other programs and try again")]
     Thread(std::io::Error),
@@ -107,6 +114,10 @@ enum Origin {
     File {
         path: PathBuf,
         cancel: Arc<AtomicBool>,
+    },
+    Program {
+        watched: Watched,
+        log: SharedLog,
     },
 }
 
@@ -228,6 +239,32 @@ impl Session {
         })
     }
 
+    /// Watches a program that was started.
+    ///
+    /// # Errors
+    /// If the log cannot be begun or the system gives no thread.
+    pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        let (to_window, updates) = unbounded();
+        let log = SharedLog::default();
+        let seen = matches!(record, Record::Memory);
+        let outgoing = Outgoing::new(
+            record,
+            Arc::clone(&log),
+            to_window.clone(),
+            Arc::clone(&wake),
+        )?;
+        watched.follow(outgoing, seen)?;
+        Ok(Self {
+            updates,
+            origin: Origin::Program {
+                watched: watched.clone(),
+                log,
+            },
+            to_window,
+            wake,
+        })
+    }
+
     /// Holds every thread of the loader.
     pub fn pause(&self) {
         if let Origin::Engine { control, .. } = &self.origin {
@@ -254,6 +291,7 @@ impl Session {
         match &self.origin {
             Origin::Engine { control, .. } => control.stop(),
             Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
+            Origin::Program { watched, .. } => watched.interrupt(),
         }
     }
 
@@ -268,21 +306,22 @@ impl Session {
                 let cancel = Arc::clone(cancel);
                 Box::new(move || cancel.store(true, Ordering::Release))
             }
+            Origin::Program { watched, .. } => {
+                let watched = watched.clone();
+                Box::new(move || watched.interrupt())
+            }
         };
         stop
     }
 
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path) {
-        let source: Box<dyn FnOnce() -> Result<LogReader, LogError> + Send> = match &self.origin {
-            Origin::Engine { log, .. } => {
+        let source = match &self.origin {
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
                 let bytes = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Box::new(|| LogReader::new(std::io::Cursor::new(bytes)))
+                Source::Memory(bytes)
             }
-            Origin::File { path, .. } => {
-                let from = path.clone();
-                Box::new(move || LogReader::open(&from))
-            }
+            Origin::File { path, .. } => Source::File(path.clone()),
         };
         let (path, out, wake) = (
             path.to_owned(),
@@ -290,7 +329,7 @@ impl Session {
             Arc::clone(&self.wake),
         );
         let job = move || {
-            let update = match source().and_then(|reader| write_copy(reader, &path)) {
+            let update = match write_copy(source, &path) {
                 Ok(()) => Update::Saved(path),
                 Err(e) => Update::NotSaved(format!(
                     "The recording was not saved to {}: {e}",
@@ -309,6 +348,10 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.stop();
+        match &self.origin {
+            // A training goes on when nobody looks at it any more.
+            Origin::Program { watched, .. } => watched.look_away(),
+            _ => self.stop(),
+        }
     }
 }

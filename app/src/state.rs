@@ -113,6 +113,8 @@ pub enum Lower {
 pub struct State {
     /// Where the events come from.
     pub source: Source,
+    /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
+    pub watched: bool,
     /// What is known of the run; empty while there is none.
     pub run: Shared<Run>,
     /// The other loaders of the session.

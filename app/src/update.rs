@@ -204,6 +204,9 @@ fn edit(state: &mut State, options: RunOptions) {
     }
 }
 
+/// What one types to watch a program.
+pub const WATCH: &str = "loadscope watch -- python train.py";
+
 fn act(state: &mut State, action: Action) -> Option<Effect> {
     use Action as A;
     match action {
@@ -215,6 +218,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Compare => return Some(Effect::AskCompare),
         A::Save => return Some(Effect::AskSave),
         A::ChooseFolder => return Some(Effect::AskFolder),
+        A::WatchProgram => {
+            state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
+            return Some(Effect::Copy(WATCH.to_owned()));
+        }
         A::SavePicture => return Picture::enlarged(state).map(Effect::AskPicture),
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
             return clipboard::text(state, action).map(Effect::Copy);

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
-use loadscope_trace::LogReader;
 
 use super::WindowArgs;
 use crate::app::{App, Start};
 use crate::prefs::Prefs;
-use crate::session::refusal;
+use crate::session::{Watched, look, refusal};
 
 /// What draws the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,8 +25,27 @@ pub enum Renderer {
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     // A file that cannot be opened is told on the terminal, where its name was typed.
     for file in &files {
-        LogReader::open(file).map_err(|e| anyhow!(refusal(file, &e)))?;
+        look(file).map_err(|e| anyhow!(refusal(file, &e)))?;
     }
+    let start = Start {
+        files,
+        still: args.reduce_motion,
+        watched: None,
+    };
+    show(start, args)
+}
+
+/// Opens the window with a program that was started.
+pub fn watch(watched: &Watched, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let start = Start {
+        files: Vec::new(),
+        still: args.reduce_motion,
+        watched: Some(watched.clone()),
+    };
+    show(start, args)
+}
+
+fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     let renderer = match args.renderer {
         Renderer::Glow => eframe::Renderer::Glow,
         #[cfg(feature = "wgpu")]
@@ -47,10 +65,6 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
             .with_icon(icon())
             .with_drag_and_drop(true),
         ..eframe::NativeOptions::default()
-    };
-    let start = Start {
-        files,
-        still: args.reduce_motion,
     };
     let made = eframe::run_native(
         "loadscope",

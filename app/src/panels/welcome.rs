@@ -1,4 +1,4 @@
-//! The empty start: three things to click, and the recent files.
+//! The empty start: four things to click, and the recent files.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, v
 use crate::command::{Action, Command};
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::update::WATCH;
 
 /// Width of the column in the middle.
 const WIDTH: f32 = 560.0;
@@ -15,7 +16,7 @@ const WIDTH: f32 = 560.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
-    let height = 340.0 + 28.0 * state.recent.len().min(5) as f32;
+    let height = 408.0 + 28.0 * state.recent.len().min(5) as f32;
     ui.vertical_centered(|ui| {
         ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
         ui.set_max_width(WIDTH);
@@ -70,6 +71,11 @@ fn choices(ui: &mut Ui) -> Option<Command> {
         ui,
         Action::Open,
         "A .jsonl or .jsonl.zst file; or drop it on this window",
+    );
+    choice(
+        ui,
+        Action::WatchProgram,
+        &format!("Your own script, unchanged: {WATCH}"),
     );
     command
 }

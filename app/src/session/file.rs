@@ -1,10 +1,12 @@
 //! Recordings on disk.
 
 use std::fs::File;
-use std::path::Path;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use loadscope_live::folder;
 use loadscope_trace::{
     Compression, Event, EventKind, Fleet, Level, LogError, LogReader, LogWriter, Message, Nanos,
     ReadOutcome, Run, RunId, read_log,
@@ -85,7 +87,7 @@ pub fn read_fleet(
 fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
     let mut events = Vec::with_capacity(CHUNK);
     let mut read = 0;
-    let outcome = read_log(path, |event, bytes| {
+    let outcome = read_events(path, |event, bytes| {
         events.push(event);
         read = bytes;
         if events.len() < CHUNK {
@@ -99,8 +101,53 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOu
     outcome
 }
 
+/// Reads the events of a file, or of the folder into which a program wrote that nobody listened to.
+fn read_events(
+    path: &Path,
+    mut each: impl FnMut(Event, u64) -> bool,
+) -> Result<ReadOutcome, LogError> {
+    if !path.is_dir() {
+        return read_log(path, each);
+    }
+    let mut lines = 0;
+    let read = folder::read(path, |event| {
+        lines += 1;
+        each(event, 0)
+    });
+    match read {
+        Ok(cut) => Ok(ReadOutcome {
+            lines,
+            cut,
+            late: 0,
+        }),
+        Err(cause) => Err(LogError::Open {
+            path: path.to_owned(),
+            cause,
+        }),
+    }
+}
+
+/// Says why there is nothing to be read at `path`.
+///
+/// # Errors
+/// If it is neither a recording nor a folder with streams of the probe.
+pub fn look(path: &Path) -> Result<(), LogError> {
+    if path.is_dir() && !folder::streams(path).is_empty() {
+        return Ok(());
+    }
+    LogReader::open(path).map(drop)
+}
+
+/// What is copied.
+pub(super) enum Source {
+    /// A log in memory.
+    Memory(Vec<u8>),
+    /// A recording, or a folder of streams.
+    File(PathBuf),
+}
+
 /// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError> {
+pub(super) fn write_copy(source: Source, path: &Path) -> Result<(), LogError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
@@ -110,8 +157,25 @@ pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError>
             cause,
         })?;
         let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        for event in reader {
-            log.write(&event?)?;
+        match source {
+            Source::Memory(bytes) => {
+                for event in LogReader::new(Cursor::new(bytes))? {
+                    log.write(&event?)?;
+                }
+            }
+            Source::File(from) if from.is_dir() => {
+                let mut written = Ok(());
+                read_events(&from, |event, _| {
+                    written = log.write(&event);
+                    written.is_ok()
+                })?;
+                written?;
+            }
+            Source::File(from) => {
+                for event in LogReader::open(&from)? {
+                    log.write(&event?)?;
+                }
+            }
         }
         log.finish()?;
         std::fs::rename(&part, path).map_err(|cause| LogError::Open {

@@ -6,7 +6,7 @@ use crossbeam_channel::Sender;
 use loadscope_engine::simulate::simulate;
 use loadscope_trace::{Compression, LogWriter, Run, RunOptions};
 
-use super::recorder::{Memory, SharedLog};
+use super::outgoing::{Memory, SharedLog};
 use super::{SessionError, Update, Waker};
 use crate::landmarks::Landmarks;
 

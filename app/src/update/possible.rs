@@ -35,6 +35,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::Undo => unless(state.history.can_undo(), "Nothing was changed in the form"),
         A::Redo => unless(state.history.can_redo(), "No change was taken back"),
         A::PauseResume if state.source.is_live() => None,
+        A::StepForward if is_held_back(state) => Some(NOT_HELD),
         A::StepForward if state.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
             state.step() < state.run.transitions().len(),
@@ -77,6 +78,14 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::ShowMessages => no_run,
         _ => no_steps_for(state, action, no_steps),
     }
+}
+
+const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot be held";
+
+/// True if to go on would mean to let a program go on that one cannot hold.
+fn is_held_back(state: &State) -> bool {
+    let at_end = state.step() >= state.run.transitions().len();
+    state.watched && state.source.is_live() && at_end
 }
 
 /// The actions that need something to look at.
@@ -129,6 +138,9 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     // What has not happened yet may still happen.
     let waits_for_it =
         forwards && goal != Goal::Marker && state.source.is_live() && state.cursor == Cursor::Live;
+    if waits_for_it && state.watched {
+        return Some(NOT_HELD);
+    }
     if waits_for_it || find(state, goal, forwards).is_some() {
         return None;
     }

@@ -59,6 +59,14 @@ pub fn stage(state: &State, forwards: bool) -> Option<usize> {
 pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     let at_now = state.cursor == Cursor::Live;
     state.seeking = None;
+    if state.watched && state.source.is_live() && action == Action::PauseResume {
+        // The program goes on; what is shown stands still.
+        state.cursor = match at_now {
+            true => Cursor::Step(state.run.transitions().len()),
+            false => Cursor::Live,
+        };
+        return None;
+    }
     match (&mut state.source, action) {
         (Source::Live { paused }, Action::PauseResume) => {
             *paused = !*paused;
@@ -128,6 +136,9 @@ pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
 
 /// It has not happened yet: the engine goes on until it does.
 fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
+    if state.watched {
+        return None;
+    }
     let Source::Live { paused } = &mut state.source else {
         return None;
     };

@@ -1,0 +1,157 @@
+//! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use clap::Args;
+use loadscope_trace::{Event, EventKind, plural};
+
+use super::WindowArgs;
+use super::window;
+use crate::session::{End, PROBE, Record, Session, Update, Watched, end_by, take_signals};
+
+/// A program and how it is recorded.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// A program to be watched.
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// Keep up to so many small pictures of a batch, about once a second
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    previews: u32,
+    /// The program and its arguments: python train.py --epochs 3
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Exit code of shells for a command that cannot be started.
+const NOT_STARTED: u8 = 127;
+
+/// Runs a program and writes down what its loaders do. Ends as the program ends.
+pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
+    let path = args.output.clone().unwrap_or_else(free_name);
+    take_signals();
+    let watched = match Watched::start(&args.program.command, args.program.previews) {
+        Ok(watched) => watched,
+        Err(e) => return Ok(not_started(&e.to_string())),
+    };
+    let record = Record::File(path.clone());
+    let session = match Session::watch(&watched, record, Arc::new(|| {})) {
+        Ok(session) => session,
+        // The program runs already, and is not to suffer from it.
+        Err(e) => {
+            eprintln!("loadscope: {e}. The program is not recorded");
+            let session = Session::watch(&watched, Record::Off, Arc::new(|| {}))?;
+            follow(&session);
+            return end_as(watched.wait());
+        }
+    };
+    let (seen, complaint) = follow(&session);
+    let end = watched.wait();
+    match complaint {
+        Some(text) => eprintln!("loadscope: {text}"),
+        None => {
+            let loaders = plural(seen.loaders, "loader", "loaders");
+            let batches = plural(seen.batches, "batch", "batches");
+            eprintln!("loadscope: {loaders}, {batches} in {}", path.display());
+        }
+    }
+    end_as(end)
+}
+
+/// Runs a program with the window open. Ends as the program ends.
+pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
+    take_signals();
+    let watched = match Watched::start(&args.command, args.previews) {
+        Ok(watched) => watched,
+        Err(e) => return Ok(not_started(&e.to_string())),
+    };
+    let opened = window::watch(&watched, window);
+    if let Err(e) = &opened {
+        eprintln!("loadscope: {e:#}");
+        // Nobody has begun to listen; the program must not be left without anybody who waits for it.
+        if let Ok(session) = Session::watch(&watched, Record::Off, Arc::new(|| {})) {
+            follow(&session);
+        }
+    } else if !watched.has_ended() {
+        eprintln!("loadscope: the window is closed; the program goes on");
+    }
+    end_as(watched.wait())
+}
+
+/// Prints the probe.
+pub fn probe() -> anyhow::Result<ExitCode> {
+    match std::io::stdout().write_all(PROBE.as_bytes()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(anyhow!(e)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What was recorded.
+#[derive(Default)]
+struct Seen {
+    loaders: u64,
+    batches: u64,
+}
+
+impl Seen {
+    fn note(&mut self, event: &Event) {
+        match event.kind {
+            EventKind::RunStarted(_) => self.loaders += 1,
+            EventKind::Dispatched(_) => self.batches += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Hears a session to its end: what was recorded, and what there is to complain of.
+fn follow(session: &Session) -> (Seen, Option<String>) {
+    let mut seen = Seen::default();
+    let mut complaint = None;
+    for update in &session.updates {
+        match update {
+            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Failed(text) => eprintln!("loadscope: {text}"),
+            Update::Ended(text) => {
+                complaint = text;
+                break;
+            }
+            _ => {}
+        }
+    }
+    (seen, complaint)
+}
+
+fn not_started(why: &str) -> ExitCode {
+    eprintln!("loadscope: {why}");
+    ExitCode::from(NOT_STARTED)
+}
+
+fn end_as(end: End) -> anyhow::Result<ExitCode> {
+    match end {
+        End::Signal(number) => end_by(number),
+        // A code of more than a byte is not known on Unix.
+        End::Code(code) => Ok(ExitCode::from((code & 0xff) as u8)),
+    }
+}
+
+/// `run.jsonl.zst`, `run-2.jsonl.zst`, …: one that nobody has written to.
+fn free_name() -> PathBuf {
+    let names = (1..).map(|n| match n {
+        1 => "run.jsonl.zst".to_owned(),
+        n => format!("run-{n}.jsonl.zst"),
+    });
+    let mut names = names.map(PathBuf::from);
+    names.find(|path| !path.exists()).unwrap_or_default()
+}

@@ -1,0 +1,222 @@
+//! Watches a PyTorch program: hears its processes, puts what they say into order, writes the log and passes it on.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use loadscope_live::{End, Gauges, Join, Listener, Program, ProgramError};
+use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId, Sorter};
+
+use super::file::late;
+use super::outgoing::Outgoing;
+use super::{SessionError, Update};
+
+/// How long what a process says may be on its way, when somebody looks at it meanwhile.
+const STRAGGLERS: Nanos = Nanos(150_000_000);
+
+/// The same when nobody does: a machine that is very busy may let a process wait for long.
+const STRAGGLERS_UNSEEN: Nanos = Nanos(1_000_000_000);
+
+/// How often the sockets are looked at. Nobody waits at them: a process that tells something would have to wake us.
+const LOOK_EVERY: Duration = Duration::from_millis(4);
+
+/// So long the processes that a program leaves behind are still heard.
+const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// A program that was started to be watched.
+#[derive(Clone)]
+pub struct Watched(Arc<Inner>);
+
+struct Inner {
+    started: Mutex<Option<(Program, Listener)>>,
+    interrupt: AtomicBool,
+    away: AtomicBool,
+    end: Mutex<Option<End>>,
+    ended: Condvar,
+}
+
+impl Watched {
+    /// Starts `command`. `previews`: pictures that are kept of a batch, now and then.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(command: &[OsString], previews: u32) -> Result<Self, ProgramError> {
+        let started = Program::start(command, previews)?;
+        Ok(Self(Arc::new(Inner {
+            started: Mutex::new(Some(started)),
+            interrupt: AtomicBool::new(false),
+            away: AtomicBool::new(false),
+            end: Mutex::new(None),
+            ended: Condvar::new(),
+        })))
+    }
+
+    /// Waits until it has ended and everything it said was taken in.
+    pub fn wait(&self) -> End {
+        let mut end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(end) = *end {
+                return end;
+            }
+            let waited = self.0.ended.wait(end);
+            end = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// True if it has ended.
+    pub fn has_ended(&self) -> bool {
+        let end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.is_some()
+    }
+
+    /// Asks the program to end, as Ctrl-C does.
+    pub(super) fn interrupt(&self) {
+        self.0.interrupt.store(true, Ordering::Release);
+    }
+
+    /// Nobody looks any more; the program goes on.
+    pub(super) fn look_away(&self) {
+        self.0.away.store(true, Ordering::Release);
+    }
+
+    /// Follows the program in a thread of its own.
+    pub(super) fn follow(&self, outgoing: Outgoing, seen: bool) -> Result<(), SessionError> {
+        let started = self.0.started.lock();
+        let started = started.unwrap_or_else(PoisonError::into_inner).take();
+        let Some((program, listener)) = started else {
+            return Ok(());
+        };
+        let pump = Pump {
+            program,
+            listener,
+            join: Join::default(),
+            sorter: Sorter::new(if seen { STRAGGLERS } else { STRAGGLERS_UNSEEN }),
+            gauges: Gauges::default(),
+            outgoing,
+            newest: Nanos::ZERO,
+            shared: Arc::clone(&self.0),
+        };
+        Builder::new()
+            .name("watcher".to_owned())
+            .spawn(move || pump.run())
+            .map_err(SessionError::Thread)?;
+        Ok(())
+    }
+}
+
+struct Pump {
+    program: Program,
+    listener: Listener,
+    join: Join,
+    sorter: Sorter,
+    gauges: Gauges,
+    outgoing: Outgoing,
+    newest: Nanos,
+    shared: Arc<Inner>,
+}
+
+impl Pump {
+    fn run(mut self) {
+        let mut ended = None;
+        let end = loop {
+            let now = self.turn();
+            let mut ready = Vec::new();
+            while let Some(event) = self.sorter.pop(now) {
+                ready.push(event);
+            }
+            self.pass_on(ready);
+            self.outgoing.flush_when_due();
+            if self.shared.interrupt.swap(false, Ordering::AcqRel) {
+                self.program.interrupt();
+            }
+            self.program.pass_signals_on();
+            if let Some(end) = self.program.ended() {
+                let since = *ended.get_or_insert_with(Instant::now);
+                let silent = self.listener.speaking() == 0;
+                if silent || since.elapsed() > AFTERWARDS {
+                    break end;
+                }
+            }
+            std::thread::sleep(LOOK_EVERY);
+        };
+        self.finish(end);
+    }
+
+    /// Hears what is new; answers what time it is.
+    fn turn(&mut self) -> Option<Nanos> {
+        for said in self.listener.turn(&mut self.join) {
+            self.outgoing.tell(Update::Failed(said.0));
+        }
+        let now = self.listener.now().and_then(|now| self.join.time_of(now));
+        if let Some(now) = now {
+            let mut measured = Vec::new();
+            self.gauges
+                .measure(&self.join.processes(), now, &mut measured);
+            measured
+                .into_iter()
+                .for_each(|event| self.sorter.push(event));
+        }
+        self.join.events().for_each(|event| self.sorter.push(event));
+        now
+    }
+
+    fn finish(mut self, end: End) {
+        self.turn();
+        self.join.finish();
+        self.join.events().for_each(|event| self.sorter.push(event));
+        let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
+        let at = rest.last().map_or(self.newest, |event| event.at);
+        if self.sorter.late() > 0 {
+            rest.push(late(RunId(0), at, self.sorter.late()));
+        }
+        let refused = self.listener.refused();
+        if refused > 0 && self.join.loaders() > 0 {
+            let text = format!("{refused} connections of strangers were refused");
+            rest.push(warning(at, text));
+        }
+        self.pass_on(rest);
+        self.outgoing.close();
+        let complaint = (self.join.loaders() == 0).then(|| nothing_seen().to_owned());
+        self.outgoing.tell(Update::Ended(complaint));
+        let mut known = self
+            .shared
+            .end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *known = Some(end);
+        self.shared.ended.notify_all();
+    }
+
+    fn pass_on(&mut self, mut events: Vec<Event>) {
+        if let Some(last) = events.last() {
+            self.newest = last.at;
+        }
+        self.outgoing.write(&mut events);
+        if !self.shared.away.load(Ordering::Acquire) {
+            self.outgoing.show(events);
+        }
+    }
+}
+
+fn warning(at: Nanos, text: String) -> Event {
+    let message = Message {
+        level: Level::Warning,
+        text,
+        about: None,
+        worker: None,
+        sample: None,
+    };
+    Event {
+        at,
+        run: RunId(0),
+        kind: EventKind::Message(Box::new(message)),
+    }
+}
+
+/// What to say of a program in which no loader was seen.
+fn nothing_seen() -> &'static str {
+    "No DataLoader was seen in this program. It must be a Python program that iterates a torch.utils.data.DataLoader, \
+     and Python must not be told to ignore its environment (-I, -E, -S)"
+}

@@ -1,0 +1,290 @@
+//! `loadscope record` and `probe`, run as a user runs them.
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn loadscope() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
+    // Cargo's path to our libtorch must not become the one of the PyTorch that is recorded.
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+fn record(log: &Path, program: &[&str]) -> Output {
+    let mut command = loadscope();
+    command
+        .arg("record")
+        .arg("-o")
+        .arg(log)
+        .arg("--")
+        .args(program);
+    command.output().expect("the executable starts")
+}
+
+fn python() -> Option<PathBuf> {
+    let names = ["python3", "python"];
+    let works = |name: &&str| {
+        Command::new(name)
+            .arg("-c")
+            .arg("pass")
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success())
+    };
+    names.into_iter().find(works).map(PathBuf::from)
+}
+
+/// A Python that has PyTorch: the one that `LOADSCOPE_PROBE_PYTHON` names, or that of the comparison with other programs. Clean
+/// clones have none, and are not made to download gigabytes.
+fn pytorch() -> Option<PathBuf> {
+    if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
+        return Some(own.into());
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    let python = cache.join("loadscope/peers/venv/bin/python");
+    let mut asked = Command::new(&python);
+    asked
+        .args(["-c", "import torch"])
+        .env_remove("LD_LIBRARY_PATH")
+        .stderr(Stdio::null());
+    asked.status().is_ok_and(|s| s.success()).then_some(python)
+}
+
+fn words(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_program_keeps_its_output_and_its_end() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let log = dir.path().join("run.jsonl");
+    let ended = record(&log, &["sh", "-c", "echo out; echo err >&2; exit 7"]);
+    let (out, err) = words(&ended);
+    assert_eq!((ended.status.code(), out.as_str()), (Some(7), "out\n"));
+    assert!(
+        err.starts_with("err\n") && err.contains("No DataLoader was seen"),
+        "{err}"
+    );
+    // A recording in which nothing happened opens like any other.
+    let info = loadscope()
+        .arg("info")
+        .arg(&log)
+        .output()
+        .expect("it starts");
+    assert!(info.status.success(), "{:?}", words(&info));
+    // By a signal it ends as its program does.
+    let ended = record(&log, &["sh", "-c", "kill -TERM $$"]);
+    assert_eq!(ended.status.signal(), Some(15));
+}
+
+#[test]
+fn what_cannot_be_started_says_so() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let ended = record(
+        &dir.path().join("run.jsonl"),
+        &["./there-is-no-such-program"],
+    );
+    let (_, err) = words(&ended);
+    assert_eq!(ended.status.code(), Some(127));
+    assert!(
+        err.starts_with("loadscope: cannot start ./there-is-no-such-program"),
+        "{err}"
+    );
+    let nothing = loadscope().arg("record").output().expect("it starts");
+    assert_eq!(nothing.status.code(), Some(2));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_does_not_stop_the_program() {
+    let ended = record(
+        Path::new("/nowhere/run.jsonl"),
+        &["sh", "-c", "echo out; exit 3"],
+    );
+    let (out, err) = words(&ended);
+    assert_eq!((ended.status.code(), out.as_str()), (Some(3), "out\n"));
+    assert!(err.contains("The program is not recorded"), "{err}");
+}
+
+#[test]
+fn a_signal_for_the_recorder_is_one_for_the_program() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let log = dir.path().join("run.jsonl");
+    let script = "trap 'exit 5' INT; echo ready; while :; do sleep 0.05; done";
+    let mut recorder = loadscope();
+    recorder
+        .arg("record")
+        .arg("-o")
+        .arg(&log)
+        .args(["--", "sh", "-c", script])
+        .stdout(Stdio::piped());
+    let mut recorder = recorder.spawn().expect("it starts");
+    let mut out = std::io::BufReader::new(recorder.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut out, &mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    let kill = Command::new("kill")
+        .arg("-INT")
+        .arg(recorder.id().to_string())
+        .status();
+    assert!(kill.is_ok_and(|s| s.success()));
+    let ended = recorder.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(5));
+}
+
+#[test]
+fn python_programs_find_what_they_found_without_us() {
+    let Some(python) = python() else {
+        eprintln!("There is no Python here, so this was not tested");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("sitecustomize.py"), "print('the own one')").expect("written");
+    std::fs::write(
+        dir.path().join("program.py"),
+        "import os, subprocess, sys, sitecustomize\n\
+         print(sitecustomize.__file__, sys.path, sys.flags, [m for m in sys.modules if 'loadscope' in m])\n\
+         print(subprocess.run([sys.executable, '-c', 'pass'], capture_output=True, text=True))\n\
+         sys.exit(4)\n",
+    )
+    .expect("written");
+    let program = dir.path().join("program.py");
+    let log = dir.path().join("run.jsonl");
+    let (python, program) = (
+        python.to_str().expect("text"),
+        program.to_str().expect("text"),
+    );
+    let path = dir.path().to_str().expect("text");
+    let bare = Command::new(python)
+        .arg(program)
+        .env("PYTHONPATH", path)
+        .output()
+        .expect("it starts");
+    let mut recorded = loadscope();
+    recorded
+        .arg("record")
+        .arg("-o")
+        .arg(&log)
+        .arg("--")
+        .arg(python)
+        .arg(program);
+    let recorded = recorded
+        .env("PYTHONPATH", path)
+        .output()
+        .expect("it starts");
+    assert_eq!(words(&bare).0, words(&recorded).0);
+    assert!(words(&bare).0.contains("the own one"), "{bare:?}");
+    assert_eq!(
+        (bare.status.code(), recorded.status.code()),
+        (Some(4), Some(4))
+    );
+}
+
+#[test]
+fn the_probe_is_a_python_module() {
+    let probe = loadscope().arg("probe").output().expect("it starts");
+    let (text, _) = words(&probe);
+    assert!(
+        text.starts_with("\"\"\"Loadscope's probe"),
+        "{}",
+        &text[..60]
+    );
+    let Some(python) = python() else {
+        eprintln!("There is no Python here, so this was not tested");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("loadscope_probe.py"), text).expect("written");
+    // Without PyTorch it does nothing, and says nothing.
+    let mut alone = Command::new(python);
+    alone
+        .args(["-c", "import loadscope_probe"])
+        .current_dir(dir.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    let alone = alone.output().expect("it starts");
+    assert_eq!(words(&alone), (String::new(), String::new()));
+    let files = std::fs::read_dir(dir.path()).expect("the folder").count();
+    assert_eq!(
+        files, 1,
+        "nothing is written before there is something to tell"
+    );
+}
+
+/// Programs of PyTorch, with and without: what `cargo xtask probe-matrix --fast` does.
+#[test]
+fn pytorch_programs_run_the_same_and_are_recorded_whole() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+        );
+        return;
+    };
+    let matrix = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/pytorch/matrix.py");
+    let mut command = Command::new(&python);
+    command
+        .arg(matrix)
+        .args(["--loadscope", env!("CARGO_BIN_EXE_loadscope"), "--fast"])
+        .arg(&python)
+        .env_remove("LD_LIBRARY_PATH");
+    let ended = command.output().expect("it starts");
+    let (out, err) = words(&ended);
+    assert!(ended.status.success(), "{out}\n{err}");
+}
+
+/// A program that imports the probe itself, with nobody listening, writes a folder that opens like a recording.
+#[test]
+fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+        );
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let probe = loadscope().arg("probe").output().expect("it starts");
+    std::fs::write(dir.path().join("loadscope_probe.py"), probe.stdout).expect("written");
+    let program = "import loadscope_probe\n\
+                   import torch.utils.data as data\n\
+                   def main():\n\
+                   \x20   for _ in range(2):\n\
+                   \x20       for batch in data.DataLoader(range(20), batch_size=4, num_workers=2, multiprocessing_context='spawn'): pass\n\
+                   if __name__ == '__main__': main()\n";
+    std::fs::write(dir.path().join("train.py"), program).expect("written");
+    let mut train = Command::new(python);
+    train
+        .arg("train.py")
+        .current_dir(dir.path())
+        .env_remove("LD_LIBRARY_PATH");
+    let ended = train.output().expect("it starts");
+    assert!(ended.status.success(), "{:?}", words(&ended));
+    let entries = std::fs::read_dir(dir.path()).expect("the folder").flatten();
+    let folders: Vec<PathBuf> = entries
+        .map(|e| e.path())
+        .filter(|p| {
+            p.is_dir()
+                && p.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("loadscope-"))
+        })
+        .collect();
+    let [folder] = folders.as_slice() else {
+        panic!("{folders:?}");
+    };
+    let info = loadscope()
+        .arg("info")
+        .arg(folder)
+        .arg("--json")
+        .output()
+        .expect("it starts");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
+    assert_eq!(
+        (&info["batches"], &info["samples"], &info["dropped"]),
+        (&5.into(), &20.into(), &0.into()),
+        "{info}"
+    );
+}

@@ -1,0 +1,1277 @@
+"""Loadscope's probe: tells what happens inside the DataLoaders of this program.
+
+`loadscope record` and `loadscope watch` bring it in by themselves. By hand: `import loadscope_probe` at the top of the
+program, before the first loader is iterated; it then writes into a folder `loadscope-…` beside the program, and
+`loadscope open FOLDER` shows it.
+
+It needs nothing but the standard library. It changes no result, no random state, no class and no error; what it cannot
+tell it counts. Every process writes a stream of its own, in the form that WIRE.md describes. Hooks look like this: the
+original is called between two pieces of code that never raise, and an error that passes through leaves without the
+probe's frames in its traceback.
+"""
+
+import array
+import atexit
+import binascii
+import collections
+import json
+import os
+import sys
+import threading
+import time
+import weakref
+
+VERSION = 1
+# Bytes that wait at most for a reader that does not read.
+MOST_WAITING = 4 << 20
+# Loaders of a process that are told of at most: a loader made for every sample must not flood the recording.
+MOST_LOADERS = 256
+# Nanoseconds a sample took at least, for asking the system for its processor time to be no burden.
+CPU_WORTHWHILE = 50_000
+# Nanoseconds a batch took at least, for telling at once that it is being collated: a fast one says so when it is done.
+SLOW_BATCH = 20_000_000
+# Named steps of a sample's transforms that are told apart.
+MOST_STAGES = 32
+# Nanoseconds between two looks inside the batches of one process.
+LOOK_EVERY = 1_000_000_000
+LARGEST_PREVIEW = 64
+
+now = time.monotonic_ns
+
+
+def spliced(tb):
+    """A traceback without the frames of this file."""
+    ours = now_file
+    while tb is not None and tb.tb_frame.f_code.co_filename == ours:
+        tb = tb.tb_next
+    head = tb
+    while tb is not None:
+        following = tb.tb_next
+        while following is not None and following.tb_frame.f_code.co_filename == ours:
+            following = following.tb_next
+        if following is not tb.tb_next:
+            tb.tb_next = following
+        tb = following
+    return head
+
+
+now_file = spliced.__code__.co_filename
+
+
+def clean(error):
+    """Takes our frames out of what is about to be raised again. Before Python 3.11 the innermost of them comes back with
+    the raising; `sys.excepthook` and `ExceptionWrapper` take it out there."""
+    error.__traceback__ = spliced(error.__traceback__)
+
+
+def is_foreign(error):
+    """True if an error was not made by this file: a signal handler of the program raised it while our code ran."""
+    tb = error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename != now_file:
+            return True
+        tb = tb.tb_next
+    return False
+
+
+def quiet(function, otherwise=None):
+    """The result of asking an object of the user's; anything may go wrong there."""
+    try:
+        return function()
+    except Exception:
+        return otherwise
+
+
+def guarded(method):
+    """A piece of code between the program and itself: its own errors are counted and never seen."""
+
+    def guard(*args):
+        try:
+            return method(*args)
+        except Exception as error:
+            if is_foreign(error):
+                raise
+            PROBE.trouble(error)
+            return None
+
+    return guard
+
+
+def packed(values):
+    """Whole numbers as base64 of little-endian 64-bit integers."""
+    numbers = array.array("q", values)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return binascii.b2a_base64(numbers, newline=False).decode("ascii")
+
+
+def indices_of(index):
+    """Dataset indices of a task, packed; empty if they are no whole numbers."""
+    if hasattr(index, "tolist"):
+        index = index.tolist()
+    try:
+        return packed(index)
+    except TypeError:
+        return packed([index]) if isinstance(index, int) else ""
+    except OverflowError:
+        return ""
+
+
+def text_of(value, most=4000):
+    """A text as JSON."""
+    return json.dumps(str(value)[:most])
+
+
+class Outlet:
+    """Where the lines of this process go: a socket, or a file. Never waits; what there is no room for is counted."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.waiting = bytearray()
+        self.busy = False
+        self.opened = False
+        self.socket = None
+        self.file = None
+        self.lost = 0
+
+    def put(self, line, push=True):
+        """Takes a line and, unless more is to come at once, hands over what waits."""
+        with self.lock:
+            if self.lost and not self.busy and len(self.waiting) < MOST_WAITING // 2:
+                told, self.lost = self.lost, 0
+                self.waiting += b'["lost",%d,%d]\n' % (now(), told)
+            if len(self.waiting) + len(line) > MOST_WAITING:
+                self.lost += 1
+            else:
+                self.waiting += line.encode("utf-8", "backslashreplace")
+            # An iterator may be collected, or a signal handled, in the middle of this.
+            if push and not self.busy:
+                self.busy = True
+                try:
+                    self.push()
+                finally:
+                    self.busy = False
+
+    def push(self):
+        if not self.opened:
+            self.opened = True
+            self.open()
+        try:
+            if self.socket is not None:
+                sent = self.socket.send(self.waiting, NO_SIGNAL)
+            elif self.file is not None:
+                sent = os.write(self.file, self.waiting)
+            else:
+                sent = len(self.waiting)
+            del self.waiting[:sent]
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:
+            # A reader that is gone stays gone; a disk may get room again.
+            if self.socket is not None:
+                self.close()
+                self.waiting.clear()
+
+    def open(self):
+        to = os.environ.get("LOADSCOPE_PROBE_TO", "")
+        kind, _, place = to.partition(":")
+        header = json.dumps(introduction()) + "\n"
+        try:
+            if kind in ("unix", "tcp"):
+                self.connect(kind, place)
+            else:
+                self.create(place if kind == "dir" else by_hand())
+        except Exception:
+            # Nobody is there: the program goes on without being heard.
+            self.socket = self.file = None
+        self.waiting[:0] = header.encode("utf-8", "backslashreplace")
+
+    def connect(self, kind, place):
+        import socket
+
+        if kind == "unix":
+            made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            address = place
+        else:
+            host, _, port = place.rpartition(":")
+            if host != "127.0.0.1":
+                raise OSError("only this machine is told")
+            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            address = (host, int(port))
+        try:
+            made.settimeout(1.0)
+            made.connect(address)
+            made.setblocking(False)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        except OSError:
+            made.close()
+            raise
+        self.socket = made
+
+    def create(self, folder):
+        os.makedirs(folder, exist_ok=True)
+        name = "%d-%d.stream.jsonl" % (os.getpid(), now())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        self.file = os.open(os.path.join(folder, name), flags, 0o644)
+
+    def close(self):
+        if self.socket is not None:
+            quiet(self.socket.close)
+        if self.file is not None:
+            quiet(lambda: os.close(self.file))
+        self.socket = self.file = None
+
+
+def by_hand():
+    """The folder into which a program writes that nobody listens to; its children write there, too."""
+    name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
+    folder = os.path.abspath(name)
+    os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
+    return folder
+
+
+def number_in(*names):
+    """The first of these variables of the environment that is a whole number."""
+    for name in names:
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return None
+
+
+def introduction():
+    """The first line of a stream."""
+    torch = sys.modules.get("torch")
+    info = {
+        "loadscope_stream": VERSION,
+        "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "monotonic": now(),
+        "realtime": time.time_ns(),
+        "host": quiet(lambda: os.uname().nodename, ""),
+        "boot": quiet(boot, ""),
+        "python": "%d.%d.%d" % sys.version_info[:3],
+        "torch": str(getattr(torch, "__version__", "")),
+        "program": os.path.basename(str((getattr(sys, "argv", None) or [""])[0])),
+        "rank": number_in("RANK", "SLURM_PROCID"),
+        "world_size": number_in("WORLD_SIZE", "SLURM_NTASKS"),
+        "local_rank": number_in("LOCAL_RANK", "SLURM_LOCALID"),
+        "cores": quiet(cores),
+    }
+    return {name: value for name, value in info.items() if value is not None}
+
+
+def boot():
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def cores():
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+class Probe:
+    """What this process tells of."""
+
+    def __init__(self):
+        self.troubles = 0
+        self.iterators = 0
+        self.loaders = 0
+        # By id of the loader: a weak reference to it, and its number and epochs.
+        self.known = {}
+        # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
+        self.living = {}
+        self.previews = number_in("LOADSCOPE_PROBE_PREVIEWS") or 0
+        self.fresh()
+
+    def fresh(self):
+        """Begins a stream; in a child that was forked, after the parent's."""
+        self.outlet = Outlet()
+        self.generation = -1
+        self.looked = 0
+        self.here = threading.local()
+        self.pinned = {}
+
+    def forked(self):
+        """In a child: what was the parent's is told by the parent."""
+        self.outlet.close()
+        for _, iterator in self.living.values():
+            iterator.is_open = False
+            iterator.is_ours = False
+        self.living.clear()
+        self.known.clear()
+        self.loaders = 0
+        self.fresh()
+
+    def put(self, line, push=True):
+        self.outlet.put(line, push)
+
+    def trouble(self, error):
+        self.troubles += 1
+        if self.troubles <= 20:
+            tb = error.__traceback__
+            while tb is not None and tb.tb_next is not None:
+                tb = tb.tb_next
+            line = tb.tb_lineno if tb is not None else 0
+            text = "%s: %s (line %d)" % (type(error).__name__, error, line)
+            quiet(lambda: self.put('["trouble",%d,%s]\n' % (now(), text_of(text))))
+
+    def bye(self):
+        if self.outlet.opened:
+            quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
+
+
+class Loader:
+    """A DataLoader as far as it is known."""
+
+    __slots__ = ("number", "epochs")
+
+    def __init__(self, number):
+        self.number = number
+        self.epochs = 0
+
+
+class Iterator:
+    """An iterator of a DataLoader as far as it is known; it holds no reference to it."""
+
+    __slots__ = (
+        "number",
+        "loader",
+        "epoch",
+        "is_open",
+        "is_ours",
+        "is_inside",
+        "is_iterable",
+        "has_workers",
+        "in_order",
+        "index",
+        "drawn",
+        "batch",
+        "outstanding",
+        "sent",
+        "arrived",
+        "fetching",
+        "seeds",
+    )
+
+    def __init__(self, number, loader):
+        self.number = number
+        self.loader = loader
+        self.is_ours = True
+        self.is_inside = False
+        self.seeds = None
+        self.begin()
+
+    def begin(self):
+        self.epoch = self.loader.epochs
+        self.loader.epochs += 1
+        self.is_open = True
+        self.index = None
+        self.drawn = now()
+        self.batch = 0
+        self.outstanding = set()
+        self.sent = {}
+        self.arrived = None
+        self.fetching = None
+
+    def end(self, at):
+        if self.is_open:
+            self.is_open = False
+            PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
+
+
+@guarded
+def begin_iterator(iterator, loader, started, seeds):
+    known = PROBE.known.get(id(loader))
+    if known is None or known[0]() is not loader:
+        if PROBE.loaders >= MOST_LOADERS:
+            return
+        number = PROBE.loaders
+        PROBE.loaders += 1
+        key = id(loader)
+        known = (weakref.ref(loader, lambda _: PROBE.known.pop(key, None)), Loader(number))
+        PROBE.known[key] = known
+        about = json.dumps(describe(loader, iterator, seeds), default=str)
+        PROBE.put('["loader",%d,%d,%s]\n' % (started, number, about), False)
+    number = PROBE.iterators
+    PROBE.iterators += 1
+    state = Iterator(number, known[1])
+    state.is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
+    state.has_workers = bool(getattr(iterator, "_num_workers", 0))
+    state.in_order = bool(getattr(loader, "in_order", True))
+
+    def gone(_):
+        PROBE.living.pop(number, None)
+        quiet(lambda: state.end(now()))
+
+    PROBE.living[number] = (weakref.ref(iterator, gone), state)
+    iterator.__dict__["_loadscope"] = state
+    PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
+
+
+def seeds_of(loader):
+    """Seeds of the generator of the loader and of the default generator, as far as nothing was drawn from them yet."""
+    if id(loader) in PROBE.known:
+        return None
+    torch = sys.modules["torch"]
+
+    def seed_of(generator):
+        seed = generator.initial_seed()
+        unused = torch.Generator().manual_seed(seed).get_state()
+        return seed if torch.equal(unused, generator.get_state()) else None
+
+    generator = getattr(loader, "generator", None)
+    if generator is None:
+        return (None, quiet(lambda: seed_of(torch.default_generator)))
+    return (quiet(lambda: seed_of(generator)), None)
+
+
+def describe(loader, iterator, seeds):
+    """The arguments of a loader, under PyTorch's names."""
+    data = sys.modules["torch.utils.data"]
+    sampler = getattr(loader, "sampler", None)
+    batches = getattr(loader, "batch_sampler", None)
+    kind = type(sampler)
+    is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
+    distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
+    # These ask for the length of the dataset anyway; whoever else may not want to be asked.
+    plain = kind in (data.SequentialSampler, data.RandomSampler, data.SubsetRandomSampler) or distributed
+    dataset = loader.dataset
+    about = {
+        "dataset": type(dataset).__name__,
+        "iterable": is_iterable,
+        "batch_size": loader.batch_size,
+        "num_workers": loader.num_workers,
+        "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
+        "drop_last": bool(loader.drop_last),
+        "in_order": bool(getattr(loader, "in_order", True)),
+        "pin_memory": bool(loader.pin_memory),
+        "pins": bool(getattr(iterator, "_pin_memory", False)),
+        "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
+        "timeout": loader.timeout,
+        "sampler": kind.__name__,
+        "batch_sampler": type(batches).__name__ if type(batches) is not data.BatchSampler else None,
+    }
+    context = getattr(loader, "multiprocessing_context", None)
+    if context is not None:
+        about["multiprocessing_context"] = quiet(context.get_start_method)
+    elif loader.num_workers:
+        about["start_method"] = quiet(lambda: sys.modules["multiprocessing"].get_start_method(allow_none=True))
+    if plain and not is_iterable:
+        about["dataset_len"] = quiet(lambda: len(dataset))
+        if batches is None or type(batches) is data.BatchSampler:
+            about["batches"] = quiet(lambda: len(batches if batches is not None else sampler))
+    if kind is data.RandomSampler:
+        about["shuffle"] = True
+        about["replacement"] = bool(sampler.replacement)
+        about["num_samples"] = quiet(lambda: getattr(sampler, "_num_samples", None))
+    if distributed:
+        about["replicas"], about["replica"] = sampler.num_replicas, sampler.rank
+        about["shuffle"], about["seed"] = bool(sampler.shuffle), sampler.seed
+        about["sampler_drop_last"] = bool(sampler.drop_last)
+    elif seeds is not None:
+        about["seed"], about["global_seed"] = seeds
+    classes = getattr(dataset, "__dict__", {}).get("classes")
+    if isinstance(classes, (list, tuple)) and len(classes) <= 10_000:
+        about["classes"] = [str(name)[:200] for name in classes]
+    return {name: value for name, value in about.items() if value is not None}
+
+
+def state_of(iterator):
+    """What is known of an iterator that is being told of."""
+    state = iterator.__dict__.get("_loadscope")
+    return state if state is not None and state.is_open else None
+
+
+@guarded
+def begin_epoch(iterator, first):
+    """`_reset`: of an iterator that lives on a new epoch begins; of a new one the workers run."""
+    state = iterator.__dict__.get("_loadscope")
+    if state is None or not state.is_ours:
+        return
+    if first:
+        workers = getattr(iterator, "_workers", None)
+        if workers:
+            seed = getattr(iterator, "_base_seed", None)
+            told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
+            PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
+        return
+    at = now()
+    state.end(at)
+    state.begin()
+    PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
+
+
+@guarded
+def drew(iterator, index):
+    state = state_of(iterator)
+    if state is not None:
+        state.index = index
+        # Before it is put into the queue, so that no worker can have it earlier.
+        state.drawn = now()
+
+
+@guarded
+def dispatched(iterator, before):
+    state = state_of(iterator)
+    if state is None:
+        return
+    for batch in range(before, iterator._send_idx):
+        worker = iterator._task_info[batch][0]
+        count = state.sent.get(worker, 0)
+        state.sent[worker] = count + 1
+        state.outstanding.add(batch)
+        tell_dispatch(state, batch, worker, count)
+
+
+def tell_dispatch(state, batch, worker, count):
+    indices = "" if state.is_iterable else indices_of(state.index)
+    state.index = None
+    line = '["dispatch",%d,%d,%d,%d,%s,%d,"%s"]\n'
+    about = (state.drawn, state.number, state.epoch, batch, worker, count, indices)
+    PROBE.put(line % about, not state.is_inside)
+
+
+@guarded
+def arrived(iterator, what):
+    state = state_of(iterator)
+    if state is None or not isinstance(what, tuple) or len(what) != 2:
+        return
+    batch, data = what
+    pin = '"",0,0'
+    if getattr(iterator, "_pin_memory", False) and type(data).__name__ != "ExceptionWrapper":
+        spans = PROBE.pinned.get(iterator._pin_memory_thread.ident)
+        if spans:
+            pin = '"pin",%d,%d' % spans.popleft()
+    if type(batch) is not int or len(iterator._task_info.get(batch, ())) != 1:
+        return
+    state.outstanding.discard(batch)
+    if isinstance(data, tuple) and len(data) == 3 and hasattr(iterator, "_worker_snapshots"):
+        data = data[0]
+    if type(data).__name__ == "_IterableDatasetStopIteration":
+        how = "end"
+    else:
+        state.arrived = batch
+        its_turn = batch == iterator._rcvd_idx or not state.in_order
+        how = "ready" if its_turn else "held"
+    line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
+    PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.is_inside)
+
+
+@guarded
+def asked(iterator):
+    """`next` was called. Answers where the iterator stood."""
+    state = iterator.__dict__.get("_loadscope")
+    if state is None or not state.is_open or state.is_inside:
+        return None
+    state.is_inside = True
+    state.arrived = state.fetching = None
+    received, info = 0, None
+    if state.has_workers:
+        received = iterator._rcvd_idx
+        info = iterator._task_info.get(received)
+    # What lies ready is not waited for, and what is fetched here says so itself.
+    waits = state.has_workers and (info is None or len(info) == 1)
+    PROBE.put('["wait",%d,%d]\n' % (now(), state.number), waits)
+    return state, received
+
+
+@guarded
+def answered(iterator, state, received):
+    """`next` returned a batch."""
+    at = now()
+    state.is_inside = False
+    if not state.has_workers:
+        batch = state.batch - 1
+        PROBE.put('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
+        return
+    tasks = iterator._task_info
+    after = iterator._rcvd_idx
+    batch = state.arrived
+    if batch is None or batch in tasks:
+        batch = after - 1
+    lines = ""
+    if after - received > 1:
+        lines = given_up(state, received, after, at)
+    lines += '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
+    if state.in_order and len(tasks.get(after, ())) == 2:
+        lines += '["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after)
+    PROBE.put(lines)
+
+
+def given_up(state, received, after, at):
+    """Tasks that were passed over: their workers have ended and will not answer."""
+    lines = ""
+    for batch in range(received, after):
+        if batch in state.outstanding:
+            state.outstanding.discard(batch)
+            lines += '["gone",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
+    return lines
+
+
+@guarded
+def stopped(state):
+    """`next` raised StopIteration."""
+    state.is_inside = False
+    state.end(now())
+
+
+@guarded
+def failed(iterator, state, received, error):
+    """`next` raised an error."""
+    at = now()
+    state.is_inside = False
+    batch = state.fetching
+    if state.has_workers:
+        batch = state.arrived
+        if batch is None or batch in iterator._task_info:
+            after = iterator._rcvd_idx
+            batch = after - 1 if after > received and after - 1 not in state.outstanding else None
+    text = str(quiet(lambda: str(error), "")).strip()
+    last = text.splitlines()[-1] if text else ""
+    name = type(error).__name__
+    text = last if last.startswith(name) else "%s: %s" % (name, last) if last else name
+    where = "null" if batch is None else batch
+    about = (at, state.number, state.epoch, where, text_of(text))
+    PROBE.put('["fail",%d,%d,%d,%s,%s]\n' % about)
+    if batch is None and state.has_workers:
+        tell_left(iterator, state)
+
+
+def tell_left(iterator, state):
+    """Workers that have ended, and how."""
+    codes = [(i, quiet(lambda w=w: w.exitcode)) for i, w in enumerate(iterator._workers)]
+    left = [list(ended) for ended in codes if ended[1] is not None]
+    if left:
+        PROBE.put('["left",%d,%d,%s]\n' % (now(), state.number, json.dumps(left)))
+
+
+@guarded
+def shut_down(iterator):
+    state = iterator.__dict__.get("_loadscope")
+    if state is not None and state.is_ours and iterator._shutdown:
+        tell_left(iterator, state)
+
+
+class Ticking:
+    """The indices of a task. Iterating them notes the time at each, and once more after the last. So the fetcher's own loop
+    times its samples, and no frame of ours is around the user's code."""
+
+    __slots__ = ("index", "fetch")
+
+    def __init__(self, index, fetch):
+        self.index = index
+        self.fetch = fetch
+
+    def __len__(self):
+        return len(self.index)
+
+    def __iter__(self):
+        return ticks(self.index, self.fetch) if self.fetch.cpus is None else cpu_ticks(self.index, self.fetch)
+
+
+def ticks(index, fetch):
+    clock, note = now, fetch.times.append
+    for i in index:
+        note(clock())
+        yield i
+    note(clock())
+    tell_collating(fetch, fetch.times[-1])
+
+
+def cpu_ticks(index, fetch):
+    clock, note = now, fetch.times.append
+    cpu, spent = time.thread_time_ns, fetch.cpus.append
+    for i in index:
+        spent(cpu())
+        note(clock())
+        yield i
+    note(clock())
+    spent(cpu())
+    tell_collating(fetch, fetch.times[-1])
+
+
+@guarded
+def tell_collating(fetch, at):
+    if at - fetch.started > SLOW_BATCH:
+        fetch.told = True
+        PROBE.put('["collate",%d,%s]\n' % (at, fetch.where))
+
+
+class Fetch:
+    """One batch that is being fetched."""
+
+    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told")
+
+    def stage(self, name, took):
+        """A named step of the sample that is being fetched took so many nanoseconds."""
+        at = len(self.times) - 1
+        walls = self.stages.get(name)
+        if walls is None:
+            if len(self.stages) >= MOST_STAGES:
+                return
+            walls = self.stages[name] = []
+        walls.extend([0] * (at + 1 - len(walls)))
+        walls[at] += took
+
+
+class Fetches:
+    """What a fetcher did so far."""
+
+    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable")
+
+    def __init__(self, iterator, generation, is_iterable):
+        self.iterator = iterator
+        self.generation = generation
+        self.count = 0
+        self.cpu = False
+        self.is_iterable = is_iterable
+
+
+@guarded
+def begin_fetch(fetcher, fetches, index):
+    """Answers what is noted, and what the fetcher gets as its indices."""
+    fetch = Fetch()
+    state = fetches.iterator
+    if state is None:
+        fetch.where = "null,%d,%d" % (fetches.generation, fetches.count)
+        fetches.count += 1
+    else:
+        if not state.is_open:
+            return None
+        state.fetching = batch = state.batch
+        state.batch += 1
+        tell_dispatch(state, batch, "null", batch)
+        fetch.where = "%d,%d,%d" % (state.number, state.epoch, batch)
+    fetch.started = now()
+    fetch.times = []
+    fetch.cpus = [] if fetches.cpu else None
+    fetch.collating = 0
+    fetch.collate = None
+    fetch.told = False
+    fetch.stages = {}
+    given = index
+    whole = not fetches.is_iterable and hasattr(fetcher.dataset, "__getitems__")
+    if fetcher.auto_collation and not whole:
+        given = Ticking(index, fetch)
+    else:
+        fetch.collate = collate = fetcher.collate_fn
+
+        def collating(data):
+            fetch.collating = now()
+            tell_collating(fetch, fetch.collating)
+            try:
+                return collate(data)
+            except BaseException as error:
+                clean(error)
+                raise
+
+        fetcher.__dict__["collate_fn"] = collating
+        if not fetcher.auto_collation:
+            fetch.times.append(fetch.started)
+    PROBE.here.fetch = fetch
+    PROBE.put('["begin",%d,%s]\n' % (fetch.started, fetch.where))
+    return fetch, given
+
+
+@guarded
+def end_fetch(fetcher, fetches, fetch, outcome):
+    """A batch was fetched (0), its sample failed (1), or there is none any more (2)."""
+    end = now()
+    PROBE.here.fetch = None
+    if fetch.collate is not None:
+        fetcher.__dict__["collate_fn"] = fetch.collate
+        if fetch.times and fetch.collating:
+            fetch.times.append(fetch.collating)
+    times = fetch.times
+    count = len(times) - 1
+    if outcome == 0 and count > 0 and fetch.collate is None:
+        fetch.collating = times[-1]
+        fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
+    elif outcome == 1 and not fetch.collating:
+        # The sample that failed is the last one that was begun.
+        count = len(times)
+    cpus = "" if not fetch.cpus else packed(fetch.cpus)
+    stages = "[]"
+    if fetch.stages:
+        for walls in fetch.stages.values():
+            walls.extend([0] * (count - len(walls)))
+        stages = json.dumps([[name, packed(walls)] for name, walls in fetch.stages.items()])
+    line = '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s]\n'
+    collating = 0 if fetch.told else fetch.collating
+    about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages)
+    PROBE.put(line % about, fetches.iterator is None)
+
+
+@guarded
+def tag_fetcher(fetcher, generation, is_iterable):
+    fetcher.__dict__["_loadscope"] = Fetches(None, generation, is_iterable)
+
+
+@guarded
+def next_generation():
+    PROBE.generation += 1
+    PROBE.put('["fetcher",%d,%d]\n' % (now(), PROBE.generation))
+    return PROBE.generation
+
+
+def fetches_of(fetcher):
+    return fetcher.__dict__.get("_loadscope")
+
+
+def look_into(data, fetch):
+    """Names, types and shapes of a batch now and then; small pictures of it if they were asked for."""
+    at = now()
+    if at - PROBE.looked < LOOK_EVERY:
+        return
+    PROBE.looked = at
+    fields = []
+    leaves(data, "", fields, 0)
+    if fields:
+        PROBE.put('["content",%d,%s,%s]\n' % (at, fetch.where, json.dumps(fields)))
+
+
+def leaves(data, name, fields, depth):
+    """The tensors of a batch."""
+    if len(fields) >= 32 or depth > 4:
+        return
+    torch = sys.modules["torch"]
+    if type(data) is torch.Tensor:
+        field = {"name": name, "dtype": str(data.dtype), "shape": list(data.shape), "data": "omitted"}
+        pictures = quiet(lambda: pictures_of(data, torch)) if PROBE.previews else None
+        if pictures is not None:
+            field["data"] = {"pictures": pictures}
+        fields.append(field)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            leaves(value, "%s[%s]" % (name, json.dumps(str(key)[:100])), fields, depth + 1)
+    elif type(data) in (list, tuple) or isinstance(data, tuple) and hasattr(data, "_fields"):
+        for position, value in enumerate(data[:32]):
+            leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
+
+
+def pictures_of(data, torch):
+    """The first pictures of a batch, scaled down by leaving pixels out."""
+    if data.dim() != 4 or data.device.type != "cpu" or data.layout != torch.strided:
+        return None
+    channels_first = data.shape[1] in (1, 3)
+    if not channels_first and data.shape[3] not in (1, 3):
+        return None
+    data = data.detach()[: PROBE.previews]
+    if channels_first:
+        data = data.permute(0, 2, 3, 1)
+    step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_PREVIEW))
+    data = data[:, ::step, ::step, :]
+    if data.dtype != torch.uint8:
+        data = data.to(torch.float32)
+        low, high = float(data.min()), float(data.max())
+        if not high - low < float("inf"):
+            return None
+        if low < 0.0 or high > 1.0:
+            data = (data - low) / ((high - low) or 1.0)
+        data = (data * 255.0).to(torch.uint8)
+    pixels = bytes(data.contiguous().view(-1).tolist())
+    return {
+        "width": data.shape[2],
+        "height": data.shape[1],
+        "channels": data.shape[3],
+        "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
+    }
+
+
+look_into_guarded = guarded(look_into)
+
+
+def once(owner, name):
+    """The attribute to be wrapped; None if it is not there or was wrapped before."""
+    original = vars(owner).get(name) if isinstance(owner, type) else getattr(owner, name, None)
+    if isinstance(original, staticmethod):
+        original = original.__func__
+    if original is None or getattr(original, "_loadscope", False):
+        return None
+    return original
+
+
+def put_in(owner, name, wrapper, original, static=False):
+    wrapper._loadscope = True
+    for part in ("__module__", "__name__", "__qualname__", "__doc__"):
+        quiet(lambda part=part: setattr(wrapper, part, getattr(original, part)))
+    wrapper.__wrapped__ = original
+    setattr(owner, name, staticmethod(wrapper) if static else wrapper)
+
+
+def passing(owner, name, before=None, after=None):
+    """Wraps a method: `before(self, args, kwargs)` answers what `after(self, that, result)` is given."""
+    original = once(owner, name)
+    if original is None:
+        return
+
+    def wrapper(self, *args, **kwargs):
+        noted = before(self, args, kwargs) if before is not None else None
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        if after is not None:
+            after(self, noted, result)
+        return result
+
+    put_in(owner, name, wrapper, original)
+
+
+def hook_next(owner):
+    original = once(owner, "__next__")
+    if original is None:
+        return
+
+    def __next__(self):
+        noted = asked(self)
+        try:
+            data = original(self)
+        except StopIteration as error:
+            if noted is not None:
+                stopped(noted[0])
+            clean(error)
+            raise
+        except BaseException as error:
+            if noted is not None:
+                failed(self, noted[0], noted[1], error)
+            clean(error)
+            raise
+        if noted is not None:
+            answered(self, *noted)
+        return data
+
+    put_in(owner, "__next__", __next__, original)
+
+
+def hook_base_init(owner):
+    original = once(owner, "__init__")
+    if original is None:
+        return
+
+    def __init__(self, loader, *args, **kwargs):
+        started = now()
+        seeds = quiet(lambda: seeds_of(loader))
+        try:
+            original(self, loader, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        begin_iterator(self, loader, started, seeds)
+
+    put_in(owner, "__init__", __init__, original)
+
+
+def hook_fetch(owner, is_iterable):
+    original = once(owner, "fetch")
+    if original is None:
+        return
+
+    def fetch(self, possibly_batched_index):
+        fetches = fetches_of(self)
+        begun = begin_fetch(self, fetches, possibly_batched_index) if fetches is not None else None
+        if begun is None:
+            return original(self, possibly_batched_index)
+        noted, given = begun
+        try:
+            data = original(self, given)
+        except BaseException as error:
+            ended = is_iterable and isinstance(error, StopIteration)
+            end_fetch(self, fetches, noted, 2 if ended else 1)
+            clean(error)
+            raise
+        end_fetch(self, fetches, noted, 0)
+        look_into_guarded(data, noted)
+        return data
+
+    put_in(owner, "fetch", fetch, original)
+
+
+def hook_create_fetcher(owner):
+    original = once(owner, "create_fetcher")
+    if original is None:
+        return
+
+    def create_fetcher(kind, *args, **kwargs):
+        in_worker = sys._getframe(1).f_code.co_name == "_worker_loop"
+        generation = next_generation() if in_worker else None
+        try:
+            fetcher = original(kind, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        if in_worker:
+            tag_fetcher(fetcher, generation, kind == 1)
+        return fetcher
+
+    put_in(owner, "create_fetcher", create_fetcher, original, static=True)
+
+
+def hook_pin(module):
+    original = once(module, "pin_memory")
+    if original is None:
+        return
+    inside = threading.local()
+
+    def pin_memory(data, *args, **kwargs):
+        # It calls itself for what is inside a batch.
+        if getattr(inside, "yes", False):
+            return original(data, *args, **kwargs)
+        inside.yes = True
+        start = now()
+        try:
+            result = original(data, *args, **kwargs)
+        except BaseException as error:
+            inside.yes = False
+            clean(error)
+            raise
+        inside.yes = False
+        pinned_one(start, now())
+        return result
+
+    put_in(module, "pin_memory", pin_memory, original)
+
+
+@guarded
+def pinned_one(start, end):
+    state = getattr(PROBE.here, "single", None)
+    if state is not None:
+        about = (start, state.number, state.epoch, state.batch - 1, end)
+        PROBE.put('["pin",%d,%d,%d,%d,%d]\n' % about, False)
+        return
+    thread = threading.get_ident()
+    spans = PROBE.pinned.get(thread)
+    if spans is None:
+        if len(PROBE.pinned) > 64:
+            PROBE.pinned.pop(next(iter(PROBE.pinned)))
+        spans = PROBE.pinned[thread] = collections.deque(maxlen=100_000)
+    spans.append((start, end))
+
+
+def hook_single(owner):
+    """Without workers: the fetcher is the iterator's own, and so is what is pinned."""
+    original = once(owner, "_next_data")
+    if original is None:
+        return
+
+    @guarded
+    def enter(self):
+        state = state_of(self)
+        fetcher = self.__dict__.get("_dataset_fetcher")
+        if state is None or fetcher is None:
+            return None
+        if fetches_of(fetcher) is None:
+            fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
+        outer = getattr(PROBE.here, "single", None)
+        PROBE.here.single = state
+        return (outer,)
+
+    @guarded
+    def leave(entered):
+        if entered is not None:
+            PROBE.here.single = entered[0]
+
+    def _next_data(self):
+        entered = enter(self)
+        try:
+            data = original(self)
+        except BaseException as error:
+            leave(entered)
+            clean(error)
+            raise
+        leave(entered)
+        return data
+
+    put_in(owner, "_next_data", _next_data, original)
+
+
+def first_of(args, kwargs):
+    return bool(args[1] if len(args) > 1 else kwargs.get("first_iter", False))
+
+
+def hook_workers(owner):
+    """An iterator with workers: PyTorch's, or torchdata's, which has a copy of everything."""
+    passing(
+        owner,
+        "_try_put_index",
+        lambda self, args, kwargs: getattr(self, "_send_idx", 0),
+        lambda self, before, result: dispatched(self, before),
+    )
+    passing(
+        owner,
+        "_try_get_data",
+        None,
+        lambda self, noted, result: arrived(self, result[1]) if result[0] else None,
+    )
+    passing(
+        owner,
+        "_shutdown_workers",
+        lambda self, args, kwargs: getattr(self, "_shutdown", True),
+        lambda self, was, result: None if was else shut_down(self),
+    )
+
+
+def hook_dataloader(module):
+    """torch.utils.data.dataloader"""
+    base = module._BaseDataLoaderIter
+    hook_base_init(base)
+    hook_next(base)
+    passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs)))
+    passing(base, "_next_index", None, lambda self, noted, result: drew(self, result))
+    hook_workers(module._MultiProcessingDataLoaderIter)
+    hook_single(module._SingleProcessDataLoaderIter)
+    hook_create_fetcher(module._DatasetKind)
+    fetch = module._utils.fetch
+    hook_fetch(fetch._MapDatasetFetcher, False)
+    hook_fetch(fetch._IterableDatasetFetcher, True)
+    hook_pin(module._utils.pin_memory)
+    if sys.version_info < (3, 11):
+        hook_old_tracebacks()
+
+
+def hook_stateful(module):
+    """torchdata.stateful_dataloader.stateful_dataloader"""
+    hook_workers(module._StatefulMultiProcessingDataLoaderIter)
+    hook_single(module._StatefulSingleProcessDataLoaderIter)
+
+
+def hook_old_tracebacks():
+    """Before Python 3.11 a frame that raises again what it caught cannot leave the traceback by itself."""
+    utils = sys.modules["torch._utils"]
+    original = once(utils.ExceptionWrapper, "__init__")
+    if original is not None:
+
+        def __init__(self, exc_info=None, *args, **kwargs):
+            if exc_info is None:
+                exc_info = sys.exc_info()
+            if exc_info[2] is not None:
+                quiet(lambda: spliced(exc_info[2]))
+            original(self, exc_info, *args, **kwargs)
+
+        put_in(utils.ExceptionWrapper, "__init__", __init__, original)
+    before = sys.excepthook
+
+    def excepthook(kind, value, tb):
+        seen = value
+        for _ in range(100):
+            if seen is None:
+                break
+            quiet(lambda: spliced(seen.__traceback__))
+            seen = seen.__cause__ or seen.__context__
+        before(kind, value, tb)
+
+    sys.excepthook = excepthook
+
+
+class StandIn:
+    """A Compose whose steps are timed while its own code goes through them."""
+
+    def __init__(self, compose, fetch):
+        self._compose = compose
+        self.transforms = timed_steps(compose.transforms, fetch)
+
+    def __getattr__(self, name):
+        return getattr(self._compose, name)
+
+
+def timed_steps(transforms, fetch):
+    for transform in transforms:
+        start = now()
+        yield transform
+        fetch.stage(type(transform).__name__, now() - start)
+
+
+def hook_compose(owner, name):
+    original = once(owner, name)
+    if original is None:
+        return
+
+    def wrapper(self, *args, **kwargs):
+        fetch = getattr(PROBE.here, "fetch", None)
+        # One that is a step of another one is that step.
+        if fetch is None or not fetch.times or getattr(PROBE.here, "composing", False):
+            return original(self, *args, **kwargs)
+        PROBE.here.composing = True
+        try:
+            result = original(StandIn(self, fetch), *args, **kwargs)
+        except BaseException as error:
+            PROBE.here.composing = False
+            clean(error)
+            raise
+        PROBE.here.composing = False
+        return result
+
+    put_in(owner, name, wrapper, original)
+
+
+HOOKS = {
+    "torch.utils.data.dataloader": hook_dataloader,
+    "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
+    "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
+    "torchvision.transforms.v2._container": lambda module: hook_compose(module.Compose, "forward"),
+}
+
+
+def hook(module, name):
+    try:
+        HOOKS[name](module)
+    except Exception as error:
+        PROBE.trouble(error)
+
+
+class Finder:
+    """Hooks modules once they have been imported."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in HOOKS:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is None:
+                continue
+            self.follow(spec, name)
+            return spec
+        return None
+
+    @staticmethod
+    def follow(spec, name):
+        loader = spec.loader
+        execute = getattr(loader, "exec_module", None)
+        if execute is None:
+            return
+
+        def exec_module(module):
+            quiet(lambda: loader.__dict__.pop("exec_module"))
+            execute(module)
+            hook(module, name)
+
+        # The loader of a file is made for this module alone.
+        quiet(lambda: loader.__dict__.__setitem__("exec_module", exec_module))
+
+
+PROBE = Probe()
+
+
+def install():
+    for name in HOOKS:
+        if name in sys.modules:
+            hook(sys.modules[name], name)
+    sys.meta_path.insert(0, Finder())
+    atexit.register(PROBE.bye)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=PROBE.forked)
+
+
+try:
+    from socket import MSG_NOSIGNAL as NO_SIGNAL
+except ImportError:
+    NO_SIGNAL = 0
+
+install()

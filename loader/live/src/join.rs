@@ -1,0 +1,259 @@
+//! Puts the streams of a program's processes together.
+//!
+//! The main process knows batches, a worker knows only its k-th fetch. Index queues are first in, first out, so the k-th fetch of a
+//! worker in an epoch is the k-th task it was given in that epoch; its process id says which worker it is. What cannot be put
+//! in its place yet waits; what never can is counted.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use loadscope_trace::{
+    BatchId, Event, EventKind, Lane, Level, Message, Nanos, RunId, Stage, WorkerId,
+};
+
+use crate::wire::{Fetch, Introduction, Outcome, Record};
+
+mod about;
+mod crew;
+mod fetched;
+mod main_process;
+mod worker;
+
+use crew::Crew;
+use worker::is_of_worker;
+
+/// Records of workers that wait for what the main process says, at most.
+const MOST_HELD: usize = 200_000;
+
+/// One stream: one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub u32);
+
+/// A process that is being told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: u64,
+    /// The loader it works for.
+    pub run: RunId,
+    /// The worker it is; `None` for the main process.
+    pub worker: Option<WorkerId>,
+}
+
+/// Where a worker belongs.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    stream: StreamId,
+    iterator: u32,
+    worker: WorkerId,
+}
+
+struct Stream {
+    introduction: Introduction,
+    /// What is added to its times, ns.
+    shift: i64,
+    runs: HashMap<u32, RunId>,
+    crews: HashMap<u32, Crew>,
+    place: Option<Place>,
+    held: VecDeque<Record>,
+    last: i64,
+    said_bye: bool,
+    /// Nothing more will come; it stays for what waits for its place.
+    closed: bool,
+    lost: u64,
+}
+
+/// Puts streams together. Events come out in no particular order of time ([`loadscope_trace::Sorter`]).
+#[derive(Default)]
+pub struct Join {
+    streams: BTreeMap<StreamId, Stream>,
+    /// Workers that were announced and have not spoken, by machine and process id.
+    announced: HashMap<(String, u64), Place>,
+    runs: u32,
+    /// The instant that the events count from, on the clock of the first stream, ns.
+    zero: Option<i64>,
+    first: Option<Introduction>,
+    /// Lost before the loader was known.
+    lost: u64,
+    held: usize,
+    out: Vec<Event>,
+}
+
+impl Join {
+    /// A process begins to tell.
+    pub fn open(&mut self, id: StreamId, introduction: Introduction) {
+        let shift = match &self.first {
+            // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
+            Some(first)
+                if (&first.boot, &first.host) != (&introduction.boot, &introduction.host) =>
+            {
+                introduction.wall_ahead().saturating_sub(first.wall_ahead())
+            }
+            _ => 0,
+        };
+        if self.first.is_none() {
+            self.first = Some(introduction.clone());
+        }
+        let stream = Stream {
+            last: introduction.monotonic,
+            introduction,
+            shift,
+            runs: HashMap::new(),
+            crews: HashMap::new(),
+            place: None,
+            held: VecDeque::new(),
+            said_bye: false,
+            closed: false,
+            lost: 0,
+        };
+        self.streams.insert(id, stream);
+    }
+
+    /// A process tells something.
+    pub fn tell(&mut self, id: StreamId, record: Record) {
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        stream.last = stream.last.max(record.at());
+        if is_of_worker(&record) {
+            stream.held.push_back(record);
+            self.held += 1;
+            self.place_held(id);
+            if self.held > MOST_HELD {
+                self.give_up_on_longest();
+            }
+            return;
+        }
+        let is_news = matches!(
+            record,
+            Record::Dispatch { .. } | Record::Workers { .. } | Record::Epoch { .. }
+        );
+        self.of_main(id, record);
+        if is_news {
+            self.place_all(id);
+        }
+    }
+
+    /// A line of this process was not understood.
+    pub fn not_understood(&mut self, id: StreamId) {
+        let Some(stream) = self.streams.get(&id) else {
+            return;
+        };
+        let at = stream.last;
+        self.tell(id, Record::Lost { at, count: 1 });
+    }
+
+    /// A process has ended, or nobody hears it any more.
+    pub fn close(&mut self, id: StreamId) {
+        self.place_held(id);
+        let Some(stream) = self.streams.get_mut(&id) else {
+            return;
+        };
+        // What a worker said may come before what its main process says of it.
+        stream.closed = true;
+        if !stream.held.is_empty() {
+            return;
+        }
+        let Some(mut stream) = self.streams.remove(&id) else {
+            return;
+        };
+        let at = self.time(&stream, stream.last);
+        let mut runs: Vec<RunId> = stream.runs.drain().map(|(_, run)| run).collect();
+        runs.sort_unstable();
+        for run in runs {
+            if !stream.said_bye {
+                let text = "The program ended without saying so: it was killed, or it crashed. Everything up to then is here";
+                self.message(at, run, Level::Warning, text.to_owned());
+            }
+            self.event(at, run, EventKind::RunEnded);
+        }
+    }
+
+    /// Everything that was told has been told.
+    pub fn finish(&mut self) {
+        let ids: Vec<StreamId> = self.streams.keys().copied().collect();
+        for id in &ids {
+            self.place_held(*id);
+        }
+        for id in ids {
+            self.drop_held(id);
+            self.close(id);
+        }
+        if self.lost > 0 && self.runs > 0 {
+            let count = std::mem::take(&mut self.lost);
+            self.event(Nanos(i64::MAX >> 1), RunId(0), EventKind::Dropped { count });
+        }
+    }
+
+    /// The events that came of it since the last time.
+    pub fn events(&mut self) -> std::vec::Drain<'_, Event> {
+        self.out.drain(..)
+    }
+
+    /// Number of loaders that introduced themselves.
+    pub fn loaders(&self) -> u32 {
+        self.runs
+    }
+
+    /// The time of an instant on the clock of the first stream, as events have it.
+    pub fn time_of(&self, monotonic: i64) -> Option<Nanos> {
+        self.zero
+            .map(|zero| Nanos(monotonic.saturating_sub(zero).max(0)))
+    }
+
+    /// The processes that are being told of.
+    pub fn processes(&self) -> Vec<Process> {
+        let mut processes = Vec::new();
+        for stream in self.streams.values() {
+            let pid = stream.introduction.pid;
+            for run in stream.runs.values() {
+                processes.push(Process {
+                    pid,
+                    run: *run,
+                    worker: None,
+                });
+            }
+            for crew in stream.crews.values() {
+                processes.extend(crew.running().map(|(worker, pid)| Process {
+                    pid,
+                    run: crew.run,
+                    worker: Some(worker),
+                }));
+            }
+        }
+        processes
+    }
+
+    fn time(&self, stream: &Stream, at: i64) -> Nanos {
+        let zero = self.zero.unwrap_or(at);
+        Nanos(at.saturating_add(stream.shift).saturating_sub(zero).max(0))
+    }
+
+    fn event(&mut self, at: Nanos, run: RunId, kind: EventKind) {
+        self.out.push(Event { at, run, kind });
+    }
+
+    fn enter(&mut self, at: Nanos, run: RunId, batch: BatchId, stage: Stage) {
+        self.event(at, run, EventKind::Entered { batch, stage });
+    }
+
+    fn message(&mut self, at: Nanos, run: RunId, level: Level, text: String) {
+        let message = Message {
+            level,
+            text,
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        self.event(at, run, EventKind::Message(Box::new(message)));
+    }
+}
+
+/// The first loader of a process.
+fn run_of(stream: &Stream) -> Option<RunId> {
+    stream.runs.values().min().copied()
+}
+
+/// The lane that a measurement of a process belongs to.
+pub(crate) fn lane(process: &Process) -> Option<Lane> {
+    process.worker.map(Lane::Worker)
+}

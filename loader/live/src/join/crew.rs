@@ -1,0 +1,160 @@
+//! An iterator with its workers: which batches were given to whom, and which processes the workers are.
+
+use std::collections::{BTreeMap, HashMap};
+
+use loadscope_trace::{BatchId, RunId, WorkerId};
+
+use crate::wire::{Record, Where};
+
+/// Epochs whose tasks are remembered: a worker that lives on still fetches what an epoch that was broken off left in its queue.
+const EPOCHS_KEPT: usize = 3;
+
+/// Where a record of a worker belongs.
+pub(super) enum Found {
+    /// To a batch.
+    Batch {
+        run: RunId,
+        batch: BatchId,
+        indices: Vec<u64>,
+    },
+    /// It is not about a batch.
+    Nothing,
+    /// The main process has not said so yet.
+    NotYet,
+    /// The main process will not say so any more.
+    Never,
+}
+
+/// Tasks of one worker in one epoch.
+#[derive(Default)]
+struct Tasks {
+    by_count: BTreeMap<u64, (u32, Vec<u64>)>,
+    /// Number of tasks that were given.
+    given: u64,
+}
+
+/// An iterator with its workers.
+pub(super) struct Crew {
+    pub run: RunId,
+    /// Epochs in the order in which they began: a worker counts them, too.
+    epochs: Vec<u32>,
+    ended: usize,
+    tasks: BTreeMap<(u32, WorkerId), Tasks>,
+    pids: BTreeMap<WorkerId, u64>,
+    /// Of the batch that the main process fetches itself.
+    own: Vec<u64>,
+    /// The sample that failed, by batch.
+    failures: HashMap<BatchId, (Option<WorkerId>, Option<u64>)>,
+}
+
+impl Crew {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            epochs: Vec::new(),
+            ended: 0,
+            tasks: BTreeMap::new(),
+            pids: BTreeMap::new(),
+            own: Vec::new(),
+            failures: HashMap::new(),
+        }
+    }
+
+    pub fn begin(&mut self, epoch: u32) {
+        self.epochs.push(epoch);
+        if let Some(last) = self.epochs.len().checked_sub(EPOCHS_KEPT) {
+            let kept = &self.epochs[last..];
+            self.tasks.retain(|(epoch, _), _| kept.contains(epoch));
+            self.failures.retain(|batch, _| kept.contains(&batch.epoch));
+        }
+    }
+
+    pub fn end(&mut self, epoch: u32) {
+        self.ended = self
+            .epochs
+            .iter()
+            .position(|e| *e == epoch)
+            .map_or(self.ended, |at| at + 1);
+    }
+
+    pub fn joined(&mut self, worker: WorkerId, pid: u64) {
+        self.pids.insert(worker, pid);
+    }
+
+    /// A worker has ended; its process id if that is news.
+    pub fn left(&mut self, worker: WorkerId) -> Option<u64> {
+        self.pids.remove(&worker)
+    }
+
+    /// Workers that have not ended, with their process ids.
+    pub fn running(&self) -> impl Iterator<Item = (WorkerId, u64)> + '_ {
+        self.pids.iter().map(|(worker, pid)| (*worker, *pid))
+    }
+
+    pub fn dispatched(
+        &mut self,
+        epoch: u32,
+        worker: WorkerId,
+        count: u64,
+        batch: u32,
+        indices: &[u64],
+    ) {
+        let tasks = self.tasks.entry((epoch, worker)).or_default();
+        tasks.given = tasks.given.max(count.saturating_add(1));
+        tasks.by_count.insert(count, (batch, indices.to_vec()));
+    }
+
+    pub fn fetching_itself(&mut self, indices: &[u64]) {
+        indices.clone_into(&mut self.own);
+    }
+
+    pub fn indices_itself(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.own)
+    }
+
+    pub fn note_failed(&mut self, failed: Option<(BatchId, Option<WorkerId>, Option<u64>)>) {
+        if let Some((batch, worker, sample)) = failed {
+            self.failures.insert(batch, (worker, sample));
+        }
+    }
+
+    /// The worker and the sample with which a batch failed.
+    pub fn failure(&mut self, batch: BatchId) -> (Option<WorkerId>, Option<u64>) {
+        self.failures.remove(&batch).unwrap_or_default()
+    }
+
+    /// Where a record of `worker` belongs. A fetch that is over is not asked for again.
+    pub fn find(&mut self, worker: WorkerId, record: &Record) -> Found {
+        let (of, is_last) = match record {
+            Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {
+                (*of, false)
+            }
+            Record::Fetch(fetch) => (fetch.of, true),
+            _ => return Found::Nothing,
+        };
+        let Where::Worker { generation, count } = of else {
+            return Found::Nothing;
+        };
+        let Some(epoch) = self.epochs.get(generation as usize).copied() else {
+            return Found::NotYet;
+        };
+        let over = (generation as usize) < self.ended;
+        let tasks = self.tasks.get_mut(&(epoch, worker));
+        let Some(tasks) = tasks else {
+            return if over { Found::Never } else { Found::NotYet };
+        };
+        let batch = |idx| BatchId { epoch, idx };
+        match tasks.by_count.get_mut(&count) {
+            Some((idx, indices)) => Found::Batch {
+                run: self.run,
+                batch: batch(*idx),
+                indices: match is_last {
+                    true => std::mem::take(indices),
+                    false => Vec::new(),
+                },
+            },
+            None if over || count < tasks.given => Found::Never,
+            None => Found::NotYet,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a finished fetch tells.
+
+use loadscope_trace::{
+    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, RunId, SampleTiming, Stage,
+    StageTiming, WorkerId,
+};
+
+use super::{Fetch, Join, Outcome, Stream};
+
+impl Join {
+    /// A fetch is over. Answers which sample failed, if one did.
+    pub(super) fn fetched(
+        &mut self,
+        stream: &Stream,
+        run: RunId,
+        batch: BatchId,
+        worker: Option<WorkerId>,
+        indices: &[u64],
+        fetch: &Fetch,
+    ) -> Option<(BatchId, Option<WorkerId>, Option<u64>)> {
+        let end = self.time(stream, fetch.end);
+        if let Some(collating) = fetch.collating {
+            self.enter(self.time(stream, collating), run, batch, Stage::Collating);
+        }
+        if fetch.outcome == Outcome::Fetched
+            && let Some(fetched) = self.timings(stream, batch, indices.len(), fetch)
+        {
+            self.event(end, run, EventKind::Fetched(Box::new(fetched)));
+        }
+        // An error is sent, too; the end of a stream is told apart by its worker's silence.
+        if worker.is_some() && fetch.outcome != Outcome::Ended {
+            self.enter(end, run, batch, Stage::Returning);
+        }
+        (fetch.outcome == Outcome::Failed).then(|| {
+            let began = fetch.times.len().checked_sub(1);
+            let sample = began.filter(|_| fetch.collating.is_none());
+            (
+                batch,
+                worker,
+                sample.and_then(|at| indices.get(at).copied()),
+            )
+        })
+    }
+
+    /// How long each sample took, if that was measured.
+    fn timings(
+        &self,
+        stream: &Stream,
+        batch: BatchId,
+        expected: usize,
+        fetch: &Fetch,
+    ) -> Option<Fetched> {
+        let count = fetch
+            .times
+            .len()
+            .checked_sub(1)
+            .filter(|count| *count > 0)?;
+        // Whoever draws other samples than it was told to cannot be matched with its indices.
+        if expected != 0 && expected != count {
+            return None;
+        }
+        let took = |pair: &[i64]| Nanos(pair[1].saturating_sub(pair[0]).max(0));
+        let cpus = (fetch.cpus.len() == fetch.times.len()).then(|| fetch.cpus.windows(2).map(took));
+        let mut cpus = cpus.into_iter().flatten();
+        let samples = fetch.times.windows(2).map(|pair| SampleTiming {
+            start: self.time(stream, pair[0]),
+            wall: took(pair),
+            cpu: cpus.next(),
+        });
+        let stages = fetch
+            .stages
+            .iter()
+            .filter(|(_, walls)| walls.len() == count);
+        Some(Fetched {
+            batch,
+            samples: samples.collect(),
+            stages: stages
+                .map(|(name, walls)| StageTiming {
+                    name: name.clone(),
+                    walls: walls.iter().map(|wall| Nanos((*wall).max(0))).collect(),
+                })
+                .collect(),
+        })
+    }
+
+    pub(super) fn content(&mut self, at: Nanos, run: RunId, batch: BatchId, fields: Vec<Field>) {
+        let content = BatchContent { batch, fields };
+        self.event(at, run, EventKind::Content(Box::new(content)));
+    }
+}

@@ -1,0 +1,330 @@
+//! What the main process of a program says.
+
+use loadscope_trace::{
+    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, RunId, Stage, WorkerId, WorkerInfo,
+};
+
+use super::crew::Crew;
+use super::{Join, Place, Stream, StreamId, about, run_of};
+use crate::wire::{Arrival, Record, Where};
+
+impl Join {
+    /// What the main process says.
+    pub(super) fn of_main(&mut self, id: StreamId, record: Record) {
+        let Some(mut stream) = self.streams.remove(&id) else {
+            return;
+        };
+        self.of_stream(id, &mut stream, record);
+        self.streams.insert(id, stream);
+    }
+
+    fn of_stream(&mut self, id: StreamId, stream: &mut Stream, record: Record) {
+        if let Record::Loader { at, loader, about } = record {
+            self.zero.get_or_insert(at.saturating_add(stream.shift));
+            let run = RunId(self.runs);
+            self.runs += 1;
+            stream.runs.insert(loader, run);
+            let started = self.time(stream, at);
+            let mut info = about::info(&about, &stream.introduction);
+            info.started_unix_ns = at.saturating_add(stream.introduction.wall_ahead());
+            info.started_unix_ns = info.started_unix_ns.saturating_sub(started.0);
+            self.event(started, run, EventKind::RunStarted(Box::new(info)));
+            let lost = std::mem::take(&mut stream.lost);
+            if lost > 0 {
+                self.event(started, run, EventKind::Dropped { count: lost });
+            }
+            return;
+        }
+        let at = self.time(stream, record.at());
+        match record {
+            Record::Epoch {
+                loader,
+                iterator,
+                epoch,
+                ..
+            } => {
+                let Some(run) = stream.runs.get(&loader).copied() else {
+                    self.lost += 1;
+                    return;
+                };
+                let crew = stream
+                    .crews
+                    .entry(iterator)
+                    .or_insert_with(|| Crew::new(run));
+                crew.begin(epoch);
+                self.event(at, run, EventKind::EpochStarted { epoch });
+            }
+            Record::Lost { count, .. } => self.count_lost(id, stream, at, count),
+            Record::Trouble { text, .. } => {
+                let text = format!("The probe could not tell something: {text}");
+                match run_of(stream) {
+                    Some(run) => self.message(at, run, Level::Warning, text),
+                    None => self.lost += 1,
+                }
+            }
+            Record::Bye { .. } => stream.said_bye = true,
+            record => self.of_iterator(id, stream, at, record),
+        }
+    }
+
+    pub(super) fn count_lost(&mut self, id: StreamId, stream: &mut Stream, at: Nanos, count: u64) {
+        let run = run_of(stream).or_else(|| self.run_of_worker(id, stream));
+        match run {
+            Some(run) => self.event(at, run, EventKind::Dropped { count }),
+            None => stream.lost = stream.lost.saturating_add(count),
+        }
+    }
+
+    fn run_of_worker(&self, _: StreamId, stream: &Stream) -> Option<RunId> {
+        let place = stream.place?;
+        let main = self.streams.get(&place.stream)?;
+        main.crews.get(&place.iterator).map(|crew| crew.run)
+    }
+
+    /// What the main process says of one of its iterators.
+    fn of_iterator(&mut self, id: StreamId, stream: &mut Stream, at: Nanos, record: Record) {
+        let Some(iterator) = iterator_of(&record) else {
+            return;
+        };
+        let Some(crew) = stream.crews.get_mut(&iterator) else {
+            self.lost += 1;
+            return;
+        };
+        let run = crew.run;
+        match record {
+            Record::Workers { workers, .. } => self.joined(id, stream, iterator, at, workers),
+            Record::Dispatch {
+                epoch,
+                batch,
+                worker,
+                count,
+                indices,
+                ..
+            } => {
+                if let Some(worker) = worker {
+                    crew.dispatched(epoch, worker, count, batch, &indices);
+                } else {
+                    crew.fetching_itself(&indices);
+                }
+                self.event(
+                    at,
+                    run,
+                    EventKind::dispatched(named(epoch, batch), worker, indices),
+                );
+            }
+            Record::Wait { .. } => self.event(at, run, EventKind::Consumer { waiting: true }),
+            Record::Fail {
+                epoch, batch, text, ..
+            } => {
+                let batch = batch.map(|batch| named(epoch, batch));
+                self.failed(stream, iterator, at, batch, text);
+            }
+            Record::EndEpoch { epoch, .. } => {
+                crew.end(epoch);
+                self.event(at, run, EventKind::EpochEnded { epoch });
+            }
+            Record::Left { workers, .. } => {
+                for (worker, code) in workers {
+                    let Some(pid) = crew.left(worker) else {
+                        continue;
+                    };
+                    self.left(at, run, worker, pid, code);
+                }
+            }
+            Record::Fetch(fetch) => {
+                if let Some(batch) = known(fetch.of) {
+                    let indices = crew.indices_itself();
+                    let failed = self.fetched(stream, run, batch, None, &indices, &fetch);
+                    if let Some(crew) = stream.crews.get_mut(&iterator) {
+                        crew.note_failed(failed);
+                    }
+                }
+            }
+            record => self.of_batch(stream, run, at, record),
+        }
+    }
+
+    /// The workers of an iterator run.
+    fn joined(
+        &mut self,
+        id: StreamId,
+        stream: &mut Stream,
+        iterator: u32,
+        at: Nanos,
+        workers: Vec<(u64, Option<u64>)>,
+    ) {
+        let Some(crew) = stream.crews.get_mut(&iterator) else {
+            return;
+        };
+        let run = crew.run;
+        for (worker, (pid, seed)) in workers.into_iter().enumerate() {
+            let worker = worker as WorkerId;
+            crew.joined(worker, pid);
+            let key = (stream.introduction.host.clone(), pid);
+            self.announced.insert(
+                key,
+                Place {
+                    stream: id,
+                    iterator,
+                    worker,
+                },
+            );
+            let seed = seed.unwrap_or_default();
+            let info = WorkerInfo {
+                worker,
+                seed,
+                os_id: Some(pid),
+            };
+            self.out.push(Event {
+                at,
+                run,
+                kind: EventKind::WorkerStarted(Box::new(info)),
+            });
+        }
+    }
+
+    /// What the main process says of the way of a batch.
+    fn of_batch(&mut self, stream: &Stream, run: RunId, at: Nanos, record: Record) {
+        match record {
+            Record::Arrive {
+                epoch,
+                batch,
+                how,
+                pinned,
+                ..
+            } => {
+                let batch = named(epoch, batch);
+                if let Some((start, end)) = pinned {
+                    let (start, end) = (self.time(stream, start), self.time(stream, end));
+                    self.enter(start, run, batch, Stage::Pinning);
+                    self.enter(end, run, batch, Stage::Returning);
+                }
+                let stage = match how {
+                    Arrival::Ready => Stage::Ready,
+                    Arrival::Held => Stage::Held,
+                    Arrival::End => Stage::Discarded,
+                };
+                self.enter(at, run, batch, stage);
+            }
+            Record::Ready { epoch, batch, .. } => {
+                self.enter(at, run, named(epoch, batch), Stage::Ready)
+            }
+            Record::Yield { epoch, batch, .. } => {
+                self.enter(at, run, named(epoch, batch), Stage::Training)
+            }
+            Record::Gone { epoch, batch, .. } => {
+                self.enter(at, run, named(epoch, batch), Stage::Discarded)
+            }
+            Record::Pin { epoch, batch, .. } => {
+                self.enter(at, run, named(epoch, batch), Stage::Pinning)
+            }
+            Record::Begin { of, .. } => {
+                if let Some(batch) = known(of) {
+                    self.enter(at, run, batch, Stage::Fetching);
+                }
+            }
+            Record::Collate { of, .. } => {
+                if let Some(batch) = known(of) {
+                    self.enter(at, run, batch, Stage::Collating);
+                }
+            }
+            Record::Content { of, fields, .. } => {
+                if let Some(batch) = known(of) {
+                    self.content(at, run, batch, fields);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn failed(
+        &mut self,
+        stream: &mut Stream,
+        iterator: u32,
+        at: Nanos,
+        batch: Option<BatchId>,
+        text: String,
+    ) {
+        let Some(crew) = stream.crews.get_mut(&iterator) else {
+            return;
+        };
+        let run = crew.run;
+        let (worker, sample) = batch.map_or((None, None), |batch| crew.failure(batch));
+        match batch {
+            Some(batch) => self.enter(at, run, batch, Stage::Failed),
+            None => self.event(at, run, EventKind::Consumer { waiting: false }),
+        }
+        let message = Message {
+            level: Level::Error,
+            text,
+            about: batch,
+            worker,
+            sample,
+        };
+        self.event(at, run, EventKind::Message(Box::new(message)));
+    }
+
+    fn left(&mut self, at: Nanos, run: RunId, worker: WorkerId, pid: u64, code: i64) {
+        // PyTorch itself terminates a worker that does not end in time.
+        let reason = match code {
+            0 | -15 => EndReason::Finished,
+            _ => EndReason::Died,
+        };
+        self.event(at, run, EventKind::WorkerEnded { worker, reason });
+        if reason == EndReason::Died {
+            let how = match code {
+                ..0 => format!("was killed by signal {}", code.unsigned_abs()),
+                _ => format!("ended with code {code}"),
+            };
+            let text = format!("Worker {worker} (process {pid}) {how}");
+            let worker = Some(worker);
+            let message = Message {
+                level: Level::Error,
+                text,
+                about: None,
+                worker,
+                sample: None,
+            };
+            self.event(at, run, EventKind::Message(Box::new(message)));
+        }
+    }
+}
+
+fn named(epoch: u32, batch: u32) -> BatchId {
+    BatchId { epoch, idx: batch }
+}
+
+fn known(of: Where) -> Option<BatchId> {
+    match of {
+        Where::Batch { epoch, batch, .. } => Some(BatchId { epoch, idx: batch }),
+        Where::Worker { .. } => None,
+    }
+}
+
+fn iterator_of(record: &Record) -> Option<u32> {
+    Some(match record {
+        Record::Workers { iterator, .. }
+        | Record::Dispatch { iterator, .. }
+        | Record::Wait { iterator, .. }
+        | Record::Arrive { iterator, .. }
+        | Record::Ready { iterator, .. }
+        | Record::Yield { iterator, .. }
+        | Record::Gone { iterator, .. }
+        | Record::Fail { iterator, .. }
+        | Record::EndEpoch { iterator, .. }
+        | Record::Left { iterator, .. }
+        | Record::Pin { iterator, .. } => *iterator,
+        Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {
+            return batch_iterator(*of);
+        }
+        Record::Fetch(fetch) => return batch_iterator(fetch.of),
+        _ => return None,
+    })
+}
+
+fn batch_iterator(of: Where) -> Option<u32> {
+    match of {
+        Where::Batch { iterator, .. } => Some(iterator),
+        Where::Worker { .. } => None,
+    }
+}

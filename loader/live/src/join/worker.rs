@@ -1,0 +1,116 @@
+//! What workers say, put in its place.
+
+use super::crew::Found;
+use super::{Join, Place, Stream, StreamId};
+use crate::wire::{Record, Where};
+use loadscope_trace::Stage;
+
+impl Join {
+    /// Puts what workers of a main process said in its place, as far as that is known now.
+    pub(super) fn place_all(&mut self, main: StreamId) {
+        if self.held == 0 {
+            return;
+        }
+        let waits =
+            |s: &Stream| !s.held.is_empty() && s.place.is_none_or(|place| place.stream == main);
+        let ids: Vec<StreamId> = self
+            .streams
+            .iter()
+            .filter(|(_, s)| waits(s))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ids {
+            self.place_held(id);
+        }
+    }
+
+    pub(super) fn place_held(&mut self, id: StreamId) {
+        let Some(mut stream) = self.streams.remove(&id) else {
+            return;
+        };
+        if stream.place.is_none() && !stream.held.is_empty() {
+            let key = (stream.introduction.host.clone(), stream.introduction.pid);
+            stream.place = self.announced.remove(&key);
+        }
+        if let Some(place) = stream.place {
+            while let Some(record) = stream.held.front() {
+                let main = self.streams.get_mut(&place.stream);
+                let found = main
+                    .and_then(|main| main.crews.get_mut(&place.iterator))
+                    .map_or(Found::Never, |crew| crew.find(place.worker, record));
+                if matches!(found, Found::NotYet) {
+                    break;
+                }
+                let Some(record) = stream.held.pop_front() else {
+                    break;
+                };
+                self.held -= 1;
+                self.of_worker(&mut stream, place, found, record);
+            }
+        }
+        if !stream.closed || !stream.held.is_empty() || !stream.runs.is_empty() {
+            self.streams.insert(id, stream);
+        }
+    }
+
+    fn of_worker(&mut self, stream: &mut Stream, place: Place, found: Found, record: Record) {
+        let Found::Batch {
+            run,
+            batch,
+            indices,
+        } = found
+        else {
+            if matches!(found, Found::Never) {
+                self.lost += 1;
+            }
+            return;
+        };
+        let at = self.time(stream, record.at());
+        match record {
+            Record::Begin { .. } => self.enter(at, run, batch, Stage::Fetching),
+            Record::Collate { .. } => self.enter(at, run, batch, Stage::Collating),
+            Record::Content { fields, .. } => self.content(at, run, batch, fields),
+            Record::Fetch(fetch) => {
+                let failed = self.fetched(stream, run, batch, Some(place.worker), &indices, &fetch);
+                let main = self.streams.get_mut(&place.stream);
+                if let Some(crew) = main.and_then(|main| main.crews.get_mut(&place.iterator)) {
+                    crew.note_failed(failed);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Too much waits: the stream that holds most will not be understood any more.
+    pub(super) fn give_up_on_longest(&mut self) {
+        let longest = self.streams.iter().max_by_key(|(_, s)| s.held.len());
+        if let Some(id) = longest.map(|(id, _)| *id) {
+            self.drop_held(id);
+        }
+    }
+
+    pub(super) fn drop_held(&mut self, id: StreamId) {
+        let Some(mut stream) = self.streams.remove(&id) else {
+            return;
+        };
+        let count = stream.held.len();
+        stream.held.clear();
+        self.held -= count;
+        if count > 0 {
+            let at = self.time(&stream, stream.last);
+            self.count_lost(id, &mut stream, at, count as u64);
+            self.lost = self.lost.saturating_add(std::mem::take(&mut stream.lost));
+        }
+        self.streams.insert(id, stream);
+    }
+}
+
+pub(super) fn is_of_worker(record: &Record) -> bool {
+    let of = match record {
+        Record::Fetcher { .. } => return true,
+        Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => *of,
+        Record::Fetch(fetch) => fetch.of,
+        _ => return false,
+    };
+    matches!(of, Where::Worker { .. })
+}

@@ -1,0 +1,32 @@
+//! Hears what the probe tells in the processes of a PyTorch program, and makes events of it.
+//!
+//! Every process of the program writes a stream of its own (`WIRE.md`): to a socket of this machine, or to a file. A worker does not
+//! know which batch it fetches, only how many it has fetched; [`Join`] puts the streams together. [`Listener`] takes the
+//! streams from sockets, [`folder`] from files, [`Program`] starts a program so that its processes find the socket.
+//! No window, no engine.
+
+pub mod folder;
+mod gauges;
+mod join;
+mod listen;
+mod program;
+mod wire;
+
+pub use gauges::Gauges;
+pub use join::{Join, Process, StreamId};
+pub use listen::{Listener, Said};
+pub use program::{End, Program, ProgramError, end_by, take_signals};
+pub use wire::{Introduction, Record, WireError};
+
+/// The probe, as `loadscope probe` prints it.
+pub const PROBE: &str = include_str!("../../../assets/probe/loadscope_probe.py");
+
+/// Brings the probe into programs that were started with its folder in `PYTHONPATH`.
+const SITECUSTOMIZE: &str = include_str!("../../../assets/probe/sitecustomize.py");
+
+/// Variables of the environment through which a program learns where to tell.
+mod variable {
+    pub const TO: &str = "LOADSCOPE_PROBE_TO";
+    pub const TOKEN: &str = "LOADSCOPE_PROBE_TOKEN";
+    pub const PREVIEWS: &str = "LOADSCOPE_PROBE_PREVIEWS";
+}

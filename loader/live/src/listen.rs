@@ -1,0 +1,292 @@
+//! Hears the streams of a program at a socket of this machine. Whoever does not know the token is refused.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use crate::wire::{Introduction, Record};
+use crate::{Join, StreamId};
+
+/// A line of a stream is no longer than this.
+const MOST_LINE: usize = 48 << 20;
+
+/// The first line is no longer than this.
+const MOST_FIRST: usize = 64 << 10;
+
+/// Bytes that are read from one process before the next one has its turn.
+const MOST_AT_ONCE: usize = 1 << 20;
+
+/// Processes that are heard at the same time at most.
+const MOST_STREAMS: usize = 4096;
+
+/// Those among them that have not introduced themselves at most.
+const MOST_STRANGERS: usize = 64;
+
+/// So long a connection has time to introduce itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Something to tell the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said(pub String);
+
+/// Where processes of a program tell what they do.
+pub struct Listener {
+    door: Door,
+    token: String,
+    connections: BTreeMap<StreamId, Connection>,
+    next: u32,
+    refused: u64,
+    /// When the clock of the program was last known, and what time it was.
+    clock: Option<(Instant, i64)>,
+    buffer: Vec<u8>,
+}
+
+enum Door {
+    #[cfg(unix)]
+    Unix(std::os::unix::net::UnixListener, std::path::PathBuf),
+    Tcp(std::net::TcpListener),
+}
+
+enum Socket {
+    #[cfg(unix)]
+    Unix(std::os::unix::net::UnixStream),
+    Tcp(std::net::TcpStream),
+}
+
+impl Socket {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(socket) => socket.read(into),
+            Self::Tcp(socket) => socket.read(into),
+        }
+    }
+}
+
+struct Connection {
+    socket: Socket,
+    since: Instant,
+    introduced: bool,
+    line: Vec<u8>,
+    not_understood: u64,
+}
+
+/// What came of reading from a connection.
+enum Heard {
+    /// Nothing more for now.
+    Silence,
+    /// It may have more to say.
+    More,
+    /// It has ended.
+    Ended,
+    /// It is refused.
+    Refused(String),
+}
+
+impl Listener {
+    /// Listens at a Unix socket at `path`, which only this user can reach.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    #[cfg(unix)]
+    pub fn unix(path: &std::path::Path, token: String) -> io::Result<Self> {
+        let listener = std::os::unix::net::UnixListener::bind(path)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::new(Door::Unix(listener, path.to_owned()), token))
+    }
+
+    /// Listens at a port of 127.0.0.1, which nobody outside this machine can reach.
+    ///
+    /// # Errors
+    /// If there is no port.
+    pub fn tcp(token: String) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::new(Door::Tcp(listener), token))
+    }
+
+    fn new(door: Door, token: String) -> Self {
+        Self {
+            door,
+            token,
+            connections: BTreeMap::new(),
+            next: 0,
+            refused: 0,
+            clock: None,
+            buffer: vec![0; 1 << 18],
+        }
+    }
+
+    /// Where the probe is to tell, in its words.
+    ///
+    /// # Errors
+    /// If the system does not know its own port.
+    pub fn address(&self) -> io::Result<String> {
+        Ok(match &self.door {
+            #[cfg(unix)]
+            Door::Unix(_, path) => format!("unix:{}", path.display()),
+            Door::Tcp(listener) => format!("tcp:127.0.0.1:{}", listener.local_addr()?.port()),
+        })
+    }
+
+    /// Takes in what is new, without waiting. Answers what the user should hear of.
+    pub fn turn(&mut self, join: &mut Join) -> Vec<Said> {
+        let mut said = Vec::new();
+        self.let_in(&mut said);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let ids: Vec<StreamId> = self.connections.keys().copied().collect();
+        for id in ids {
+            let mut budget = MOST_AT_ONCE;
+            loop {
+                let heard = self.hear(id, &mut buffer, join);
+                match heard {
+                    Heard::More if budget > 0 => budget = budget.saturating_sub(buffer.len()),
+                    Heard::More | Heard::Silence => break,
+                    Heard::Ended => {
+                        self.connections.remove(&id);
+                        join.close(id);
+                        break;
+                    }
+                    Heard::Refused(why) => {
+                        self.connections.remove(&id);
+                        self.refused += 1;
+                        // One line for each would let a stranger fill the terminal.
+                        if self.refused <= 10 {
+                            said.push(Said(format!("Refused a connection: {why}")));
+                        }
+                        join.close(id);
+                        break;
+                    }
+                }
+            }
+        }
+        self.buffer = buffer;
+        said
+    }
+
+    /// Number of connections that were refused.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Number of processes that are being heard.
+    pub fn speaking(&self) -> usize {
+        self.connections.values().filter(|c| c.introduced).count()
+    }
+
+    /// What time it is on the clock of the program, ns.
+    pub fn now(&self) -> Option<i64> {
+        let (when, time) = self.clock?;
+        let passed = i64::try_from(when.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        Some(time.saturating_add(passed))
+    }
+
+    fn let_in(&mut self, said: &mut Vec<Said>) {
+        loop {
+            let socket = match &self.door {
+                #[cfg(unix)]
+                Door::Unix(listener, _) => listener.accept().and_then(|(socket, _)| {
+                    socket.set_nonblocking(true)?;
+                    Ok(Socket::Unix(socket))
+                }),
+                Door::Tcp(listener) => listener.accept().and_then(|(socket, _)| {
+                    socket.set_nonblocking(true)?;
+                    Ok(Socket::Tcp(socket))
+                }),
+            };
+            let Ok(socket) = socket else {
+                return;
+            };
+            let strangers = self.connections.values().filter(|c| !c.introduced).count();
+            if self.connections.len() >= MOST_STREAMS || strangers >= MOST_STRANGERS {
+                self.refused += 1;
+                if self.refused == 1 {
+                    said.push(Said("Refused a connection: there are too many".to_owned()));
+                }
+                continue;
+            }
+            let connection = Connection {
+                socket,
+                since: Instant::now(),
+                introduced: false,
+                line: Vec::new(),
+                not_understood: 0,
+            };
+            self.connections.insert(StreamId(self.next), connection);
+            self.next += 1;
+        }
+    }
+
+    fn hear(&mut self, id: StreamId, buffer: &mut [u8], join: &mut Join) -> Heard {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Heard::Silence;
+        };
+        let read = match connection.socket.read(buffer) {
+            Ok(0) => return Heard::Ended,
+            Ok(read) => read,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                if !connection.introduced && connection.since.elapsed() > PATIENCE {
+                    return Heard::Refused("it said nothing".to_owned());
+                }
+                return Heard::Silence;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => return Heard::More,
+            Err(_) => return Heard::Ended,
+        };
+        let mut rest = &buffer[..read];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            connection.line.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            let line = std::mem::take(&mut connection.line);
+            if connection.introduced {
+                connection.take(id, &line, join);
+            } else {
+                match introduced(&line, &self.token) {
+                    Ok(introduction) => {
+                        connection.introduced = true;
+                        self.clock = Some((Instant::now(), introduction.monotonic));
+                        join.open(id, introduction);
+                    }
+                    Err(why) => return Heard::Refused(why),
+                }
+            }
+        }
+        connection.line.extend_from_slice(rest);
+        let most = if connection.introduced {
+            MOST_LINE
+        } else {
+            MOST_FIRST
+        };
+        if connection.line.len() > most {
+            return Heard::Refused("a line of it has no end".to_owned());
+        }
+        Heard::More
+    }
+}
+
+impl Connection {
+    fn take(&mut self, id: StreamId, line: &[u8], join: &mut Join) {
+        match Record::parse(line) {
+            Ok(record) => join.tell(id, record),
+            Err(_) => {
+                self.not_understood += 1;
+                join.not_understood(id);
+            }
+        }
+    }
+}
+
+/// Who speaks, if it knows the token.
+fn introduced(line: &[u8], token: &str) -> Result<Introduction, String> {
+    let introduction = Introduction::parse(line).map_err(|e| e.to_string())?;
+    // Every byte is looked at, so that the time it takes tells nothing of the token.
+    let given = introduction.token.as_bytes();
+    let differs = given
+        .iter()
+        .zip(token.as_bytes())
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    if given.len() != token.len() || differs != 0 {
+        return Err("it does not know the token".to_owned());
+    }
+    Ok(introduction)
+}

@@ -1,0 +1,279 @@
+//! Starts a program so that its Python processes tell what their loaders do.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+
+use crate::{Listener, PROBE, SITECUSTOMIZE, variable};
+
+/// Why a program cannot be started.
+#[derive(Debug)]
+pub enum ProgramError {
+    /// The folder for the probe, or the socket, cannot be made.
+    Preparing(io::Error),
+    /// The program itself.
+    Starting(OsString, io::Error),
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Preparing(e) => write!(
+                f,
+                "cannot prepare a folder for the probe in {}: {e}",
+                std::env::temp_dir().display()
+            ),
+            Self::Starting(name, e) => write!(f, "cannot start {}: {e}", name.to_string_lossy()),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// A program under way, and the folder that brings the probe into it.
+pub struct Program {
+    child: Child,
+    end: Option<End>,
+    folder: PathBuf,
+}
+
+impl Program {
+    /// Starts `command`, whose Python processes tell a [`Listener`]. `previews`: pictures that are kept of a batch, now and then.
+    ///
+    /// # Errors
+    /// If the probe has no place, or the program cannot be started.
+    pub fn start(command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
+        let folder = private_folder().map_err(ProgramError::Preparing)?;
+        let started = Self::start_in(&folder, command, previews);
+        if started.is_err() {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        started
+    }
+
+    fn start_in(
+        folder: &Path,
+        command: &[OsString],
+        previews: u32,
+    ) -> Result<(Self, Listener), ProgramError> {
+        let prepare = || -> io::Result<(Listener, String, OsString)> {
+            std::fs::write(folder.join("loadscope_probe.py"), PROBE)?;
+            std::fs::write(folder.join("sitecustomize.py"), SITECUSTOMIZE)?;
+            let token = token()?;
+            #[cfg(unix)]
+            let listener = Listener::unix(&folder.join("socket"), token.clone())?;
+            #[cfg(not(unix))]
+            let listener = Listener::tcp(token.clone())?;
+            let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
+            let paths = std::iter::once(folder.to_owned())
+                .chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
+            let path = std::env::join_paths(paths).map_err(io::Error::other)?;
+            Ok((listener, token, path))
+        };
+        let (listener, token, path) = prepare().map_err(ProgramError::Preparing)?;
+        let address = listener.address().map_err(ProgramError::Preparing)?;
+        let (name, arguments) = command.split_first().ok_or_else(|| {
+            let nothing = io::Error::new(io::ErrorKind::InvalidInput, "there is no command");
+            ProgramError::Starting(OsString::new(), nothing)
+        })?;
+        let mut start = Command::new(name);
+        start
+            .args(arguments)
+            .env("PYTHONPATH", path)
+            .env(variable::TO, address)
+            .env(variable::TOKEN, token)
+            .env(variable::PREVIEWS, previews.to_string());
+        let child = start
+            .spawn()
+            .map_err(|e| ProgramError::Starting(name.clone(), e))?;
+        let folder = folder.to_owned();
+        Ok((
+            Self {
+                child,
+                end: None,
+                folder,
+            },
+            listener,
+        ))
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<End> {
+        if self.end.is_none()
+            && let Ok(Some(status)) = self.child.try_wait()
+        {
+            self.end = Some(end_of(status));
+        }
+        self.end
+    }
+
+    /// Asks it to end, as Ctrl-C does.
+    pub fn interrupt(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        #[cfg(unix)]
+        signal(self.child.id(), libc::SIGINT);
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+    }
+
+    /// Passes the signals on to it that somebody sent to us since the last call ([`take_signals`]).
+    pub fn pass_signals_on(&mut self) {
+        #[cfg(unix)]
+        while let Some(number) = signals::next() {
+            if self.ended().is_none() {
+                signal(self.child.id(), number);
+            }
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(unix)]
+fn signal(pid: u32, number: i32) {
+    let Ok(pid) = libc::pid_t::try_from(pid) else {
+        return;
+    };
+    // SAFETY: kill reads no memory of ours. The child was not waited for, so its id is no one else's.
+    unsafe {
+        libc::kill(pid, number);
+    }
+}
+
+#[cfg(unix)]
+fn end_of(status: ExitStatus) -> End {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Code(code),
+        (None, Some(signal)) => End::Signal(signal),
+        (None, None) => End::Code(1),
+    }
+}
+
+#[cfg(not(unix))]
+fn end_of(status: ExitStatus) -> End {
+    End::Code(status.code().unwrap_or(1))
+}
+
+/// A random word of 128 bits.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A new folder that nobody else can read.
+fn private_folder() -> io::Result<PathBuf> {
+    let name = format!("loadscope-{}", &token()?[..16]);
+    let folder = std::env::temp_dir().join(name);
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder)?;
+    Ok(folder)
+}
+
+/// From now on signals that ask this process to end do not end it: it ends with its program, which is asked instead
+/// ([`Program::pass_signals_on`]).
+pub fn take_signals() {
+    #[cfg(unix)]
+    signals::take();
+}
+
+/// Ends this process by a signal, as its program was ended.
+pub fn end_by(number: i32) -> ! {
+    #[cfg(unix)]
+    signals::end_by(number);
+    std::process::exit(128 + number)
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// One bit for each signal that came.
+    static CAME: AtomicU64 = AtomicU64::new(0);
+
+    const TAKEN: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+    extern "C" fn came(number: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the system hands over a description of the signal that lives as long as this call.
+        let code = unsafe { info.as_ref() }.map_or(0, |info| info.si_code);
+        // What the terminal sends (a positive code) goes to the whole group, the program included.
+        if code <= 0 {
+            CAME.fetch_or(1 << number, Ordering::Relaxed);
+        }
+    }
+
+    pub fn take() {
+        for number in TAKEN {
+            if is_ignored(number) {
+                continue;
+            }
+            // SAFETY: an all-zero sigaction is a valid one, and every field that matters is set. The handler only
+            // touches an atomic number, which is allowed in a signal handler.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = came as *const () as libc::sighandler_t;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+                libc::sigemptyset(&raw mut action.sa_mask);
+                libc::sigaction(number, &raw const action, std::ptr::null_mut());
+            }
+        }
+    }
+
+    /// Who was told to ignore a signal, by `nohup` say, has its programs ignore it as well.
+    fn is_ignored(number: libc::c_int) -> bool {
+        // SAFETY: the system fills in what an all-zero sigaction has room for.
+        unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(number, std::ptr::null(), &raw mut before) == 0
+                && before.sa_sigaction == libc::SIG_IGN
+        }
+    }
+
+    pub fn next() -> Option<libc::c_int> {
+        let number = CAME.load(Ordering::Relaxed).trailing_zeros();
+        if number >= 64 {
+            return None;
+        }
+        CAME.fetch_and(!(1 << number), Ordering::Relaxed);
+        libc::c_int::try_from(number).ok()
+    }
+
+    pub fn end_by(number: libc::c_int) {
+        // SAFETY: none of these read memory of ours, apart from a limit that lives through the call. The memory that
+        // would be dumped is not the program's.
+        unsafe {
+            let none = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+            libc::signal(number, libc::SIG_DFL);
+            libc::raise(number);
+        }
+    }
+}

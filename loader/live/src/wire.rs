@@ -1,0 +1,332 @@
+//! The lines of a stream. What they mean is in `WIRE.md`. A line is data: nothing in it is run, and nothing in it is believed
+//! without being checked.
+
+use std::fmt;
+
+use loadscope_trace::{Field, WorkerId};
+use serde::Deserialize;
+
+mod read;
+
+/// The version of the streams that is understood.
+const VERSION: u64 = 1;
+
+/// Why a line is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireError(pub String);
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WireError {}
+
+/// The first line of a stream: who writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Introduction {
+    loadscope_stream: u64,
+    /// What was handed over in the environment.
+    #[serde(default)]
+    pub token: String,
+    /// Process id.
+    pub pid: u64,
+    /// Process id of the parent.
+    #[serde(default)]
+    pub parent: u64,
+    /// The monotonic clock, ns, at the same moment as `realtime`.
+    pub monotonic: i64,
+    /// Ns since 1970.
+    pub realtime: i64,
+    /// Name of the machine.
+    #[serde(default)]
+    pub host: String,
+    /// Names the time since the machine was started: within it all monotonic clocks agree.
+    #[serde(default)]
+    pub boot: String,
+    /// Version of Python.
+    #[serde(default)]
+    pub python: String,
+    /// Version of PyTorch.
+    #[serde(default)]
+    pub torch: String,
+    /// Name of the script.
+    #[serde(default)]
+    pub program: String,
+    /// Rank within the training job.
+    #[serde(default)]
+    pub rank: Option<u32>,
+    /// Number of ranks.
+    #[serde(default)]
+    pub world_size: Option<u32>,
+    /// Rank within the machine.
+    #[serde(default)]
+    pub local_rank: Option<u32>,
+    /// Processor cores that the process may use.
+    #[serde(default)]
+    pub cores: Option<u32>,
+}
+
+impl Introduction {
+    /// Reads the first line of a stream.
+    ///
+    /// # Errors
+    /// If it is none, or one of another version.
+    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
+        let introduction: Self = serde_json::from_slice(line)
+            .map_err(|e| WireError(format!("it does not begin as a stream of the probe: {e}")))?;
+        match introduction.loadscope_stream {
+            VERSION => Ok(introduction),
+            other => Err(WireError(format!(
+                "it is a stream of version {other}; this program understands version {VERSION}"
+            ))),
+        }
+    }
+
+    /// How far the wall clock is ahead of the monotonic one, ns.
+    pub(crate) fn wall_ahead(&self) -> i64 {
+        self.realtime.saturating_sub(self.monotonic)
+    }
+}
+
+/// What a loader says of itself: the arguments of `DataLoader`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct About {
+    pub dataset: String,
+    pub iterable: bool,
+    pub batch_size: Option<usize>,
+    pub num_workers: usize,
+    pub prefetch_factor: Option<usize>,
+    pub drop_last: bool,
+    pub in_order: bool,
+    pub pin_memory: bool,
+    pub pins: bool,
+    pub persistent_workers: bool,
+    pub timeout: f64,
+    pub sampler: String,
+    pub batch_sampler: Option<String>,
+    pub multiprocessing_context: Option<String>,
+    pub start_method: Option<String>,
+    pub dataset_len: Option<u64>,
+    pub batches: Option<u64>,
+    pub shuffle: bool,
+    pub replacement: bool,
+    pub num_samples: Option<u64>,
+    pub replicas: Option<u32>,
+    pub replica: Option<u32>,
+    pub sampler_drop_last: bool,
+    pub seed: Option<u64>,
+    pub global_seed: Option<u64>,
+    pub classes: Vec<String>,
+}
+
+/// Which batch a fetch is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// The main process knows.
+    Batch {
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    /// The `count`-th fetch since this worker made its fetcher for the `generation`-th time; both count from 0.
+    Worker { generation: u32, count: u64 },
+}
+
+/// How a fetch came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Fetched,
+    Failed,
+    /// The stream of samples has ended.
+    Ended,
+}
+
+/// What a line says. Times are on the monotonic clock of the process, ns.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Record {
+    Loader {
+        at: i64,
+        loader: u32,
+        about: Box<About>,
+    },
+    Epoch {
+        at: i64,
+        loader: u32,
+        iterator: u32,
+        epoch: u32,
+    },
+    Workers {
+        at: i64,
+        iterator: u32,
+        workers: Vec<(u64, Option<u64>)>,
+    },
+    Dispatch {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        worker: Option<WorkerId>,
+        count: u64,
+        indices: Vec<u64>,
+    },
+    Wait {
+        at: i64,
+        iterator: u32,
+    },
+    Arrive {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        how: Arrival,
+        pinned: Option<(i64, i64)>,
+    },
+    Ready {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Yield {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Gone {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+    },
+    Fail {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: Option<u32>,
+        text: String,
+    },
+    EndEpoch {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+    },
+    Left {
+        at: i64,
+        iterator: u32,
+        workers: Vec<(WorkerId, i64)>,
+    },
+    Fetcher {
+        at: i64,
+        generation: u32,
+    },
+    Begin {
+        at: i64,
+        of: Where,
+    },
+    Collate {
+        at: i64,
+        of: Where,
+    },
+    Fetch(Box<Fetch>),
+    Pin {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        end: i64,
+    },
+    Content {
+        at: i64,
+        of: Where,
+        fields: Vec<Field>,
+    },
+    Lost {
+        at: i64,
+        count: u64,
+    },
+    Trouble {
+        at: i64,
+        text: String,
+    },
+    Bye {
+        at: i64,
+        troubles: u64,
+    },
+}
+
+/// How a batch came to the main process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    /// It was awaited.
+    Ready,
+    /// Another one was.
+    Held,
+    /// It is no batch: the worker's stream of samples has ended.
+    End,
+}
+
+/// A fetch that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fetch {
+    pub at: i64,
+    pub of: Where,
+    /// When the collating began; `None` if it was told before, or never began.
+    pub collating: Option<i64>,
+    pub end: i64,
+    pub outcome: Outcome,
+    /// When each sample began, and when the last one was there; empty if it was not measured.
+    pub times: Vec<i64>,
+    /// The same on the clock of the processor.
+    pub cpus: Vec<i64>,
+    pub stages: Vec<(String, Vec<i64>)>,
+}
+
+impl Record {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// If it is not understood.
+    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
+        let text = std::str::from_utf8(line).map_err(|_| WireError("it is no text".to_owned()))?;
+        let text = text.trim_ascii();
+        let name = text
+            .strip_prefix("[\"")
+            .and_then(|rest| rest.split_once('"'))
+            .map(|(name, _)| name)
+            .ok_or_else(|| WireError("it is no record".to_owned()))?;
+        read::read(name, text)
+    }
+
+    /// When it was, on the clock of its process, ns.
+    pub(crate) fn at(&self) -> i64 {
+        match self {
+            Self::Loader { at, .. }
+            | Self::Epoch { at, .. }
+            | Self::Workers { at, .. }
+            | Self::Dispatch { at, .. }
+            | Self::Wait { at, .. }
+            | Self::Arrive { at, .. }
+            | Self::Ready { at, .. }
+            | Self::Yield { at, .. }
+            | Self::Gone { at, .. }
+            | Self::Fail { at, .. }
+            | Self::EndEpoch { at, .. }
+            | Self::Left { at, .. }
+            | Self::Fetcher { at, .. }
+            | Self::Begin { at, .. }
+            | Self::Collate { at, .. }
+            | Self::Pin { at, .. }
+            | Self::Content { at, .. }
+            | Self::Lost { at, .. }
+            | Self::Trouble { at, .. }
+            | Self::Bye { at, .. } => *at,
+            Self::Fetch(fetch) => fetch.end,
+        }
+    }
+}

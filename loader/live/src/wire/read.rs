@@ -1,0 +1,258 @@
+//! Reads lines. Each is a tuple, and its first entry says which.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use loadscope_trace::{Field, WorkerId};
+use serde::de::DeserializeOwned;
+
+use super::{Arrival, Fetch, Outcome, Record, Where, WireError};
+
+/// Samples of a batch at most; more is damage.
+const MOST_SAMPLES: usize = 1 << 22;
+
+type Name = String;
+
+fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
+    serde_json::from_str(text).map_err(|e| WireError(e.to_string()))
+}
+
+/// Of the loaders of a process, and of itself.
+pub(super) fn read(name: &str, text: &str) -> Result<Record, WireError> {
+    Ok(match name {
+        "loader" => {
+            let (_, at, loader, about): (Name, _, _, _) = fields(text)?;
+            Record::Loader { at, loader, about }
+        }
+        "epoch" => {
+            let (_, at, loader, iterator, epoch): (Name, _, _, _, _) = fields(text)?;
+            Record::Epoch {
+                at,
+                loader,
+                iterator,
+                epoch,
+            }
+        }
+        "end" => {
+            let (_, at, iterator, epoch): (Name, _, _, _) = fields(text)?;
+            Record::EndEpoch {
+                at,
+                iterator,
+                epoch,
+            }
+        }
+        "workers" => {
+            let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
+            Record::Workers {
+                at,
+                iterator,
+                workers,
+            }
+        }
+        "left" => {
+            let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
+            Record::Left {
+                at,
+                iterator,
+                workers,
+            }
+        }
+        "fetcher" => {
+            let (_, at, generation): (Name, _, _) = fields(text)?;
+            Record::Fetcher { at, generation }
+        }
+        "lost" => {
+            let (_, at, count): (Name, _, _) = fields(text)?;
+            Record::Lost { at, count }
+        }
+        "trouble" => {
+            let (_, at, text): (Name, _, _) = fields(text)?;
+            Record::Trouble { at, text }
+        }
+        "bye" => {
+            let (_, at, troubles): (Name, _, _) = fields(text)?;
+            Record::Bye { at, troubles }
+        }
+        _ => read_of_batch(name, text)?,
+    })
+}
+
+/// Of the way of a batch, as the main process knows it.
+fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
+    Ok(match name {
+        "dispatch" => {
+            type Line = (Name, i64, u32, u32, u32, Option<WorkerId>, u64, String);
+            let (_, at, iterator, epoch, batch, worker, count, indices): Line = fields(text)?;
+            // Python allows negative indices; a recording has no name for them.
+            let indices = unpacked(&indices)?.into_iter().map(u64::try_from);
+            let indices = indices.collect::<Result<_, _>>().unwrap_or_default();
+            Record::Dispatch {
+                at,
+                iterator,
+                epoch,
+                batch,
+                worker,
+                count,
+                indices,
+            }
+        }
+        "wait" => {
+            let (_, at, iterator): (Name, _, _) = fields(text)?;
+            Record::Wait { at, iterator }
+        }
+        "arrive" => {
+            type Line = (Name, i64, u32, u32, u32, Arrival, String, i64, i64);
+            let (_, at, iterator, epoch, batch, how, pin, start, end): Line = fields(text)?;
+            let pinned = (pin == "pin").then_some((start, end));
+            Record::Arrive {
+                at,
+                iterator,
+                epoch,
+                batch,
+                how,
+                pinned,
+            }
+        }
+        "fail" => {
+            let (_, at, iterator, epoch, batch, text): (Name, _, _, _, _, _) = fields(text)?;
+            Record::Fail {
+                at,
+                iterator,
+                epoch,
+                batch,
+                text,
+            }
+        }
+        "pin" => {
+            let (_, at, iterator, epoch, batch, end): (Name, _, _, _, _, _) = fields(text)?;
+            Record::Pin {
+                at,
+                iterator,
+                epoch,
+                batch,
+                end,
+            }
+        }
+        "ready" | "yield" | "gone" => {
+            let (_, at, iterator, epoch, batch): (Name, _, _, _, _) = fields(text)?;
+            match name {
+                "ready" => Record::Ready {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
+                "yield" => Record::Yield {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
+                _ => Record::Gone {
+                    at,
+                    iterator,
+                    epoch,
+                    batch,
+                },
+            }
+        }
+        _ => read_of_fetch(name, text)?,
+    })
+}
+
+fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
+    match name {
+        "content" => {
+            type Line = (Name, i64, Option<u32>, u32, u64, Vec<Field>);
+            let (_, at, iterator, a, b, fields): Line = fields(text)?;
+            let of = place(iterator, a, b)?;
+            Ok(Record::Content { at, of, fields })
+        }
+        "fetch" => {
+            type Line = (
+                (Name, i64, Option<u32>, u32, u64),
+                (i64, i64, u8, String, String, Vec<(String, String)>),
+            );
+            let ((_, at, iterator, a, b), (collating, end, outcome, times, cpus, stages)): Line =
+                flat(text)?;
+            let stages = stages
+                .into_iter()
+                .map(|(name, walls)| Ok((name, unpacked(&walls)?)));
+            Ok(Record::Fetch(Box::new(Fetch {
+                at,
+                of: place(iterator, a, b)?,
+                collating: (collating > 0).then_some(collating),
+                end,
+                outcome: match outcome {
+                    0 => Outcome::Fetched,
+                    1 => Outcome::Failed,
+                    2 => Outcome::Ended,
+                    other => return Err(WireError(format!("{other} is no outcome"))),
+                },
+                times: unpacked(&times)?,
+                cpus: unpacked(&cpus)?,
+                stages: stages.collect::<Result<_, WireError>>()?,
+            })))
+        }
+        "begin" | "collate" => {
+            let (_, at, iterator, a, b): (Name, _, _, _, _) = fields(text)?;
+            let of = place(iterator, a, b)?;
+            Ok(match name {
+                "begin" => Record::Begin { at, of },
+                _ => Record::Collate { at, of },
+            })
+        }
+        other => Err(WireError(format!("`{other}` is no record"))),
+    }
+}
+
+/// A line of five and of six entries: serde's tuples end at sixteen entries, and one so long could not be read by people.
+fn flat<A, B>(text: &str) -> Result<(A, B), WireError>
+where
+    A: DeserializeOwned,
+    B: DeserializeOwned,
+{
+    let mut values: Vec<serde_json::Value> = fields(text)?;
+    if values.len() != 11 {
+        return Err(WireError(format!("it has {} entries", values.len())));
+    }
+    let rest = values.split_off(5);
+    let read = |values| serde_json::Value::Array(values);
+    let failed = |e: serde_json::Error| WireError(e.to_string());
+    Ok((
+        serde_json::from_value(read(values)).map_err(failed)?,
+        serde_json::from_value(read(rest)).map_err(failed)?,
+    ))
+}
+
+fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {
+    Ok(match iterator {
+        None => Where::Worker {
+            generation: a,
+            count: b,
+        },
+        Some(iterator) => Where::Batch {
+            iterator,
+            epoch: a,
+            batch: u32::try_from(b)
+                .map_err(|_| WireError("no batch has this number".to_owned()))?,
+        },
+    })
+}
+
+/// Little-endian 64-bit integers in base64.
+fn unpacked(text: &str) -> Result<Vec<i64>, WireError> {
+    if text.len() > MOST_SAMPLES * 11 {
+        return Err(WireError("a batch has too many samples".to_owned()));
+    }
+    let bytes = STANDARD
+        .decode(text)
+        .map_err(|e| WireError(e.to_string()))?;
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    if !rest.is_empty() {
+        return Err(WireError("a list of numbers is cut off".to_owned()));
+    }
+    Ok(numbers
+        .iter()
+        .map(|number| i64::from_le_bytes(*number))
+        .collect())
+}

@@ -1,0 +1,285 @@
+//! Streams as the probe writes them, put together.
+
+use loadscope_live::{Introduction, Join, Record, StreamId};
+use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Run, Stage};
+
+const MAIN: StreamId = StreamId(0);
+const WORKER: StreamId = StreamId(1);
+
+/// Base64 of 64-bit integers.
+fn packed(numbers: &[i64]) -> String {
+    use base64::Engine as _;
+    let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn introduction(pid: u64) -> Introduction {
+    let line = format!(
+        r#"{{"loadscope_stream":1,"token":"t","pid":{pid},"parent":1,"monotonic":1000,"realtime":5000,"host":"h","boot":"b","torch":"2.13.0"}}"#
+    );
+    Introduction::parse(line.as_bytes()).expect("a sound introduction")
+}
+
+fn tell(join: &mut Join, id: StreamId, line: &str) {
+    join.tell(id, Record::parse(line.as_bytes()).expect(line));
+}
+
+/// A loader with one worker, whose process id is 20.
+fn loader(join: &mut Join) {
+    join.open(MAIN, introduction(10));
+    tell(
+        join,
+        MAIN,
+        r#"["loader",1000,0,{"dataset":"D","num_workers":1,"batch_size":2,"in_order":true}]"#,
+    );
+    tell(join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    tell(join, MAIN, r#"["workers",1010,0,[[20,77]]]"#);
+}
+
+fn dispatch(join: &mut Join, batch: u32, count: u64, at: i64) {
+    let indices = packed(&[i64::from(batch) * 2, i64::from(batch) * 2 + 1]);
+    tell(
+        join,
+        MAIN,
+        &format!(r#"["dispatch",{at},0,0,{batch},0,{count},"{indices}"]"#),
+    );
+}
+
+fn fetch(join: &mut Join, generation: u32, count: u64, at: i64) {
+    tell(
+        join,
+        WORKER,
+        &format!(r#"["begin",{at},null,{generation},{count}]"#),
+    );
+    let times = packed(&[at, at + 10, at + 30]);
+    let end = at + 40;
+    let collating = at + 30;
+    tell(
+        join,
+        WORKER,
+        &format!(r#"["fetch",{at},null,{generation},{count},{collating},{end},0,"{times}","",[]]"#),
+    );
+}
+
+fn folded(join: &mut Join) -> Run {
+    let mut events: Vec<Event> = join.events().collect();
+    events.sort_by_key(|e| e.at);
+    let mut run = Run::default();
+    events.iter().for_each(|e| run.apply(e));
+    assert_eq!(run.anomalies(), (0, 0), "{events:#?}");
+    run
+}
+
+#[test]
+fn the_kth_fetch_of_a_worker_is_its_kth_task() {
+    let mut join = Join::default();
+    loader(&mut join);
+    dispatch(&mut join, 0, 0, 1020);
+    dispatch(&mut join, 1, 1, 1021);
+    join.open(WORKER, introduction(20));
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    fetch(&mut join, 0, 0, 1100);
+    fetch(&mut join, 0, 1, 1200);
+    let run = folded(&mut join);
+    for (batch, start) in [(0, 100), (1, 200)] {
+        let row = run
+            .row(BatchId {
+                epoch: 0,
+                idx: batch,
+            })
+            .expect("it was dispatched");
+        let samples: Vec<_> = run
+            .samples(row)
+            .map(|s| (s.index, s.start.0, s.wall.0))
+            .collect();
+        let first = u64::from(batch) * 2;
+        assert_eq!(
+            samples,
+            [(Some(first), start, 10), (Some(first + 1), start + 10, 20)]
+        );
+    }
+    assert_eq!(run.info.origin.label(), "PyTorch 2.13.0");
+    assert_eq!(run.workers()[0].info.os_id, Some(20));
+}
+
+#[test]
+fn it_does_not_matter_who_is_heard_first() {
+    let mut join = Join::default();
+    join.open(WORKER, introduction(20));
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    fetch(&mut join, 0, 0, 1100);
+    join.close(WORKER);
+    loader(&mut join);
+    assert!(
+        join.events()
+            .all(|e| !matches!(e.kind, EventKind::Fetched(_)))
+    );
+    dispatch(&mut join, 0, 0, 1020);
+    let fetched = join
+        .events()
+        .filter(|e| matches!(e.kind, EventKind::Fetched(_)));
+    assert_eq!(fetched.count(), 1);
+}
+
+#[test]
+fn a_worker_that_lives_on_finishes_what_was_left_before_the_next_epoch() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    dispatch(&mut join, 0, 0, 1020);
+    tell(&mut join, MAIN, r#"["end",1100,0,0]"#);
+    tell(&mut join, MAIN, r#"["epoch",1100,0,0,1]"#);
+    let indices = packed(&[5, 6]);
+    fetch(&mut join, 0, 0, 1110);
+    tell(&mut join, WORKER, r#"["fetcher",1190,1]"#);
+    tell(
+        &mut join,
+        MAIN,
+        &format!(r#"["dispatch",1195,0,1,0,0,0,"{indices}"]"#),
+    );
+    fetch(&mut join, 1, 0, 1200);
+    let run = folded(&mut join);
+    let left = run.row(BatchId { epoch: 0, idx: 0 }).expect("dispatched");
+    assert_eq!(run.batches()[left].stage, Stage::Discarded);
+    let next = run.row(BatchId { epoch: 1, idx: 0 }).expect("dispatched");
+    let indices: Vec<_> = run.samples(next).map(|s| s.index).collect();
+    assert_eq!(indices, [Some(5), Some(6)]);
+}
+
+#[test]
+fn what_can_never_be_placed_is_counted() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    // The dispatch of the first task was lost on its way.
+    dispatch(&mut join, 1, 1, 1021);
+    fetch(&mut join, 0, 0, 1100);
+    fetch(&mut join, 0, 1, 1200);
+    join.not_understood(MAIN);
+    join.finish();
+    let events: Vec<Event> = join.events().collect();
+    let dropped: u64 = events
+        .iter()
+        .filter_map(|e| match e.kind {
+            EventKind::Dropped { count } => Some(count),
+            _ => None,
+        })
+        .sum();
+    assert_eq!(
+        dropped, 3,
+        "two lines of the first fetch, and the one that was not understood"
+    );
+    assert_eq!(
+        events
+            .iter()
+            .filter(|e| matches!(e.kind, EventKind::Fetched(_)))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_process_that_says_nothing_at_its_end_was_killed() {
+    for (bye, warnings) in [(true, 0), (false, 1)] {
+        let mut join = Join::default();
+        loader(&mut join);
+        if bye {
+            tell(&mut join, MAIN, r#"["bye",2000,0]"#);
+        }
+        join.close(MAIN);
+        let run = folded(&mut join);
+        let said = run
+            .messages()
+            .iter()
+            .filter(|(_, m)| m.level == Level::Warning);
+        assert_eq!(said.count(), warnings);
+        assert!(run.has_ended());
+    }
+}
+
+#[test]
+fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
+    for (code, reason) in [
+        (0, EndReason::Finished),
+        (-15, EndReason::Finished),
+        (-9, EndReason::Died),
+        (1, EndReason::Died),
+    ] {
+        let mut join = Join::default();
+        loader(&mut join);
+        tell(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
+        // It is told of again when the iterator is shut down.
+        tell(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
+        let run = folded(&mut join);
+        assert_eq!(
+            run.workers()[0].end.map(|(_, how)| how),
+            Some(reason),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn the_sample_that_failed_is_named() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    dispatch(&mut join, 0, 0, 1020);
+    tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+    let times = packed(&[1100, 1110]);
+    tell(
+        &mut join,
+        WORKER,
+        &format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#),
+    );
+    tell(
+        &mut join,
+        MAIN,
+        r#"["fail",1130,0,0,0,"ValueError: broken"]"#,
+    );
+    let run = folded(&mut join);
+    let (_, message) = &run.messages()[0];
+    assert_eq!((message.sample, message.worker), (Some(1), Some(0)));
+    let row = run.row(BatchId { epoch: 0, idx: 0 }).expect("dispatched");
+    assert_eq!(run.batches()[row].stage, Stage::Failed);
+}
+
+#[test]
+fn a_machine_with_another_clock_is_aligned_by_its_wall_clock() {
+    let mut join = Join::default();
+    loader(&mut join);
+    let other = r#"{"loadscope_stream":1,"pid":10,"monotonic":900000,"realtime":5000,"host":"other","boot":"c"}"#;
+    join.open(
+        WORKER,
+        Introduction::parse(other.as_bytes()).expect("sound"),
+    );
+    tell(&mut join, WORKER, r#"["loader",900100,0,{"dataset":"D"}]"#);
+    let starts: Vec<i64> = join
+        .events()
+        .filter(|e| matches!(e.kind, EventKind::RunStarted(_)))
+        .map(|e| e.at.0)
+        .collect();
+    assert_eq!(starts, [0, 100]);
+}
+
+#[test]
+fn lines_that_mean_nothing_are_refused() {
+    for line in [
+        "",
+        "[]",
+        "{}",
+        r#"["wait"]"#,
+        r#"["wait",1,-1]"#,
+        r#"["wait",1e30,0]"#,
+        r#"["nothing",1]"#,
+        r#"["dispatch",1,0,0,0,0,0,"AAA"]"#,
+        r#"["fetch",1,null,0,0,0,1,9,"","",[]]"#,
+        r#"["begin",1,0,0,99999999999]"#,
+        "\u{7f}",
+    ] {
+        assert!(Record::parse(line.as_bytes()).is_err(), "{line}");
+    }
+    let deep = format!(r#"["loader",1,0,{}"#, "[".repeat(1 << 20));
+    assert!(Record::parse(deep.as_bytes()).is_err());
+}

@@ -1,0 +1,120 @@
+//! The door: who comes in, who does not, and what a stranger may cost.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use loadscope_live::{Join, Listener, Said};
+
+const TOKEN: &str = "0123456789abcdef";
+
+fn introduction(token: &str) -> String {
+    format!(
+        "{{\"loadscope_stream\":1,\"token\":\"{token}\",\"pid\":7,\"monotonic\":1,\"realtime\":2}}\n"
+    )
+}
+
+/// Takes turns until `enough`, or fails.
+fn until(
+    listener: &mut Listener,
+    join: &mut Join,
+    enough: impl Fn(&Listener, &Join) -> bool,
+) -> Vec<Said> {
+    let start = Instant::now();
+    let mut said = Vec::new();
+    while !enough(listener, join) {
+        assert!(start.elapsed() < Duration::from_secs(20), "{said:?}");
+        said.extend(listener.turn(join));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    said
+}
+
+fn port_of(listener: &Listener) -> u16 {
+    let address = listener.address().expect("it has one");
+    let port = address
+        .strip_prefix("tcp:127.0.0.1:")
+        .expect("this machine");
+    port.parse().expect("a number")
+}
+
+#[test]
+fn who_knows_the_token_is_heard_at_either_door() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let mut unix = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
+    let mut tcp = Listener::tcp(TOKEN.to_owned()).expect("a port");
+    let lines = introduction(TOKEN) + "[\"loader\",5,0,{\"dataset\":\"D\"}]\n[\"epoch\",6,0,0,0]\n";
+    let mut a = UnixStream::connect(&path).expect("a connection");
+    let mut b = TcpStream::connect(("127.0.0.1", port_of(&tcp))).expect("a connection");
+    a.write_all(lines.as_bytes()).expect("written");
+    // In small pieces, as a network may have it.
+    for piece in lines.as_bytes().chunks(3) {
+        b.write_all(piece).expect("written");
+    }
+    for listener in [&mut unix, &mut tcp] {
+        let mut join = Join::default();
+        let said = until(listener, &mut join, |_, join| join.loaders() == 1);
+        assert_eq!(
+            (said, listener.refused(), listener.speaking()),
+            (Vec::new(), 0, 1)
+        );
+    }
+}
+
+#[test]
+fn strangers_are_refused_and_told_of() {
+    let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
+    let mut join = Join::default();
+    let port = port_of(&listener);
+    let longer = format!("{TOKEN}0");
+    let strangers: Vec<Vec<u8>> = vec![
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        introduction("").into_bytes(),
+        introduction("0123456789abcdeF").into_bytes(),
+        introduction(&longer).into_bytes(),
+        introduction(TOKEN)
+            .replace("stream\":1", "stream\":2")
+            .into_bytes(),
+        [b"[".repeat(60_000), b"\n".to_vec()].concat(),
+        // No end of a first line.
+        b"a".repeat(1 << 20),
+        vec![0xff, 0xfe, b'\n'],
+    ];
+    let mut said = Vec::new();
+    for (number, bytes) in strangers.iter().enumerate() {
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        let _ = socket.write_all(bytes);
+        let refused = number as u64 + 1;
+        said.extend(until(&mut listener, &mut join, |l, _| {
+            l.refused() == refused
+        }));
+        // The door is shut before anybody answers.
+        let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
+        assert!(matches!(socket.read(&mut [0; 16]), Ok(0) | Err(_)));
+    }
+    assert_eq!((listener.speaking(), join.loaders()), (0, 0));
+    assert_eq!(said.len(), strangers.len());
+    assert!(said.iter().all(|s| !s.0.contains(TOKEN)), "{said:?}");
+}
+
+#[test]
+fn damaged_lines_of_a_program_are_counted_and_the_rest_is_heard() {
+    let mut listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
+    let mut join = Join::default();
+    let mut socket = TcpStream::connect(("127.0.0.1", port_of(&listener))).expect("a connection");
+    let lines = introduction(TOKEN)
+        + "[\"loader\",5,0,{\"dataset\":\"D\"}]\nnonsense\n[\"epoch\",6,9,0,0]\n[\"epoch\",6,0,0,0]\n[\"wait\",7,0]\n";
+    socket.write_all(lines.as_bytes()).expect("written");
+    drop(socket);
+    until(&mut listener, &mut join, |l, join| {
+        join.loaders() == 1 && l.speaking() == 0
+    });
+    join.finish();
+    let text = format!("{:?}", join.events().collect::<Vec<_>>());
+    assert!(
+        text.contains("Dropped { count: 1 }") && text.contains("waiting: true"),
+        "{text}"
+    );
+}
