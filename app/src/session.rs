@@ -16,6 +16,7 @@ use crate::landmarks::Landmarks;
 
 mod file;
 pub mod foretell;
+mod reading;
 mod recorder;
 mod simulator;
 

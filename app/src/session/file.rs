@@ -4,11 +4,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Sender;
 use loadscope_trace::{
-    Compression, Event, EventKind, Level, LogError, LogReader, LogWriter, Message, Nanos,
-    ReadOutcome, Run, RunId, read_log,
+    Compression, Event, EventKind, Level, Lines, LogError, LogReader, LogWriter, Merge, Message,
+    Nanos, Run, RunId,
 };
+
+use super::reading::Blocks;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &LogError) -> String {
@@ -19,70 +20,68 @@ pub fn refusal(path: &Path, error: &LogError) -> String {
     }
 }
 
-/// Events that go from the thread that reads to the one that takes in, at a time.
-const CHUNK: usize = 4096;
+/// After so much of a file the rest is taken to be like it, and room is made for it.
+const FORESEEN: f64 = 1.0 / 64.0;
 
-/// Reads a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
-/// each has a thread.
+/// Reads a recording; `progress` hears how far it is and says whether to go on.
 ///
 /// # Errors
 /// If the file is no recording or is damaged.
-pub fn read_run(
-    path: &Path,
-    mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Run, bool), LogError> {
+pub fn read_run(path: &Path, progress: impl FnMut(f32) -> bool) -> Result<(Run, bool), LogError> {
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
-    let mut run = Run::default();
-    let mut told = Instant::now();
-    let outcome = std::thread::scope(|threads| {
-        let (sender, chunks) = crossbeam_channel::bounded(8);
-        let reader = std::thread::Builder::new()
-            .name("recording".to_owned())
-            .spawn_scoped(threads, move || read_chunks(path, &sender))
-            .map_err(|cause| LogError::Io {
-                doing: "read",
-                lines: 0,
-                cause,
-            })?;
-        for (events, bytes) in &chunks {
-            events.iter().for_each(|event| run.apply(event));
-            if told.elapsed() >= Duration::from_millis(50) {
-                told = Instant::now();
-                if !progress((bytes as f64 / size as f64) as f32) {
-                    break;
-                }
-            }
+    let blocks = Blocks::new(LogReader::open(path)?);
+    std::thread::scope(|threads| {
+        for _ in 0..Blocks::helpers() {
+            let helper = std::thread::Builder::new().name("recording".to_owned());
+            // Without help it takes longer.
+            let _ = helper.spawn_scoped(threads, || blocks.help());
         }
-        // Who breaks off is heard by the reader through this.
-        drop(chunks);
-        match reader.join() {
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })?;
-    if outcome.late > 0 {
-        run.apply(&late(run.end(), outcome.late));
-    }
-    run.shrink_to_fit();
-    Ok((run, outcome.cut))
+        let read = fold(&blocks, size, progress);
+        blocks.stop();
+        read
+    })
 }
 
-/// Reads events for as long as somebody takes them.
-fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
-    let mut events = Vec::with_capacity(CHUNK);
-    let mut read = 0;
-    let outcome = read_log(path, |event, bytes| {
-        events.push(event);
-        read = bytes;
-        if events.len() < CHUNK {
-            return true;
+/// Takes in the blocks of a file of `size` bytes.
+fn fold(
+    blocks: &Blocks,
+    size: u64,
+    mut progress: impl FnMut(f32) -> bool,
+) -> Result<(Run, bool), LogError> {
+    let mut run = Run::default();
+    let mut merge = Merge::default();
+    // The header has been read.
+    let (mut lines, mut read, mut cut) = (1, 0, false);
+    let mut text = Lines::default();
+    let mut told = Instant::now();
+    while let Some(block) = blocks.next(&mut text) {
+        read += block.events.len() as u64;
+        merge.push(block.events, block.length);
+        merge.ripe(|event| run.apply(event));
+        if let Some(error) = block.failed {
+            return Err(error.after(lines));
         }
-        let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
-        sender.send((full, bytes)).is_ok()
-    });
-    // Nobody may want them any more.
-    let _ = sender.send((events, read));
-    outcome
+        lines += block.lines;
+        cut |= block.cut;
+        let share = block.consumed as f64 / size as f64;
+        // Some of what was read is held back.
+        let folded = share * run.events() as f64 / read.max(1) as f64;
+        if folded >= FORESEEN {
+            run.make_room(folded);
+        }
+        if told.elapsed() >= Duration::from_millis(50) {
+            told = Instant::now();
+            if !progress(share as f32) {
+                break;
+            }
+        }
+    }
+    merge.rest(|event| run.apply(event));
+    if merge.late() > 0 {
+        run.apply(&late(run.end(), merge.late()));
+    }
+    run.shrink_to_fit();
+    Ok((run, cut))
 }
 
 /// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
@@ -123,5 +122,81 @@ pub(super) fn late(at: Nanos, count: u64) -> Event {
             worker: None,
             sample: None,
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use loadscope_trace::{BatchId, Stage, read_log};
+
+    use super::*;
+
+    /// A recording of more than one block whose events are a little out of order, and what else there is in it.
+    fn recording(more: &str) -> tempfile::NamedTempFile {
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("memory does not fail");
+        let mut tell = |at: i64, kind| {
+            let (at, run) = (Nanos(at), RunId(0));
+            log.write(&Event { at, run, kind })
+                .expect("memory does not fail");
+        };
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..8_000 {
+            let batch = BatchId { epoch: 0, idx };
+            let at = i64::from(idx) * 1_000_000;
+            tell(
+                at,
+                EventKind::dispatched(batch, Some((idx % 5) as u16), [1, 2, 3]),
+            );
+            for (k, stage) in [Stage::Fetching, Stage::Training].into_iter().enumerate() {
+                let at = at + 700_000 * (1 + k as i64);
+                tell(at, EventKind::Entered { batch, stage });
+            }
+        }
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(&log.finish().expect("memory does not fail"))
+            .and_then(|()| file.write_all(more.as_bytes()))
+            .expect("there is room");
+        file
+    }
+
+    #[test]
+    fn all_processors_together_read_what_one_reads() {
+        let late = r#"{"t":5,"e":"consumer","waiting":true}"#;
+        for more in ["", &late[..20], &format!("{late}\n{late}\n")] {
+            let file = recording(more);
+            let mut run = Run::default();
+            let outcome = read_log(file.path(), |event, _| {
+                run.apply(&event);
+                true
+            });
+            let outcome = outcome.expect("it is sound");
+            let (all, cut) = read_run(file.path(), |_| true).expect("it is sound");
+            assert_eq!((cut, cut), (outcome.cut, more.len() == 20));
+            if outcome.late > 0 {
+                let told = all.messages().last().map(|(_, m)| m.text.clone());
+                assert!(told.is_some_and(|t| t.starts_with("2 events came late")));
+            } else {
+                assert_eq!(format!("{all:?}"), format!("{run:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let file = recording("{\"t\":5,\"e\":\"consumer\"}\n");
+        let one = read_log(file.path(), |_, _| true).expect_err("a field is missing");
+        let all = read_run(file.path(), |_| true).expect_err("a field is missing");
+        assert_eq!(all.to_string(), one.to_string());
+        assert!(all.to_string().starts_with("line 24003 "), "{all}");
+    }
+
+    #[test]
+    fn reading_can_be_broken_off() {
+        let file = recording("");
+        let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
+        assert!(run.events() <= 24_001);
+        assert!(read_run("no/such/file.jsonl".as_ref(), |_| true).is_err());
     }
 }
