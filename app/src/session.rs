@@ -18,6 +18,7 @@ use crate::loaders::Loaders;
 mod file;
 pub mod foretell;
 mod outgoing;
+mod reading;
 mod recorder;
 mod simulator;
 mod watch;

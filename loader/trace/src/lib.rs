@@ -31,6 +31,7 @@ mod findings;
 pub mod fleet;
 mod id;
 mod lane;
+mod lanes;
 mod log;
 mod machine;
 mod message;
@@ -63,7 +64,9 @@ pub use findings::{
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
-pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, read_log};
+pub use log::{
+    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome, read_log,
+};
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};

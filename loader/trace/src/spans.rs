@@ -1,5 +1,6 @@
 //! The spans of a track, and what they come to until any instant.
 
+use crate::run::make_room;
 use crate::{Activity, Nanos, Shares, Span};
 
 /// The spans of one track in order of time, with running sums so that the time per activity up to any instant is
@@ -13,6 +14,8 @@ pub struct Spans {
     columns: Vec<Activity>,
     /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
     longest: Vec<Nanos>,
+    /// The longest of those.
+    peak: Nanos,
     /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
     /// to memory only for the spans of one block.
     ends: Vec<Nanos>,
@@ -22,6 +25,9 @@ impl Spans {
     /// One running sum per so many spans: enough to be exact in a walk through a few cache lines, few enough to cost
     /// a byte or two a span.
     const EVERY: usize = 16;
+
+    /// Running sums that are looked at at once around a guess.
+    const NEAR: usize = 8;
 
     /// All spans.
     pub fn all(&self) -> &[Span] {
@@ -50,6 +56,14 @@ impl Spans {
         let Some(last) = ends.len().checked_sub(1) else {
             return 0;
         };
+        // Usually it is one of the next few: counting those has no branches to guess.
+        let first = guess.saturating_sub(Self::NEAR / 2);
+        if let Some(near) = ends.get(first..first.saturating_add(Self::NEAR))
+            && near[0] <= t
+            && near[Self::NEAR - 1] > t
+        {
+            return first + near.iter().filter(|end| **end <= t).count();
+        }
         let at = guess.min(last);
         let mut step = 1;
         let (low, high) = if ends[at] <= t {
@@ -78,9 +92,15 @@ impl Spans {
     ) -> Option<(usize, Nanos, Shares)> {
         let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
         let first = from / Self::EVERY;
-        let between = self.longest.get(first..block).filter(|b| !b.is_empty())?;
-        if between.iter().any(|longest| *longest >= narrower) {
+        if first >= block {
             return None;
+        }
+        // Of a track that has no long span at all, no block has one.
+        if self.peak >= narrower {
+            let between = self.longest.get(first..block)?;
+            if between.iter().any(|longest| *longest >= narrower) {
+                return None;
+            }
         }
         Some((block * Self::EVERY, self.ends[block], self.sum(block)))
     }
@@ -176,6 +196,7 @@ impl Spans {
         }
         if !self.spans.is_empty() {
             self.longest.push(longest);
+            self.peak = self.peak.max(longest);
         }
         let columns = self.columns.iter();
         self.sums
@@ -202,6 +223,13 @@ impl Spans {
         self.spans.capacity() * size_of::<Span>()
             + self.sums.capacity() * size_of::<i64>()
             + (self.ends.capacity() + self.longest.capacity()) * size_of::<Nanos>()
+    }
+
+    pub(crate) fn make_room(&mut self, share: f64) {
+        make_room(&mut self.spans, share);
+        make_room(&mut self.sums, share);
+        make_room(&mut self.ends, share);
+        make_room(&mut self.longest, share);
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
