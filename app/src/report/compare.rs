@@ -110,8 +110,8 @@ impl<'a> Comparison<'a> {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
         let measures = measures(&epochs_of(a.0, epochs), &epochs_of(b.0, epochs));
         Self {
-            a: Report::of(a.0, a.1, &[]),
-            b: Report::of(b.0, b.1, &[]),
+            a: Report::of(a.0, a.1),
+            b: Report::of(b.0, b.1),
             epochs,
             measures,
         }

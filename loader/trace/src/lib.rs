@@ -57,7 +57,7 @@ pub use event::{
     WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Severity, Survey, Verdict,
+    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
 };
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
