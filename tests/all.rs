@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod control_sequence;
+mod diagnose;
 mod fixture;
 mod folder;
 mod live;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{Theme, ThemePreference, Vec2};
 use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
 use image::{ImageReader, Rgb, RgbImage};
 use loadscope::app::{App, Start};
 use loadscope::prefs::{Prefs, demo};
@@ -262,4 +263,15 @@ pub fn wait(harness: &mut Harness<'static, App>, done: impl Fn(&App) -> bool) {
         std::thread::sleep(Duration::from_millis(5));
         harness.run_steps(1);
     }
+}
+
+/// Steps the window until `text` is somewhere in it and nothing is being worked out any more.
+pub fn until(window: &mut Harness<'static, App>, text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while window.query_all_by_label_contains(text).next().is_none() {
+        assert!(Instant::now() < deadline, "{text:?} did not come in time");
+        std::thread::sleep(Duration::from_millis(5));
+        window.run_steps(1);
+    }
+    window.run();
 }

@@ -34,7 +34,7 @@ type Asked = Rc<RefCell<Vec<Command>>>;
 fn state(run: Run, cursor: Cursor) -> State {
     State {
         source: Source::Finished,
-        run,
+        run: run.into(),
         cursor,
         ..State::default()
     }

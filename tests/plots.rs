@@ -21,7 +21,7 @@ struct Window {
 impl Window {
     fn new(loader: &Loader) -> Self {
         let mut window = Self::default();
-        window.state.run = loader.run(None);
+        window.state.run = loader.run(None).into();
         window.state.source = Source::Finished;
         window.state.still = true;
         window

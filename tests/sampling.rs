@@ -10,9 +10,9 @@ use loadscope_trace::RunOptions;
 
 mod fixture;
 
-use fixture::{Recorded, open, until};
+use fixture::{Recorded, open};
 
-use crate::fixture::wait;
+use crate::fixture::{until, wait};
 
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);

@@ -41,7 +41,7 @@ impl Window {
             ..Start::default()
         };
         let mut app = App::new(&ctx, Prefs::default(), start);
-        app.state.run = run;
+        app.state.run = run.into();
         app.state.source = Source::Recording {
             path: "bench.jsonl".into(),
             cut: false,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::{Context, RawInput, Rect, pos2};
+use loadscope::background::Progress;
 use loadscope::panels::plots::Plots;
 use loadscope::sampling::analysis::{Question, answer};
 use loadscope::sampling::order::{Digest, Order};
-use loadscope::sampling::progress::Progress;
 use loadscope::sampling::raster::{Raster, Window};
 use loadscope::session::foretell;
 use loadscope::state::State;
@@ -88,7 +88,7 @@ fn run(batches: u32) -> Run {
 
 fn plots(c: &mut Criterion) {
     let mut state = State {
-        run: run(500_000),
+        run: run(500_000).into(),
         ..State::default()
     };
     let ctx = Context::default();

@@ -153,7 +153,7 @@ fn journeys(c: &mut Criterion) {
         });
     });
     let mut state = State {
-        run,
+        run: run.into(),
         landmarks,
         source: Source::Finished,
         speed: 1.0,

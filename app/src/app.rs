@@ -8,6 +8,7 @@ use eframe::egui::{self, Context, Ui, ViewportCommand};
 use loadscope_trace::{LogReader, Nanos, Run};
 
 use crate::command::Command;
+use crate::diagnose::Diagnose;
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
 use crate::landmarks::Landmarks;
@@ -15,6 +16,7 @@ use crate::machine::MachineView;
 use crate::markers::Markers;
 use crate::motion::SystemMotion;
 use crate::panels::batches::BatchTable;
+use crate::panels::diagnose::DiagnoseView;
 use crate::panels::inspector::Inspector;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
@@ -28,6 +30,7 @@ use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
 use crate::view::{Cursor, Workspace};
 
+mod compare;
 mod frame;
 mod intake;
 mod keys;
@@ -76,6 +79,9 @@ pub struct App {
     batches: BatchTable,
     plots: Plots,
     sampling: Sampling,
+    diagnose: DiagnoseView,
+    /// The recording that is being read, to compare the run with.
+    comparing: Option<compare::Reading>,
     headline: Option<Headline>,
     headline_of: u64,
     headline_at: Instant,
@@ -129,6 +135,8 @@ impl App {
             batches: BatchTable::default(),
             plots: Plots::default(),
             sampling: Sampling::default(),
+            diagnose: DiagnoseView::default(),
+            comparing: None,
             headline: None,
             headline_of: u64::MAX,
             headline_at: Instant::now(),
@@ -188,6 +196,9 @@ impl App {
             }
             Some(Effect::Simulate) => self.simulate(),
             Some(Effect::Open(path)) => self.open(path),
+            Some(Effect::Check(check)) => self.check(ctx, *check),
+            Some(Effect::Compare(path)) => self.compare_with(path),
+            Some(Effect::AskCompare) => self.dialogs.compare(),
             Some(Effect::Save(path)) => self.save_to(path),
             Some(Effect::Close) => self.close(),
             Some(Effect::ToggleTheme) => {
@@ -270,7 +281,7 @@ impl App {
     fn forget_run(&mut self) {
         let state = &mut self.state;
         state.source = Source::None;
-        state.run = Run::default();
+        state.run = Run::default().into();
         state.run_number += 1;
         state.landmarks = Landmarks::default();
         state.search.start_again();
@@ -285,12 +296,14 @@ impl App {
         state.playing = false;
         state.markers = Markers::default();
         state.sampling = Choice::default();
+        state.diagnose = Diagnose::default();
         state.views_before.clear();
         state.views_after.clear();
         state.notices.clear();
         state.saving = None;
         self.headline_of = u64::MAX;
         self.headline = None;
+        self.comparing = None;
     }
 
     fn complain(&mut self, text: String) {
@@ -324,6 +337,7 @@ impl eframe::App for App {
         self.frame = Instant::now();
         let more = self.drain();
         self.state.landmarks.follow(&self.state.run);
+        self.take_other();
         self.refresh_headline();
         let effect = self.after_saving.take();
         self.perform(ctx, effect);

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::RunOptions;
 
+use crate::diagnose::Check;
 use crate::landmarks::Goal;
 use crate::markers::Mark;
 use crate::palette::Palette;
 use crate::question::Answer;
 use crate::sampling::Choice;
+use crate::session::forecast::Setting;
 use crate::state::Notice;
 use crate::timeline::group::Group as LaneGroup;
 use crate::view::{Cursor, Item, TimeView};
@@ -35,6 +37,16 @@ pub enum Command {
     Hover(Option<Item>),
     /// Look at this order in the Sampling workspace.
     Sampling(Choice),
+    /// Forecast the table around this setting; `None`: as it was recorded.
+    WhatIf(Option<Box<Setting>>),
+    /// Look at this forecast: num_workers and prefetch_factor.
+    Pick(Option<(usize, usize)>),
+    /// Run what was forecast, and see whether it comes true.
+    Check(Box<Check>),
+    /// Compare with this recording.
+    CompareWith(PathBuf),
+    /// Compare no more.
+    StopComparing,
     /// The form was edited.
     Edit(Box<RunOptions>),
     /// Open a recording.
@@ -156,6 +168,8 @@ pub enum Action {
     Open,
     /// Save the recording.
     Save,
+    /// Choose a recording to compare with.
+    Compare,
     /// Choose a folder of pictures.
     ChooseFolder,
     /// Save the enlarged picture.
@@ -180,6 +194,8 @@ pub enum Action {
     ShowDebug,
     /// The order of the samples.
     ShowSampling,
+    /// Why training waits, and what would help.
+    ShowDiagnose,
     /// The timeline below the machine.
     ShowTimeline,
     /// The table of batches below the machine.
@@ -279,6 +295,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::ClearMarkers, "Remove all markers", "Takes every marker of this run away", None, G::Find),
         (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
+        (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
         (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),
         (A::CopyValues, "Copy the values", "Puts the values of the selected batch on the clipboard, one row a sample", key(Key::C), G::File),
@@ -291,6 +308,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Escape, "Clear", "Takes away the innermost thing: a list, the selection, then the time cursor", key(Key::Escape), G::Window),
         (A::ShowDebug, "Debug", "The machine at any instant, and what happened when", key(Key::Num1), G::Window),
         (A::ShowSampling, "Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),
+        (A::ShowDiagnose, "Diagnose", "Why training waits, what to change, and what it would bring", key(Key::Num3), G::Window),
         (A::ShowTimeline, "Timeline", "What happened when, lane by lane", key(Key::T), G::Window),
         (A::ShowBatches, "Batches", "A table of all batches and where their time went", key(Key::B), G::Window),
         (A::ShowPlots, "Plots", "Waiting, throughput and queues over time", key(Key::G), G::Window),

@@ -40,6 +40,17 @@ impl Dialogs {
         self.ask(dialog.pick_file(), |f| Command::Open(f.path().to_owned()));
     }
 
+    /// Asks for a recording to compare with.
+    pub fn compare(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Compare with a recording")
+            .add_filter("Loadscope recordings", &["jsonl", "zst"])
+            .add_filter("All files", &["*"]);
+        self.ask(dialog.pick_file(), |f| {
+            Command::CompareWith(f.path().to_owned())
+        });
+    }
+
     /// Asks where to save the recording.
     pub fn save(&self) {
         let dialog = AsyncFileDialog::new()

@@ -4,9 +4,11 @@
 //! state. Only [`session`] names the engine.
 
 pub mod app;
+pub mod background;
 pub mod cli;
 pub mod clipboard;
 pub mod command;
+pub mod diagnose;
 pub mod dialog;
 pub mod format;
 pub mod headline;
@@ -23,6 +25,7 @@ pub mod report;
 pub mod sampling;
 pub mod search;
 pub mod session;
+pub mod shared;
 pub mod state;
 pub mod theme;
 pub mod timeline;

@@ -1,6 +1,7 @@
 //! The parts of the window around the machine and the timeline.
 
 pub mod batches;
+pub mod diagnose;
 pub mod help;
 pub mod inspector;
 mod menus;
@@ -10,6 +11,7 @@ pub mod options;
 pub mod palette;
 pub mod plots;
 pub mod question;
+mod rows;
 pub mod sampling;
 pub mod search;
 mod signs;

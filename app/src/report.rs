@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 pub mod compare;
 mod html;
-mod order;
+pub(crate) mod order;
 pub mod rules;
 mod text;
 

@@ -2,14 +2,12 @@
 //! engine, through `session`.
 
 pub mod analysis;
-pub mod background;
 pub mod balance;
 pub mod chi2;
 pub mod coverage;
 pub mod findings;
 pub mod of_run;
 pub mod order;
-pub mod progress;
 pub mod ranks;
 pub mod raster;
 pub mod shuffle;

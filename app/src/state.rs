@@ -7,6 +7,7 @@ use eframe::egui::ThemePreference;
 use loadscope_trace::{Machine, Nanos, Origin, Run, RunOptions, Transition};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnose::Diagnose;
 use crate::history::History;
 use crate::landmarks::{Goal, Landmarks};
 use crate::markers::Markers;
@@ -15,6 +16,7 @@ use crate::prefs::Motion;
 use crate::question::Question;
 use crate::sampling::Choice;
 use crate::search::Search;
+use crate::shared::Shared;
 use crate::timeline::group::Group;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
@@ -108,7 +110,7 @@ pub struct State {
     /// Where the events come from.
     pub source: Source,
     /// What is known of the run; empty while there is none.
-    pub run: Run,
+    pub run: Shared<Run>,
     /// The form.
     pub options: RunOptions,
     /// What was changed in the form.
@@ -177,6 +179,8 @@ pub struct State {
     pub run_number: u64,
     /// Which order the Sampling workspace shows.
     pub sampling: Choice,
+    /// What the Diagnose workspace shows.
+    pub diagnose: Diagnose,
     /// Dark, light or as the system.
     pub theme: ThemePreference,
     /// The ranges that were looked at before, latest last.

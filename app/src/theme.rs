@@ -182,6 +182,12 @@ impl Palette {
         self.line.lerp_to_gamma(self.strong, 0.9 * share)
     }
 
+    /// How much of the time the trainer waits, 0 to 1.
+    pub fn stalled(&self, share: f32) -> Color32 {
+        let share = if share.is_nan() { 0.0 } else { share };
+        self.panel.lerp_to_gamma(self.stall, share.clamp(0.0, 1.0))
+    }
+
     /// The ground of something that the pointer is over.
     pub fn hovered(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.10)

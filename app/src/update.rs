@@ -6,6 +6,7 @@ use loadscope_trace::RunOptions;
 
 use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
+use crate::diagnose::Check;
 use crate::prefs::Motion;
 use crate::question::{Answer, Question};
 use crate::state::{Lower, State};
@@ -45,8 +46,14 @@ pub enum Effect {
     Open(PathBuf),
     /// Write the recording there.
     Save(PathBuf),
+    /// Run what was forecast.
+    Check(Box<Check>),
+    /// Read this file, to compare the run with it.
+    Compare(PathBuf),
     /// Ask for a file to open.
     AskOpen,
+    /// Ask for a file to compare with.
+    AskCompare,
     /// Ask for a file to save to.
     AskSave,
     /// Ask for a folder of pictures.
@@ -67,7 +74,7 @@ impl Effect {
         use Effect as E;
         matches!(
             self,
-            E::Start | E::Demo | E::Simulate | E::Close | E::Open(_) | E::Quit
+            E::Start | E::Demo | E::Simulate | E::Check(_) | E::Close | E::Open(_) | E::Quit
         )
     }
 }
@@ -88,6 +95,8 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Answer(answer) => return reply(state, answer),
         Command::Copy(text) => Some(Effect::Copy(text)),
         Command::Open(path) => Some(Effect::Open(path)),
+        Command::Check(check) => Some(Effect::Check(check)),
+        Command::CompareWith(path) => Some(Effect::Compare(path)),
         Command::SaveTo(path) => Some(Effect::Save(path)),
         other => {
             change(state, other);
@@ -117,6 +126,9 @@ fn change(state: &mut State, command: Command) {
         }
         Command::Hover(item) => state.hovering = item.or(state.hovering),
         Command::Sampling(choice) => state.sampling = choice,
+        Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
+        Command::Pick(place) => state.diagnose.picked = place,
+        Command::StopComparing => state.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
         Command::UseFolder(path) => {
             let options = RunOptions {
@@ -146,6 +158,8 @@ fn change(state: &mut State, command: Command) {
         Command::Act(_)
         | Command::Answer(_)
         | Command::Copy(_)
+        | Command::Check(_)
+        | Command::CompareWith(_)
         | Command::Open(_)
         | Command::SaveTo(_) => {}
     }
@@ -195,6 +209,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Simulate => return Some(Effect::Simulate),
         A::Stop => return Some(Effect::Stop),
         A::Open => return Some(Effect::AskOpen),
+        A::Compare => return Some(Effect::AskCompare),
         A::Save => return Some(Effect::AskSave),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::SavePicture => return Picture::enlarged(state).map(Effect::AskPicture),
@@ -241,6 +256,7 @@ fn show(state: &mut State, action: Action) -> bool {
     match action {
         Action::ShowDebug => state.workspace = Workspace::Debug,
         Action::ShowSampling => state.workspace = Workspace::Sampling,
+        Action::ShowDiagnose => state.workspace = Workspace::Diagnose,
         Action::ShowTimeline => state.lower = Lower::Timeline,
         Action::ShowBatches => state.lower = Lower::Batches,
         Action::ShowPlots => state.lower = Lower::Plots,

@@ -61,17 +61,20 @@ pub enum Workspace {
     Debug,
     /// The order of the samples.
     Sampling,
+    /// Why training waits, and what would help.
+    Diagnose,
 }
 
 impl Workspace {
     /// All of them, in the order of their keys.
-    pub const ALL: [Self; 2] = [Self::Debug, Self::Sampling];
+    pub const ALL: [Self; 3] = [Self::Debug, Self::Sampling, Self::Diagnose];
 
     /// The action that shows it.
     pub fn action(self) -> Action {
         match self {
             Self::Debug => Action::ShowDebug,
             Self::Sampling => Action::ShowSampling,
+            Self::Diagnose => Action::ShowDiagnose,
         }
     }
 }

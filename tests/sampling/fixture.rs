@@ -1,10 +1,7 @@
 //! Recordings of runs whose orders are the engine's.
 
-use std::time::{Duration, Instant};
-
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
 use loadscope::app::App;
 use loadscope_engine::order::{Samples, order, samples_of_dataset};
 use loadscope_trace::{
@@ -55,17 +52,6 @@ pub fn open(recorded: &Recorded, theme: Theme, size: Vec2) -> Harness<'static, A
     window.key_press(Key::Num2);
     window.run();
     window
-}
-
-/// Steps the window until `text` is somewhere in it and nothing is being worked out any more.
-pub fn until(window: &mut Harness<'static, App>, text: &str) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while window.query_all_by_label_contains(text).next().is_none() {
-        assert!(Instant::now() < deadline, "{text:?} did not come in time");
-        std::thread::sleep(Duration::from_millis(5));
-        window.run_steps(1);
-    }
-    window.run();
 }
 
 fn events(options: &RunOptions) -> Vec<Event> {

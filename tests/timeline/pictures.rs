@@ -77,7 +77,7 @@ fn scenes() -> Vec<Scene> {
     let mut deep = Window::new(&LARGE);
     deep.state.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);
-    live.state.run = SMALL.run(Some(400_000));
+    live.state.run = SMALL.run(Some(400_000)).into();
     live.state.source = Source::Live { paused: false };
     let mut lane = Window::new(&SMALL);
     lane.state.selection = Some(Item::Lane(Lane::Worker(1)));

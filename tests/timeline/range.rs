@@ -15,7 +15,7 @@ use super::fixture::{CONTROL, Loader, PINNED};
 fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, State> {
     let range = Item::Range(Nanos::from_millis(from), Nanos::from_millis(to));
     let state = State {
-        run: loader.run(None),
+        run: loader.run(None).into(),
         selection: Some(range),
         ..State::default()
     };

@@ -22,7 +22,7 @@ pub struct Window {
 impl Window {
     pub fn new(loader: &Loader) -> Self {
         let mut window = Self::default();
-        window.state.run = loader.run(None);
+        window.state.run = loader.run(None).into();
         window.state.source = Source::Finished;
         window.state.still = true;
         window

@@ -63,6 +63,8 @@ impl App {
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.workspace == Workspace::Sampling && !is_loading {
                 commands.extend(self.sampling.show(ui, state));
+            } else if state.workspace == Workspace::Diagnose && !is_loading {
+                commands.extend(self.diagnose.show(ui, state));
             } else if state.has_run() {
                 let verdict = self.headline.as_ref();
                 Panel::top("headline")

@@ -33,8 +33,9 @@ impl App {
     fn take_in(&mut self, update: Update) {
         match update {
             Update::Events(events) => {
+                let run: &mut Run = &mut self.state.run;
                 for event in &events {
-                    self.state.run.apply(event);
+                    run.apply(event);
                 }
             }
             Update::Loading(share) => {
@@ -89,7 +90,7 @@ impl App {
         let note = run.messages().first().map(|(_, m)| m.text.as_str());
         let note = note.unwrap_or("Simulated");
         self.state.hint = Some(format!("Space plays it, → steps. {note}"));
-        self.state.run = run;
+        self.state.run = run.into();
         self.state.source = Source::Finished;
         self.state.cursor = Cursor::Step(0);
     }
@@ -110,7 +111,7 @@ impl App {
         }
         // The form shows what made this recording, ready to be run again.
         self.show_options(run.info.options.clone());
-        self.state.run = run;
+        self.state.run = run.into();
         self.state.source = Source::Recording { path, cut };
     }
 

@@ -298,7 +298,7 @@ mod tests {
             stage,
         };
         let mut state = State {
-            run: Run::new(info),
+            run: Run::new(info).into(),
             ..State::default()
         };
         let kinds = [

@@ -12,7 +12,7 @@ mod heat;
 mod lane;
 mod pictures;
 mod range;
-mod rows;
+
 mod sampler;
 mod samples;
 mod story;
@@ -24,8 +24,8 @@ use crate::state::State;
 use crate::theme::{Palette, heading, size, space};
 use crate::view::Item;
 
+use crate::panels::rows::remark;
 use pictures::PictureCache;
-use rows::remark;
 
 /// The inspector.
 #[derive(Debug, Default)]

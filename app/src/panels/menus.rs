@@ -17,7 +17,7 @@ const MENUS: &[Menu] = {
     &[
         ("File", &[
             s(A::RunDemo), s(A::Open), s(A::ChooseFolder), None,
-            s(A::Save), s(A::SavePicture), s(A::Close), None,
+            s(A::Save), s(A::Compare), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
             s(A::ToggleAsking), None,
@@ -40,7 +40,7 @@ const MENUS: &[Menu] = {
             s(A::ToggleMarker), s(A::NextMarker), s(A::PreviousMarker), s(A::ClearMarkers),
         ]),
         ("View", &[
-            s(A::ShowDebug), s(A::ShowSampling), None,
+            s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
             s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), None,
             s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
             s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),

@@ -123,8 +123,20 @@ impl<'a> Comparison<'a> {
         first.map_or(Outcome::Unclear, |m| m.outcome)
     }
 
+    /// The outcome in one sentence.
+    pub fn sentence(&self) -> String {
+        match (self.outcome(), self.measures.first()) {
+            (Outcome::Improved, Some(m)) => format!("B is faster: {}", change(m)),
+            (Outcome::Worse, Some(m)) => format!("B is slower: {}", change(m)),
+            (Outcome::Unclear, Some(m)) if m.low.is_some() => {
+                format!("No difference beyond chance: {}", change(m))
+            }
+            _ => "Too few batches to compare".to_owned(),
+        }
+    }
+
     /// Findings that are warnings or worse: of the first run alone, and of the second one alone.
-    fn findings(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+    pub fn findings(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         let ids = |r: &Report| -> Vec<&'static str> {
             let weighty = r.diagnosis.findings.iter();
             weighty
@@ -174,15 +186,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn write(&self, out: &mut String) -> std::fmt::Result {
-        let first = self.measures.first();
-        let sentence = match (self.outcome(), first) {
-            (Outcome::Improved, Some(m)) => format!("B is faster: {}", change(m)),
-            (Outcome::Worse, Some(m)) => format!("B is slower: {}", change(m)),
-            (Outcome::Unclear, Some(m)) if m.low.is_some() => {
-                format!("No difference beyond chance: {}", change(m))
-            }
-            _ => "Too few batches to compare".to_owned(),
-        };
+        let sentence = self.sentence();
         writeln!(out, "{sentence}\n")?;
         writeln!(out, "A  {}", self.a.diagnosis.verdict.text())?;
         writeln!(out, "B  {}\n", self.b.diagnosis.verdict.text())?;
@@ -219,7 +223,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// `+12 % (+9.1 % to +15 %)`
-fn change(m: &Measure) -> String {
+pub fn change(m: &Measure) -> String {
     let signed = |share: f64| match share {
         s if s < 0.0 => format!("−{}", percent(-s)),
         s => format!("+{}", percent(s)),
@@ -233,7 +237,8 @@ fn change(m: &Measure) -> String {
     }
 }
 
-fn shown(m: &Measure) -> (&'static str, String, String) {
+/// Its name, and both values as people read them.
+pub fn shown(m: &Measure) -> (&'static str, String, String) {
     let time = |s: f64| Nanos::from_secs_f64(s).to_string();
     match m.id {
         "samples_per_second" => ("samples/s", format!("{:.1}", m.a), format!("{:.1}", m.b)),

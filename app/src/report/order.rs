@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use loadscope_trace::{Evidence, Finding, Run, Severity};
 
+use crate::background::Progress;
 use crate::sampling::analysis::{Question, answer};
 use crate::sampling::of_run::question;
 use crate::sampling::order::Gathered;
-use crate::sampling::progress::Progress;
 
 /// Epochs that are looked into one by one; what is found again in a later one is said once.
 const EPOCHS: usize = 4;

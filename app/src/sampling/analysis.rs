@@ -9,10 +9,10 @@ use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{Circumstances, Finding, WorkerSeed, findings};
 use super::order::{Digest, Order};
-use super::progress::{Progress, Unwanted};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
+use crate::background::{Progress, Unwanted};
 use crate::format::count;
 use crate::session::foretell::{self, EpochOrder, Knowledge};
 

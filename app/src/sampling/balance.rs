@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::chi2::{ChiSquare, test};
 use super::order::Order;
-use super::progress::{Progress, Unwanted};
+use crate::background::{Progress, Unwanted};
 
 /// The class of a sample.
 #[derive(Clone, Debug, PartialEq)]

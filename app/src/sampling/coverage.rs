@@ -1,6 +1,6 @@
 //! Which indices came, and how often.
 
-use super::progress::{Progress, Unwanted};
+use crate::background::{Progress, Unwanted};
 
 /// How often each index came.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! How well an order is shuffled, judged by the gaps between neighbours.
 
 use super::coverage::Counts;
-use super::progress::{Progress, Unwanted};
+use crate::background::{Progress, Unwanted};
 
 /// How well an order is shuffled.
 #[derive(Clone, Debug, PartialEq)]

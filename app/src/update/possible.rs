@@ -69,7 +69,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             clipboard::has_text(state, action),
             "There is nothing to copy: select a batch",
         ),
-        A::Search | A::ToggleInspector => no_run,
+        A::Search | A::ToggleInspector | A::Compare => no_run,
         A::ShowMessages => no_run,
         _ => no_steps_for(state, action, no_steps),
     }

@@ -58,7 +58,7 @@ fn state() -> State {
     assert_eq!(run.anomalies(), (0, 0));
     State {
         landmarks: Landmarks::of(&run),
-        run,
+        run: run.into(),
         source: Source::Finished,
         speed: 1.0,
         asks: true,

@@ -19,6 +19,16 @@ impl Nanos {
     /// Later than every event.
     pub const MAX: Self = Self(i64::MAX);
 
+    /// With the unit in which `whole` is best told, because the parts of a sentence are to be compared: `0.96 s` of 1.59 s.
+    pub fn beside(self, whole: Self) -> String {
+        const SECOND: i64 = 1_000_000_000;
+        if whole.0 >= SECOND && self.0 >= SECOND / 100 {
+            let digits = if self.0 >= 100 * SECOND { 0 } else { 2 };
+            return format!("{:.digits$}\u{2009}s", self.as_secs_f64());
+        }
+        self.to_string()
+    }
+
     /// From whole milliseconds.
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms.saturating_mul(1_000_000))

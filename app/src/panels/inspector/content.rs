@@ -4,13 +4,13 @@ use eframe::egui::{CollapsingHeader, RichText, Ui};
 use loadscope_trace::{BatchContent, Field, FieldData, Run};
 
 use super::pictures::{Captions, PictureCache, Shown};
-use super::rows::{remark, section, section_with};
 use super::samples::copy_button;
 use super::tree::Node;
 use super::{enlarged, tensor};
 use crate::clipboard;
 use crate::command::{Action, Command};
 use crate::format;
+use crate::panels::rows::{remark, section, section_with};
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
 

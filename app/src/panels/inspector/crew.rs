@@ -3,9 +3,9 @@
 use eframe::egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
 
-use super::rows::{Cell, Marks, button, fact, remark, row, section, share};
 use crate::command::Command;
 use crate::format;
+use crate::panels::rows::{Cell, Marks, button, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::{Cursor, Item};

@@ -4,9 +4,9 @@ use eframe::egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, v
 use loadscope_trace::{Field, Pictures, Run};
 
 use super::pictures::{PictureCache, Shown, enlarged};
-use super::rows::{fact, remark};
 use crate::command::{Action, Command};
 use crate::format;
+use crate::panels::rows::{fact, remark};
 use crate::theme::{mono, size, space};
 
 /// Picture `which` of a field, with its neighbours a click away.

@@ -5,9 +5,9 @@ use eframe::egui::{
 };
 use loadscope_trace::Field;
 
-use super::rows::ROW;
 use super::tensor::{NUMBER, name_of, number};
 use crate::clipboard::per_sample;
+use crate::panels::rows::ROW;
 use crate::theme::{Palette, mono, size, space};
 
 /// A heat map: a row a sample.

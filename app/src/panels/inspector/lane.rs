@@ -3,11 +3,11 @@
 use eframe::egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 
-use super::rows::{Cell, Marks, fact, remark, row, section, share};
 use super::{crew, meaning, title};
 use crate::command::Command;
 use crate::format;
 use crate::machine::{capital, purpose, whereabouts};
+use crate::panels::rows::{Cell, Marks, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::Item;

@@ -6,8 +6,8 @@ use eframe::egui::{
 };
 use loadscope_trace::Pictures;
 
-use super::rows::remark;
 use crate::command::Command;
+use crate::panels::rows::remark;
 use crate::theme::{Palette, mono, size, words};
 
 /// What stands below the pictures.

@@ -4,10 +4,10 @@ use eframe::egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 
 use super::lane::table;
-use super::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
 use super::title;
 use crate::command::Command;
 use crate::format;
+use crate::panels::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::{Palette, mono, size};
 use crate::view::Item;

@@ -3,10 +3,10 @@
 use eframe::egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
 
-use super::rows::{fact, remark, section};
 use super::title;
 use crate::command::Command;
 use crate::format;
+use crate::panels::rows::{fact, remark, section};
 use crate::state::State;
 use crate::theme::{mono, size};
 use crate::view::Item;

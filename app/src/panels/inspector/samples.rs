@@ -3,9 +3,11 @@
 use eframe::egui::{Button, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::{Activity, Nanos, Run, Sample};
 
-use super::rows::{Cell, Marks, list_of, millis, remark, row, section, section_with, share};
 use crate::command::{Action, Command};
 use crate::format;
+use crate::panels::rows::{
+    Cell, Marks, list_of, millis, remark, row, section, section_with, share,
+};
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
 

@@ -6,8 +6,8 @@ use eframe::egui::{
 use loadscope_trace::{Field, FieldData};
 
 use super::heat::Grid;
-use super::rows::{Cell, Marks, list_of, remark, row};
 use crate::format;
+use crate::panels::rows::{Cell, Marks, list_of, remark, row};
 use crate::theme::{Palette, mono, size, space, words};
 
 /// Type, shape, statistics and values.

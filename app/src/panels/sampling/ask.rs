@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::RunOptions;
 
+use crate::background::{Background, Outcome};
 use crate::sampling::analysis::{Answers, Question, Refusal, answer};
-use crate::sampling::background::{Background, Outcome};
 use crate::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
 use crate::sampling::order::Gathered;
 use crate::sampling::{Choice, OrderOf};

@@ -9,9 +9,9 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
+use crate::background::{Background, Outcome};
 use crate::format::count;
 use crate::sampling::analysis::Answers;
-use crate::sampling::background::{Background, Outcome};
 use crate::sampling::order::Order;
 use crate::sampling::raster::{Raster, Window};
 use crate::theme::Palette;

@@ -48,12 +48,7 @@ impl<'a> Glance<'a> {
 
     /// A time with the unit in which the whole is best told: the parts of a sentence are to be compared.
     pub fn say(&self, time: Nanos) -> String {
-        const SECOND: i64 = 1_000_000_000;
-        if self.total.0 >= SECOND && time.0 >= SECOND / 100 {
-            let digits = if time.0 >= 100 * SECOND { 0 } else { 2 };
-            return format!("{:.digits$}\u{2009}s", time.as_secs_f64());
-        }
-        time.to_string()
+        time.beside(self.total)
     }
 
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`

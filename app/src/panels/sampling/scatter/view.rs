@@ -168,9 +168,9 @@ mod tests {
     use eframe::egui::vec2;
 
     use super::*;
+    use crate::background::Progress;
     use crate::sampling::analysis::{Question, answer};
     use crate::sampling::order::Order;
-    use crate::sampling::progress::Progress;
 
     #[test]
     fn ticks_are_round_and_few() {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
-use super::progress::{Progress, Unwanted};
+mod progress;
+
+pub use progress::{Progress, Unwanted};
 
 /// A calculation under way.
 #[derive(Debug)]

@@ -1,0 +1,99 @@
+//! Runs beside the one that is shown: another recording, or what came of a forecast.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eframe::egui::Context;
+use loadscope_trace::Run;
+
+use super::App;
+use crate::background::{Background, Outcome, Unwanted};
+use crate::command::Command;
+use crate::diagnose::{Check, Other};
+use crate::session::{read_run, refusal};
+use crate::view::Workspace;
+
+/// A recording that is being read.
+pub(super) struct Reading {
+    path: PathBuf,
+    job: Background<Result<(Run, bool), String>>,
+}
+
+impl App {
+    /// Runs what was forecast. What was there before stands beside it then.
+    pub(super) fn check(&mut self, ctx: &Context, check: Check) {
+        let before = Other {
+            name: "Before".to_owned(),
+            run: self.state.run.now(),
+            cut: false,
+            is_before: true,
+        };
+        let run_number = self.state.run_number;
+        self.state.history.let_go();
+        self.run(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.state.history.let_go();
+        match check.simulated {
+            true => self.simulate(),
+            false => self.start(),
+        }
+        // Refused: the run is still the one that was there.
+        if self.state.run_number != run_number {
+            self.state.diagnose.check = Some(check);
+            self.state.diagnose.other = Some(before);
+            self.state.workspace = Workspace::Diagnose;
+        }
+    }
+
+    /// Reads a recording to compare the run with.
+    pub(super) fn compare_with(&mut self, path: PathBuf) {
+        let wake = Arc::clone(&self.wake);
+        let from = path.clone();
+        let job = Background::start(
+            "comparer",
+            move || wake(),
+            move |progress| {
+                let read = read_run(&from, |share| progress.tell(f64::from(share)).is_ok());
+                // What was read so far is not the recording.
+                progress.tell(1.0).map_err(|Unwanted| Unwanted)?;
+                Ok(read.map_err(|e| refusal(&from, &e)))
+            },
+        );
+        match job {
+            Ok(job) => {
+                self.comparing = Some(Reading { path, job });
+                self.state.workspace = Workspace::Diagnose;
+            }
+            Err(e) => self.complain(format!(
+                "cannot start a thread: {e}. Close other programs and try again"
+            )),
+        }
+    }
+
+    /// Takes in the recording to compare with, once it has been read.
+    pub(super) fn take_other(&mut self) {
+        let Some(reading) = &self.comparing else {
+            return;
+        };
+        let read = match reading.job.take() {
+            Outcome::NotYet => return,
+            Outcome::Ready(read) => read,
+            Outcome::Broken => Err(format!(
+                "Reading {} broke off; this is a bug in Loadscope",
+                reading.path.display()
+            )),
+        };
+        match read {
+            Ok((run, cut)) => {
+                let name = reading.path.file_name().unwrap_or_default();
+                self.state.diagnose.other = Some(Other {
+                    name: name.to_string_lossy().into_owned(),
+                    run: Arc::new(run),
+                    cut,
+                    is_before: false,
+                });
+            }
+            Err(text) => self.complain(text),
+        }
+        self.comparing = None;
+    }
+}

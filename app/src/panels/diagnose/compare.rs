@@ -1,0 +1,139 @@
+//! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
+
+use eframe::egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use crate::command::{Action, Command};
+use crate::diagnose::compared::{Compared, Strip};
+use crate::panels::rows::{Cell, Marks, remark, row, section_with};
+use crate::report::compare::Outcome;
+use crate::state::State;
+use crate::theme::{Palette, heading, mono, size, space, words};
+
+use super::blame::explained;
+
+/// Widths of the columns.
+const NAME: f32 = 120.0;
+const NUMBER: f32 = 88.0;
+const CHANGE: f32 = 210.0;
+/// Height of a strip.
+const STRIP: f32 = 32.0;
+
+/// Shows the comparison, or how to make one.
+pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
+    let other = state.diagnose.other.as_ref();
+    ui.add_space(space::GAP);
+    section_with(ui, "Compared with another run", |ui| {
+        if other.is_some() && ui.button("Compare no more").clicked() {
+            commands.push(Command::StopComparing);
+        }
+    });
+    let Some(other) = other else {
+        remark(
+            ui,
+            "Put another recording beside this one to see what became better or worse",
+        );
+        if ui.button(Action::Compare.info().name).clicked() {
+            commands.push(Action::Compare.into());
+        }
+        return;
+    };
+    let Some(compared) = compared else {
+        remark(ui, "The comparison is made once this run has ended");
+        return;
+    };
+    let palette = Palette::of(ui);
+    let sentence = RichText::new(&compared.sentence)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    ui.add(Label::new(sentence).wrap());
+    numbers(ui, &other.name, compared);
+    for (name, strip) in [
+        (other.name.as_str(), &compared.strips[0]),
+        ("This run", &compared.strips[1]),
+    ] {
+        trainer(ui, name, strip);
+    }
+    explained(
+        ui,
+        "Both trainers on one scale of time: training below, waiting in red above it",
+    );
+    for (word, ids) in [("Gone", &compared.gone), ("New", &compared.new)] {
+        if !ids.is_empty() {
+            remark(ui, &format!("{word}: {}", ids.join(", ").replace('_', " ")));
+        }
+    }
+    if let Some(epochs) = compared.only_epochs {
+        let epochs = crate::format::plural(epochs as u64, "epoch", "epochs");
+        remark(
+            ui,
+            &format!("Compared: the first {epochs}, which both have"),
+        );
+    }
+}
+
+fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
+    let palette = Palette::of(ui);
+    let head = [
+        Cell::head("", NAME, false, palette),
+        Cell::head(other, NUMBER, true, palette),
+        Cell::head("This run", NUMBER, true, palette),
+        Cell::head(
+            "Change, with its 95\u{2009}% interval",
+            CHANGE,
+            true,
+            palette,
+        ),
+    ];
+    row(ui, &head, Marks::default());
+    for r in &compared.rows {
+        let change = Cell::number(r.change.as_str(), CHANGE);
+        let change = match r.outcome {
+            Outcome::Improved | Outcome::Worse => change.strong(palette),
+            Outcome::Unclear => change.colour(palette.weak),
+        };
+        let cells = [
+            Cell::word(r.name, NAME),
+            Cell::number(r.other.as_str(), NUMBER),
+            Cell::number(r.this.as_str(), NUMBER),
+            change,
+        ];
+        let meaning = match r.outcome {
+            Outcome::Improved => "Better, beyond chance",
+            Outcome::Worse => "Worse, beyond chance",
+            Outcome::Unclear => "It may be chance",
+        };
+        row(ui, &cells, Marks::default()).on_hover_text(meaning);
+    }
+}
+
+/// What a trainer did from left to right.
+fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let weak = palette.weak;
+        ui.add_space(0.0);
+        ui.label(RichText::new(name).font(words(size::SMALL)).color(weak));
+        ui.label(
+            RichText::new(strip.total.to_string())
+                .font(mono(size::SMALL))
+                .color(weak),
+        );
+    });
+    let size = vec2(ui.available_width(), STRIP);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}, {}", strip.total)));
+    let painter = ui.painter();
+    painter.rect_filled(rect, 0.0, palette.panel);
+    let width = rect.width() / strip.parts.len().max(1) as f32;
+    for (k, (trains, waits)) in strip.parts.iter().enumerate() {
+        let left = rect.left() + width * k as f32;
+        let mut below = rect.bottom();
+        for (share, colour) in [(trains, palette.step), (waits, palette.stall)] {
+            let top = below - rect.height() * share;
+            let bar = Rect::from_min_max(pos2(left, top), pos2(left + width, below));
+            painter.rect_filled(bar, 0.0, colour);
+            below = top;
+        }
+    }
+}

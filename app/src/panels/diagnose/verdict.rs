@@ -1,0 +1,54 @@
+//! The verdict: is the trainer waiting, for how much of the time, because of what, and what would help.
+
+use eframe::egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
+use loadscope_trace::Severity;
+
+use crate::command::Command;
+use crate::diagnose::look::Look;
+use crate::diagnose::what_if::WhatIf;
+use crate::theme::{Palette, heading, size, space};
+use crate::view::Item;
+
+use super::findings::go_to;
+
+/// Width of the bar beside it.
+const BAR: f32 = 4.0;
+
+/// Shows it, with a bar of its weight at the left.
+pub fn show(ui: &mut Ui, look: &Look, what_if: Option<&WhatIf>, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let verdict = &look.diagnosis.verdict;
+    let colour = match verdict.severity {
+        Severity::Note if look.share() < Severity::WARNING_SHARE => palette.step,
+        _ => palette.stall,
+    };
+    let left = ui.max_rect().left();
+    let inner = ui.horizontal(|ui| {
+        ui.add_space(BAR + space::MARGIN);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::GAP;
+            let headline = RichText::new(&verdict.headline)
+                .font(heading(size::BODY))
+                .color(palette.strong);
+            ui.add(Label::new(headline).wrap());
+            if let Some(cause) = &verdict.cause {
+                let text = RichText::new(cause).color(palette.text);
+                let label = Label::new(text).wrap().sense(Sense::click());
+                let response = ui.add(label).on_hover_text("Shows it in the timeline");
+                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, cause.as_str()));
+                if response.clicked() {
+                    match look.waits.first() {
+                        Some(wait) => go_to(Item::Batch(wait.row), commands),
+                        None => {}
+                    }
+                }
+            }
+            if let Some(outlook) = what_if.and_then(WhatIf::sentence) {
+                ui.add(Label::new(RichText::new(outlook).color(palette.text)).wrap());
+            }
+        });
+    });
+    let rect = inner.response.rect;
+    let bar = Rect::from_min_max(pos2(left, rect.top()), pos2(left + BAR, rect.bottom()));
+    ui.painter().rect_filled(bar, 2.0, colour);
+}

@@ -1,0 +1,158 @@
+//! The Diagnose workspace: from the verdict to the forecast, and from the forecast to its outcome.
+
+use eframe::egui::{Key, Theme, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::view::{Item, Workspace};
+use loadscope_trace::RunOptions;
+
+use crate::fixture::{Window, control_sequence, until, wait, write_log};
+
+const SMALL: Vec2 = vec2(1100.0, 700.0);
+const LARGE: Vec2 = vec2(1920.0, 1080.0);
+
+/// Two workers; one of 24 samples takes twenty times as long as the others.
+fn proof() -> RunOptions {
+    RunOptions {
+        dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+        batch_size: Some(1),
+        num_workers: 2,
+        step_ms: 20.0,
+        ..RunOptions::default()
+    }
+}
+
+/// A window that has simulated these options and shows the diagnosis.
+fn simulated(options: RunOptions, theme: Theme, size: Vec2) -> Harness<'static, App> {
+    let mut window = Window {
+        theme,
+        size,
+        ..Window::new()
+    }
+    .open();
+    ask(&mut window, Command::Edit(Box::new(options)));
+    ask(&mut window, Action::Simulate.into());
+    wait(&mut window, |app| app.state.run.has_ended());
+    window.key_press(Key::Num3);
+    until(&mut window, "How good the forecast is");
+    window
+}
+
+fn ask(window: &mut Harness<'static, App>, command: Command) {
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, command);
+    window.run();
+}
+
+#[test]
+fn pictures_of_the_proof() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, LARGE, "diagnose_proof"),
+        (Theme::Light, SMALL, "diagnose_proof-small"),
+        (Theme::Light, LARGE, "diagnose_proof-light"),
+        (Theme::Dark, vec2(1440.0, 900.0), "diagnose_proof-middle"),
+    ] {
+        let mut window = simulated(proof(), theme, size);
+        window.snapshot(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
+    let mut window = simulated(proof(), Theme::Dark, LARGE);
+    assert_eq!(window.state().state.workspace, Workspace::Diagnose);
+    for text in [
+        "The trainer waited 1.11\u{2009}s of 1.59\u{2009}s (70\u{2009}%)",
+        "0.96\u{2009}s of it for batch 4",
+        "in_order=False would end after 1.17\u{2009}s; a third worker only after 1.45\u{2009}s",
+    ] {
+        assert!(
+            window.query_all_by_label_contains(text).next().is_some(),
+            "{text}"
+        );
+    }
+    let cause = window.get_by_label_contains("0.96\u{2009}s of it for batch 4");
+    cause.click();
+    window.run();
+    let state = &window.state().state;
+    assert_eq!(state.workspace, Workspace::Debug);
+    assert_eq!(state.selection, Some(Item::Batch(4)));
+    assert!(state.view.is_some());
+}
+
+#[test]
+fn a_forecast_is_picked_applied_and_comes_true() {
+    let mut window = simulated(proof(), Theme::Dark, LARGE);
+    let place = "num_workers=3, prefetch_factor=2";
+    window.get_by_label_contains(place).click();
+    window.run();
+    assert_eq!(window.state().state.diagnose.picked, Some((3, 2)));
+    window.get_by_label("Apply and check").click();
+    window.run();
+    wait(&mut window, |app| {
+        app.state.diagnose.check.is_some() && app.state.run.has_ended()
+    });
+    until(&mut window, "The forecast came true");
+    assert_eq!(window.state().state.options.num_workers, 3);
+    // What was there before stands beside it.
+    until(&mut window, "samples/s");
+    window.snapshot("diagnose_checked");
+    // The form can be taken back to what it was.
+    ask(&mut window, Action::Undo.into());
+    assert_eq!(window.state().state.options.num_workers, 2);
+}
+
+#[test]
+fn another_order_changes_the_table_and_can_be_taken_back() {
+    let mut window = simulated(proof(), Theme::Dark, LARGE);
+    window.get_by_label("what if in_order").click();
+    window.run();
+    let base = window.state().state.diagnose.base.as_ref();
+    assert!(base.is_some_and(|b| !b.in_order));
+    window.get_by_label("As it was recorded").click();
+    window.run();
+    assert_eq!(window.state().state.diagnose.base, None);
+}
+
+#[test]
+fn another_recording_is_put_beside_and_away_again() {
+    let mut window = simulated(proof(), Theme::Light, vec2(1440.0, 900.0));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("other.jsonl");
+    write_log(&path, &control_sequence());
+    ask(&mut window, Command::CompareWith(path));
+    until(&mut window, "other.jsonl");
+    until(&mut window, "samples/s");
+    window.get_by_label("Compare no more").scroll_to_me();
+    window.run();
+    window.snapshot("diagnose_compared");
+    window.get_by_label("Compare no more").click();
+    window.run();
+    assert!(window.state().state.diagnose.other.is_none());
+    // What is no recording is refused with a sentence, and nothing else changes.
+    let wrong = dir.path().join("wrong.jsonl");
+    std::fs::write(&wrong, "nonsense\n").expect("there is room");
+    ask(&mut window, Command::CompareWith(wrong));
+    wait(&mut window, |app| !app.state.notices.is_empty());
+    assert!(window.state().state.diagnose.other.is_none());
+}
+
+#[test]
+fn without_a_run_it_says_what_to_do() {
+    let mut results = SnapshotResults::new();
+    let mut window = Window {
+        theme: Theme::Dark,
+        size: SMALL,
+        ..Window::new()
+    }
+    .open();
+    window.key_press(Key::Num3);
+    window.run();
+    assert!(window.query_by_label("Nothing to diagnose yet").is_some());
+    window.snapshot("diagnose_empty");
+    results.extend_harness(&mut window);
+}
