@@ -29,7 +29,7 @@ pub fn prospects(
 
 /// Numbers of workers that are worth trying when there were `now`: 0 to 8, and some about a larger number.
 pub fn usual_workers(now: usize) -> Vec<usize> {
-    let about = [now / 2, now.saturating_sub(1), now, now + 1, now * 2];
+    let about = [now.saturating_sub(1), now, now + 1, now * 2];
     let mut all: Vec<usize> = (0..=WORKERS).collect();
     all.extend(about.into_iter().filter(|_| now >= WORKERS));
     all.sort_unstable();

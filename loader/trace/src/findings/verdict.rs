@@ -15,6 +15,8 @@ pub struct Verdict {
     pub cause: Option<String>,
     /// What other settings would bring: `in_order=False would end after 1.17 s`.
     pub outlook: Option<String>,
+    /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
+    pub wants_outlook: bool,
     /// What to look at.
     pub evidence: Evidence,
 }
@@ -47,6 +49,8 @@ impl Verdict {
             None if is_waiting => ("waiting", Severity::Warning),
             None => ("fine", Severity::Note),
         };
+        // What was lost or is wrong does not become right by being faster.
+        let wants_outlook = is_waiting && top.is_none_or(|f| f.cost.is_some());
         let longest = glance.batch().filter(|_| is_waiting);
         Self {
             id,
@@ -57,10 +61,10 @@ impl Verdict {
                 Some(finding) if finding.cost.is_none() => Some(finding.text.clone()),
                 _ => longest.and_then(|_| glance.cause()),
             },
-            // What was lost or is wrong does not become right by being faster.
             outlook: prospects
-                .filter(|_| is_waiting && top.is_none_or(|f| f.cost.is_some()))
+                .filter(|_| wants_outlook)
                 .map(|p| p.sentence(survey.workers, |time| survey.say(time))),
+            wants_outlook,
             evidence: match (top, longest) {
                 (Some(finding), _) => finding.evidence,
                 (None, Some(row)) => Evidence::Batch(survey.run.batches()[row].id),

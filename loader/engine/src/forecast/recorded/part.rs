@@ -1,8 +1,6 @@
 //! Which part of a long recording is looked at: stretches of neighbouring batches all over it. What is found out about an
 //! epoch of them is told of the whole epoch.
 
-use std::ops::Range;
-
 use loadscope_trace::Run;
 
 /// Stretches of an epoch: what happens in some part of it only is not overlooked.
@@ -17,8 +15,8 @@ const EPOCHS: usize = 16;
 pub(super) struct Part {
     /// Position of the epoch in the run.
     pub epoch: usize,
-    /// Positions of its tasks.
-    pub tasks: Vec<Range<usize>>,
+    /// Positions of its tasks: from the first until the second.
+    pub tasks: Vec<(usize, usize)>,
     /// For how much it stands.
     pub weight: Weight,
 }
@@ -46,7 +44,7 @@ pub(super) fn whole(run: &Run) -> Vec<Part> {
     let epochs = run.epochs().iter().enumerate();
     let parts = epochs.map(|(epoch, e)| Part {
         epoch,
-        tasks: vec![0..e.rows.len()],
+        tasks: vec![(0, e.rows.len())],
         weight: Weight::default(),
     });
     parts.collect()
@@ -68,7 +66,7 @@ pub(super) fn of_at_most(run: &Run, most: usize) -> Vec<Part> {
     let parts = chosen.into_iter().map(|epoch| {
         let len = run.epochs()[epoch].rows.len();
         let tasks = stretches(len, (len as f64 * share) as usize, window);
-        let kept: usize = tasks.iter().map(Range::len).sum();
+        let kept: usize = tasks.iter().map(|(start, end)| end - start).sum();
         Part {
             epoch,
             tasks,
@@ -91,12 +89,12 @@ fn chosen_epochs(run: &Run) -> Vec<usize> {
 }
 
 /// About `most` of `len` tasks, the first ones among them.
-fn stretches(len: usize, most: usize, window: usize) -> Vec<Range<usize>> {
+fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     let least = WINDOWS.saturating_mul(window).min(len).max(1);
     let count = (most / least).clamp(1, STRETCHES);
     let each = (most / count).max(least);
     if each.saturating_mul(count) >= len {
-        return vec![0..len];
+        return vec![(0, len)];
     }
     // One somewhere in each of as many equal parts, since what is repeated regularly must not fall between them; the
     // beginning is always among them.
@@ -104,7 +102,7 @@ fn stretches(len: usize, most: usize, window: usize) -> Vec<Range<usize>> {
     let place = |k: usize| (super::super::load::chance(k as u64) * (of - each + 1) as f64) as usize;
     (0..count)
         .map(|k| k * of + if k == 0 { 0 } else { place(k) })
-        .map(|start| start..start + each)
+        .map(|start| (start, start + each))
         .collect()
 }
 
@@ -114,17 +112,17 @@ mod tests {
 
     #[test]
     fn stretches_are_apart_and_of_the_asked_length() {
-        assert_eq!(stretches(100, 200, 4), [0..100]);
+        assert_eq!(stretches(100, 200, 4), [(0, 100)]);
         let two = stretches(1_000, 64, 4);
-        assert!(two[0] == (0..32) && (500..=968).contains(&two[1].start) && two[1].len() == 32);
+        assert!(two[0] == (0, 32) && (500..=968).contains(&two[1].0));
         let many = stretches(1_000_000, 8_192, 4);
         assert_eq!(many.len(), STRETCHES);
-        assert!(many.iter().all(|s| s.len() == 32));
-        assert!(many.windows(2).all(|w| w[0].end <= w[1].start));
-        let last = many[STRETCHES - 1].end;
+        assert!(many.iter().all(|(start, end)| end - start == 32));
+        assert!(many.windows(2).all(|w| w[0].1 <= w[1].0));
+        let last = many[STRETCHES - 1].1;
         assert!(last <= 1_000_000 && last > 995_000, "{last}");
         // A window that is larger than everything.
-        assert_eq!(stretches(1_000, 10, 5_000), [0..1_000]);
-        assert_eq!(stretches(0, 0, 1), [0..0]);
+        assert_eq!(stretches(1_000, 10, 5_000), [(0, 1_000)]);
+        assert_eq!(stretches(0, 0, 1), [(0, 0)]);
     }
 }
