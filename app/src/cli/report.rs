@@ -31,7 +31,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let (run, cut) =
         read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let report = Report::of(&run, cut, &[]);
+    let report = Report::with_prospects(&run, cut);
     if args.json {
         say(&report.json().to_string())?;
     } else {

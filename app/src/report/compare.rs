@@ -14,7 +14,8 @@ use crate::session::Generator;
 const DRAWS: usize = 1_000;
 /// The interval holds the truth with this probability.
 const CONFIDENCE: f64 = 0.95;
-/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next; at most so many.
+/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next: at least one of each
+/// worker. At most so many.
 const MOST_PIECES: usize = 2_000;
 /// Fewer pieces say nothing of chance.
 const FEW_PIECES: usize = 5;
@@ -110,8 +111,8 @@ impl<'a> Comparison<'a> {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
         let measures = measures(&epochs_of(a.0, epochs), &epochs_of(b.0, epochs));
         Self {
-            a: Report::of(a.0, a.1, &[]),
-            b: Report::of(b.0, b.1, &[]),
+            a: Report::of(a.0, a.1),
+            b: Report::of(b.0, b.1),
             epochs,
             measures,
         }
@@ -251,7 +252,7 @@ pub fn shown(m: &Measure) -> (&'static str, String, String) {
 /// The batches of the first epochs in the order in which they were handed out, epoch by epoch, in pieces.
 fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Drawn>> {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
-    let at_least = run.info.options.window().max(1);
+    let at_least = run.info.options.num_workers.max(1);
     let piece = all.div_ceil(MOST_PIECES).max(at_least);
     let epochs = run.epochs().iter().take(epochs);
     epochs.map(|epoch| pieces(run, epoch, piece)).collect()

@@ -329,7 +329,7 @@ mod tests {
             ..RunOptions::default()
         });
         run.info.dataset = "<script>alert('1')</script>".to_owned();
-        let page = html(&Report::of(&run, false, &[]));
+        let page = html(&Report::of(&run, false));
         assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
         assert!(
             !page.contains("<script") && !page.contains("http"),

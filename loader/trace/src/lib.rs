@@ -59,7 +59,7 @@ pub use event::{
     WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Severity, Survey, Verdict,
+    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
 };
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};

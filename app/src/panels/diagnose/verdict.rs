@@ -42,7 +42,8 @@ pub fn show(ui: &mut Ui, look: &Look, what_if: Option<&WhatIf>, commands: &mut V
                     go_to(Item::Batch(wait.row), commands);
                 }
             }
-            if let Some(outlook) = what_if.and_then(WhatIf::sentence) {
+            let outlook = what_if.filter(|_| verdict.wants_outlook);
+            if let Some(outlook) = outlook.and_then(WhatIf::sentence) {
                 ui.add(Label::new(RichText::new(outlook).color(palette.text)).wrap());
             }
         });

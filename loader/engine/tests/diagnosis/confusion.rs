@@ -41,7 +41,7 @@ fn diagnose(scenario: &Scenario) -> Diagnosis {
     let blame = run.blame();
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
     assert_eq!((sum, blame.waited), (run.waited(), run.waited()));
-    Diagnosis::of(&run, &[], Vec::new())
+    Diagnosis::of(&run, None, Vec::new())
 }
 
 fn weighty(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {

@@ -1,6 +1,6 @@
 //! The verdict: one sentence with its number.
 
-use super::{Evidence, Finding, Forecast, Glance, Severity, Survey};
+use super::{Evidence, Finding, Glance, Prospects, Severity, Survey};
 
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Verdict {
     pub cause: Option<String>,
     /// What other settings would bring: `in_order=False would end after 1.17 s`.
     pub outlook: Option<String>,
+    /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
+    pub wants_outlook: bool,
     /// What to look at.
     pub evidence: Evidence,
 }
@@ -36,7 +38,7 @@ impl Verdict {
         text
     }
 
-    pub(super) fn of(survey: &Survey, findings: &[Finding], forecasts: &[Forecast]) -> Self {
+    pub(super) fn of(survey: &Survey, findings: &[Finding], prospects: Option<&Prospects>) -> Self {
         let glance = Glance::of(survey.run);
         let share = survey.share(survey.blame.waited);
         let top = findings.first().filter(|f| f.severity > Severity::Note);
@@ -47,6 +49,8 @@ impl Verdict {
             None if is_waiting => ("waiting", Severity::Warning),
             None => ("fine", Severity::Note),
         };
+        // What was lost or is wrong does not become right by being faster.
+        let wants_outlook = is_waiting && top.is_none_or(|f| f.cost.is_some());
         let longest = glance.batch().filter(|_| is_waiting);
         Self {
             id,
@@ -57,7 +61,10 @@ impl Verdict {
                 Some(finding) if finding.cost.is_none() => Some(finding.text.clone()),
                 _ => longest.and_then(|_| glance.cause()),
             },
-            outlook: outlook(survey, forecasts),
+            outlook: prospects
+                .filter(|_| wants_outlook)
+                .map(|p| p.sentence(survey.workers, |time| survey.say(time))),
+            wants_outlook,
             evidence: match (top, longest) {
                 (Some(finding), _) => finding.evidence,
                 (None, Some(row)) => Evidence::Batch(survey.run.batches()[row].id),
@@ -65,31 +72,4 @@ impl Verdict {
             },
         }
     }
-}
-
-/// What would be better, the best first, and what would help little.
-fn outlook(survey: &Survey, forecasts: &[Forecast]) -> Option<String> {
-    /// Less is within the error of a forecast.
-    const BETTER: f64 = 0.02;
-    /// A sentence does not hold more.
-    const MOST: usize = 2;
-    let total = survey.total();
-    let is_better = |f: &&Forecast| survey.share(total - f.took) >= BETTER;
-    let mut better: Vec<&Forecast> = forecasts.iter().filter(is_better).collect();
-    better.sort_by_key(|f| f.took);
-    let mut parts = Vec::new();
-    for (k, forecast) in better.iter().take(MOST).enumerate() {
-        let subject = forecast.change.subject(survey.workers);
-        let took = survey.say(forecast.took);
-        parts.push(match k {
-            0 => format!("{subject} would end after {took}"),
-            _ => format!("{subject} only after {took}"),
-        });
-    }
-    let mut text = parts.join("; ");
-    // A name of PyTorch's keeps its letters.
-    if text.starts_with("a ") {
-        text.replace_range(..1, "A");
-    }
-    (!text.is_empty()).then_some(text)
 }
