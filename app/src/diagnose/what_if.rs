@@ -24,7 +24,7 @@ pub struct WhatIf {
     pub prefetch: Vec<usize>,
     /// The forecasts.
     pub outlook: Outlook,
-    /// What the nearest other settings would bring, if nothing else is to be different.
+    /// What the nearest other settings would bring, if nothing else were different.
     pub prospects: Option<Prospects>,
 }
 
@@ -39,13 +39,15 @@ pub fn costs(run: &Run) -> Costs {
 }
 
 impl WhatIf {
-    /// Forecasts the table around `base`, or around what was recorded.
+    /// Forecasts the table around `base`, or around what was recorded. `known` is what is known already about the nearest other
+    /// settings.
     ///
     /// # Errors
     /// If it is not wanted any more. The inner error is a sentence that says why there is no forecast.
     pub fn explore(
         recorded: &Arc<Recorded>,
         base: Option<Setting>,
+        known: Option<Prospects>,
         progress: &Progress,
     ) -> Result<Result<Self, String>, Unwanted> {
         let own = recorded.setting();
@@ -67,13 +69,13 @@ impl WhatIf {
             Ok(None) => return Err(Unwanted),
             Err(refusal) => return Ok(Err(refusal.to_string())),
         };
-        let prospects = match base == own {
-            true => recorded.prospects(&tell),
-            false => Ok(None),
-        };
-        let prospects = match prospects {
-            Ok(prospects) => prospects,
-            Err(refusal) => return Ok(Err(refusal.to_string())),
+        // They are about the recorded setting, whatever the table is about.
+        let prospects = match known {
+            Some(known) => Some(known),
+            None => match recorded.prospects(&tell) {
+                Ok(prospects) => prospects,
+                Err(refusal) => return Ok(Err(refusal.to_string())),
+            },
         };
         Ok(Ok(Self {
             recorded: Arc::clone(recorded),
@@ -131,7 +133,7 @@ mod tests {
 
     fn explored(options: &RunOptions) -> WhatIf {
         let recorded = costs(&simulated(options)).expect("it has batches");
-        WhatIf::explore(&recorded, None, &Progress::default())
+        WhatIf::explore(&recorded, None, None, &Progress::default())
             .expect("it is wanted")
             .expect("it can be forecast")
     }

@@ -227,8 +227,13 @@ impl Asker {
             base: base.clone(),
             ..key.clone()
         };
+        let last = self.what_if.answer.as_ref().filter(|(k, _)| {
+            let of_now = (key.run, key.events);
+            (k.run, k.events) == of_now
+        });
+        let known = last.and_then(|(_, w)| w.as_ref().ok()?.prospects.clone());
         self.what_if.update(ctx, &key, false, || {
-            move |progress: &Progress| WhatIf::explore(&recorded, base, progress)
+            move |progress: &Progress| WhatIf::explore(&recorded, base, known, progress)
         });
     }
 
