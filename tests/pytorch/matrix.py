@@ -294,7 +294,7 @@ def checks(fast, rng):
     for start in starts:
         yield start, "loaders", check_loaders
     for start in ("fork",) if fast else ("none", "fork", "spawn"):
-        for end in ENDS if start != "none" else ENDS[:-1]:
+        for end in ("fails", "killed") if fast else ENDS if start != "none" else ENDS[:-1]:
             yield start, end, lambda l, p, s, f, end=end: check_end(l, p, s, end, f)
     yield "fork", "Ctrl-C", check_ctrl_c
     times = 4 if fast else 50

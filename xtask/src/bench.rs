@@ -3,7 +3,7 @@
 //! Speeds move from machine to machine and from minute to minute. So the programs take turns, round after round, and
 //! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`.
 
-mod programs;
+pub mod programs;
 mod table;
 mod works;
 

@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | screenshots`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | probe-matrix | probe-overhead | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -7,6 +7,7 @@ mod bench;
 mod libtorch;
 mod link;
 mod packages;
+mod probe;
 mod python;
 mod sanitize;
 mod setup;
@@ -73,6 +74,11 @@ enum Command {
     /// Forecast other settings from recordings, then really run them; writes loader/engine/FORECASTS.md. Takes two minutes on a quiet
     /// machine
     Forecasts,
+    /// Record PyTorch programs with and without Loadscope, over releases of PyTorch and ways of starting workers; writes
+    /// tests/pytorch/RESULTS.md
+    ProbeMatrix(probe::Matrix),
+    /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet machine
+    ProbeOverhead(probe::Overhead),
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
@@ -156,6 +162,14 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Forecasts => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             steps::forecasts(&ready, &setup::workspace())
+        }
+        Command::ProbeMatrix(options) => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            probe::matrix(&ready, &setup::workspace(), &options)
+        }
+        Command::ProbeOverhead(options) => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            probe::overhead(&ready, &setup::workspace(), &options)
         }
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;

@@ -82,13 +82,7 @@ impl Programs {
         let peers = workspace.join("tests/peers");
         let cache = libtorch::cache()?.join("peers");
         let python = pytorch(&cache)?;
-        let data = cache.join("data");
-        let mut make = Command::new(&python);
-        make.arg("-B")
-            .arg(peers.join("make_data.py"))
-            .arg(workspace.join("assets/pictures"))
-            .arg(&data);
-        succeed(&mut make, "The files to load could not be made")?;
+        let data = data(&python, workspace, &cache)?;
         Ok(Self {
             ours: built(
                 steps::cargo(ready, &["bench", "--no-run", "--bench", "measure"])
@@ -194,7 +188,7 @@ fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
 }
 
 /// A Python with PyTorch: the user's, or one in an environment of its own.
-fn pytorch(cache: &Path) -> Result<PathBuf> {
+pub fn pytorch(cache: &Path) -> Result<PathBuf> {
     if let Some(own) = env::var_os("LOADSCOPE_PEERS_PYTHON") {
         return Ok(own.into());
     }
@@ -230,6 +224,18 @@ fn pytorch(cache: &Path) -> Result<PathBuf> {
         .arg(format!("torch=={}", libtorch::VERSION));
     succeed(&mut install, "PyTorch could not be installed")?;
     Ok(python)
+}
+
+/// The files to load, made by `python` where they are missing.
+pub fn data(python: &Path, workspace: &Path, cache: &Path) -> Result<PathBuf> {
+    let data = cache.join("data");
+    let mut make = Command::new(python);
+    make.arg("-B")
+        .arg(workspace.join("tests/peers/make_data.py"))
+        .arg(workspace.join("assets/pictures"))
+        .arg(&data);
+    succeed(&mut make, "The files to load could not be made")?;
+    Ok(data)
 }
 
 fn succeed(command: &mut Command, otherwise: &str) -> Result<()> {

@@ -1,0 +1,166 @@
+//! The probe under PyTorch: a matrix of programs, and what recording costs.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::bench::programs;
+use crate::setup::Ready;
+use crate::{libtorch, steps};
+
+/// Releases that the whole matrix goes through, as far as pip offers them for a Python at hand; that of the comparison with other
+/// programs is there anyway.
+const RELEASES: [&str; 4] = ["1.13.1", "2.0.1", "2.6.0", "2.15.0"];
+
+/// What is tried.
+#[derive(Args, Debug)]
+pub struct Matrix {
+    /// One release, a few ways of starting workers, a few kills; writes nothing
+    #[arg(long)]
+    fast: bool,
+    /// Install the other releases, a few gigabytes each, once per user
+    #[arg(long, conflicts_with = "fast")]
+    install: bool,
+    /// Only checks with this in their names
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
+    /// Interpreters that have a PyTorch, instead of our own
+    pythons: Vec<PathBuf>,
+}
+
+/// How thoroughly the cost is measured.
+#[derive(Args, Debug)]
+pub struct Overhead {
+    /// How often every program has its turn
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    rounds: u32,
+}
+
+/// PyTorch programs with and without Loadscope; writes tests/pytorch/RESULTS.md.
+pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
+    let mut pythons = options.pythons.clone();
+    if pythons.is_empty() {
+        let cache = libtorch::cache()?;
+        pythons.push(programs::pytorch(&cache.join("peers"))?);
+        if !options.fast {
+            for release in RELEASES {
+                pythons.extend(of_release(&cache, release, options.install));
+            }
+        }
+    }
+    let loadscope = built(ready, &[])?;
+    let mut command = script(&pythons[0], workspace, "matrix.py", &loadscope);
+    if options.fast {
+        command.arg("--fast");
+    }
+    match &options.only {
+        Some(word) => _ = command.arg("--only").arg(word),
+        None if options.fast => {}
+        None => {
+            _ = command
+                .arg("--results")
+                .arg(workspace.join("tests/pytorch/RESULTS.md"))
+        }
+    }
+    steps::finish(command.args(&pythons))
+}
+
+/// The same programs with and without, in turn; writes tests/pytorch/OVERHEAD.md.
+pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u8> {
+    let cache = libtorch::cache()?.join("peers");
+    let python = programs::pytorch(&cache)?;
+    let data = programs::data(&python, workspace, &cache)?;
+    let loadscope = built(ready, &["--release"])?;
+    let mut command = script(&python, workspace, "overhead.py", &loadscope);
+    command
+        .arg("--data")
+        .arg(data)
+        .arg("--rounds")
+        .arg(options.rounds.to_string())
+        .arg("--results")
+        .arg(workspace.join("tests/pytorch/OVERHEAD.md"))
+        .arg(python);
+    steps::finish(&mut command)
+}
+
+fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Command {
+    let mut command = Command::new(python);
+    command
+        .arg("-B")
+        .arg(workspace.join("tests/pytorch").join(name))
+        .arg("--loadscope")
+        .arg(loadscope)
+        // Our own libtorch must not become that of the PyTorch that is recorded.
+        .env_remove("LD_LIBRARY_PATH");
+    command
+}
+
+fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
+    let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
+    if steps::finish(build.args(more))? != 0 {
+        bail!("Loadscope could not be built.");
+    }
+    let profile = if more.contains(&"--release") {
+        "release"
+    } else {
+        "debug"
+    };
+    let name = format!("loadscope{}", std::env::consts::EXE_SUFFIX);
+    Ok(ready.target.join(profile).join(name))
+}
+
+/// The Python of an environment with this release; `None` if there is none and none can be made.
+fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
+    let environment = cache.join(format!("pytorch-{release}"));
+    let python = match cfg!(windows) {
+        true => environment.join("Scripts").join("python.exe"),
+        false => environment.join("bin").join("python"),
+    };
+    if runs(Command::new(&python).args(["-c", "import torch"])) {
+        return Some(python);
+    }
+    if !install {
+        eprintln!("Without PyTorch {release}: it is not installed, and --install was not given.");
+        return None;
+    }
+    // Old releases are there for old versions of Python only.
+    let names = (9..=14).rev().map(|minor| format!("python3.{minor}"));
+    for name in names.chain(["python3".to_owned()]) {
+        let _ = std::fs::remove_dir_all(&environment);
+        let made = runs(Command::new(&name).args(["-m", "venv"]).arg(&environment));
+        let pinned = format!("torch=={release}");
+        // NumPy 2 came after the oldest releases.
+        let numpy = if release.starts_with("1.") || release.starts_with("2.0") {
+            "numpy<2"
+        } else {
+            "numpy"
+        };
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--only-binary=:all:",
+            &pinned,
+            numpy,
+        ];
+        if made && runs(Command::new(&python).args(pip)) {
+            return Some(python);
+        }
+    }
+    eprintln!("Without PyTorch {release}: pip offers it for no Python that is here.");
+    None
+}
+
+fn runs(command: &mut Command) -> bool {
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    quiet
+        .env_remove("LD_LIBRARY_PATH")
+        .status()
+        .is_ok_and(|status| status.success())
+}
