@@ -73,6 +73,11 @@ enum Command {
     /// Forecast other settings from recordings, then really run them; writes loader/engine/FORECASTS.md. Takes two minutes on a quiet
     /// machine
     Forecasts,
+    /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
+    Diagnosis {
+        /// Sets of seeds, as in 101..105; without, these
+        seeds: Option<String>,
+    },
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
@@ -156,6 +161,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Forecasts => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             steps::forecasts(&ready, &setup::workspace())
+        }
+        Command::Diagnosis { seeds } => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::diagnosis(&ready, &setup::workspace(), seeds.as_deref())
         }
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
