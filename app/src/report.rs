@@ -4,8 +4,10 @@ use loadscope_trace::{Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, Summa
 use serde_json::{Map, Value, json};
 
 pub mod compare;
+mod facts;
 mod html;
 pub(crate) mod order;
+mod outlook;
 pub mod rules;
 mod text;
 

@@ -79,6 +79,11 @@ enum Command {
     ProbeMatrix(probe::Matrix),
     /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet machine
     ProbeOverhead(probe::Overhead),
+    /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
+    Diagnosis {
+        /// Sets of seeds, as in 101..105; without, these
+        seeds: Option<String>,
+    },
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
@@ -170,6 +175,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::ProbeOverhead(options) => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             probe::overhead(&ready, &setup::workspace(), &options)
+        }
+        Command::Diagnosis { seeds } => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::diagnosis(&ready, &setup::workspace(), seeds.as_deref())
         }
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;

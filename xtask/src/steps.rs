@@ -75,16 +75,27 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
 /// Forecasts against outcomes.
 pub fn forecasts(ready: &Ready, workspace: &Path) -> Result<u8> {
     let path = workspace.join("loader/engine/FORECASTS.md");
+    finish(experiment(ready, "forecasts").arg(path))
+}
+
+/// Causes that were put into runs against what the verdict names.
+pub fn diagnosis(ready: &Ready, workspace: &Path, seeds: Option<&str>) -> Result<u8> {
+    let path = workspace.join("loader/engine/DIAGNOSIS.md");
+    finish(experiment(ready, "diagnosis").arg(path).args(seeds))
+}
+
+/// An experiment of the engine, which takes the file that it writes.
+fn experiment(ready: &Ready, name: &str) -> Command {
     let arguments = [
         "run",
         "--release",
         "--package",
         "loadscope-engine",
         "--example",
-        "forecasts",
+        name,
         "--",
     ];
-    finish(cargo(ready, &arguments).arg(path))
+    cargo(ready, &arguments)
 }
 
 /// All tests of the window, told to write what they draw.

@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 
 use super::info::say;
 use crate::format;
-use crate::session::forecast::{
-    Forecast, Outlook, Recorded, Setting, explore, grid, usual_prefetch, usual_workers,
-};
+use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 use crate::session::{read_run, refusal};
 
 /// More settings than this are hardly meant.
@@ -25,7 +23,7 @@ const MOST_SETTINGS: usize = 10_000;
 pub struct WhatIfArgs {
     /// A recording (.jsonl or .jsonl.zst)
     file: PathBuf,
-    /// Numbers of workers: 4, 0..8 or 1,2,4 [default: 0..8, and some about a larger number that was recorded]
+    /// Numbers of workers: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many as it takes]
     #[arg(long, value_name = "RANGE")]
     workers: Option<Range>,
     /// Values of prefetch_factor [default: 1..4, and the one that was recorded]
@@ -82,16 +80,22 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         base.set(change)?;
     }
     let range = |asked: &Option<Range>| asked.as_ref().map(|r| r.0.clone());
-    let own = recorded.setting();
     let workers = match sets("num_workers") {
         true => vec![base.num_workers],
-        false => range(&args.workers).unwrap_or_else(|| usual_workers(own.num_workers)),
+        false => range(&args.workers).unwrap_or_else(|| recorded.usual_workers()),
     };
     let prefetch = match sets("prefetch_factor") {
         true => vec![base.prefetch_factor],
-        false => range(&args.prefetch).unwrap_or_else(|| usual_prefetch(own.prefetch_factor)),
+        false => range(&args.prefetch).unwrap_or_else(|| recorded.usual_prefetch()),
     };
-    let settings = grid(&base, workers, &prefetch);
+    let mut settings = grid(&base, workers, &prefetch);
+    if args.workers.is_none() {
+        // What was not asked for need not be refused: how other workers would share a stream, say.
+        let sound = |s: &Setting| recorded.headspace(s).is_ok();
+        if settings.iter().any(sound) {
+            settings.retain(sound);
+        }
+    }
     if settings.len() > MOST_SETTINGS {
         bail!(
             "these are {} settings; choose smaller ranges",

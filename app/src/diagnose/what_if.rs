@@ -5,9 +5,7 @@ use std::sync::Arc;
 use loadscope_trace::{Prospects, Run};
 
 use crate::background::{Progress, Unwanted};
-use crate::session::forecast::{
-    Forecast, Outlook, Recorded, Setting, explore, grid, usual_prefetch, usual_workers,
-};
+use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 
 /// What is expected of many settings.
 #[derive(Clone, Debug)]
@@ -52,7 +50,7 @@ impl WhatIf {
     ) -> Result<Result<Self, String>, Unwanted> {
         let own = recorded.setting();
         let base = base.unwrap_or_else(|| own.clone());
-        let mut workers = usual_workers(own.num_workers);
+        let mut workers = recorded.usual_workers();
         // How another number of workers would share a stream nobody knows.
         let only_own = Setting {
             num_workers: own.num_workers + 1,
@@ -61,7 +59,7 @@ impl WhatIf {
         if recorded.headspace(&only_own).is_err() {
             workers = vec![own.num_workers];
         }
-        let prefetch = usual_prefetch(own.prefetch_factor);
+        let prefetch = recorded.usual_prefetch();
         let settings = grid(&base, workers.iter().copied(), &prefetch);
         let tell = |share: f64| progress.tell(share).is_ok();
         let outlook = match explore(recorded, &settings, &tell) {

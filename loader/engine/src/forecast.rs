@@ -18,7 +18,7 @@ mod startup;
 mod uncertain;
 
 pub use grid::{Outlook, explore, grid};
-pub use prospects::{prospects, usual_prefetch, usual_workers};
+pub use prospects::prospects;
 pub use recorded::Recorded;
 pub use setting::Setting;
 

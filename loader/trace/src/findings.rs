@@ -166,13 +166,19 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(blocked::head_of_line(survey));
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
+    all.extend(start::short_run(survey));
     all.extend(cores::oversubscribed(survey));
-    all.extend(handover::slower_than_none(survey));
     all.extend(handover::pinning(survey));
     all.extend(handover::sampler(survey));
-    all.extend(starved::starved(survey));
-    all.extend(starved::sawtooth(survey));
-    all.extend(window::too_small(survey));
+    // Where workers cost more than they bring, that there are too few of them is no advice.
+    match handover::slower_than_none(survey) {
+        Some(finding) => all.push(finding),
+        None => {
+            all.extend(starved::starved(survey));
+            all.extend(starved::sawtooth(survey));
+            all.extend(window::too_small(survey));
+        }
+    }
     all.extend(window::too_large(survey));
     all.extend(starved::trainer(survey));
     all

@@ -27,26 +27,53 @@ pub fn prospects(
     recorded.prospects(tell)
 }
 
-/// Numbers of workers that are worth trying when there were `now`: 0 to 8, and some about a larger number.
-pub fn usual_workers(now: usize) -> Vec<usize> {
-    let about = [now.saturating_sub(1), now, now + 1, now * 2];
-    let mut all: Vec<usize> = (0..=WORKERS).collect();
-    all.extend(about.into_iter().filter(|_| now >= WORKERS));
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// Prefetch factors that are worth trying when it was `now`.
-pub fn usual_prefetch(now: usize) -> Vec<usize> {
-    let mut all = PREFETCH.to_vec();
-    all.push(now.max(1));
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 impl Recorded {
+    /// Numbers of workers that are worth trying: 0 to 8, some about a larger number that was recorded, and as many as it takes
+    /// to make a batch in the time of a training step.
+    pub fn usual_workers(&self) -> Vec<usize> {
+        /// More is no advice.
+        const MOST: usize = 32;
+        let now = self.setting().num_workers;
+        let about = [now.saturating_sub(1), now, now + 1, now * 2];
+        let mut all: Vec<usize> = (0..=WORKERS).collect();
+        all.extend(about.into_iter().filter(|_| now >= WORKERS));
+        all.extend(self.needed_workers().filter(|n| *n <= MOST));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Prefetch factors that are worth trying: 1 to 4, and the one that was recorded.
+    pub fn usual_prefetch(&self) -> Vec<usize> {
+        let mut all = PREFETCH.to_vec();
+        all.push(self.setting().prefetch_factor);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// As many as make a batch in the mean time of a training step.
+    fn needed_workers(&self) -> Option<usize> {
+        let (mut work, mut tasks, mut step, mut steps) = (0i128, 0, 0i128, 0);
+        let time = |t: Nanos| i128::from(t.0);
+        for epoch in &self.epochs {
+            for task in &epoch.tasks {
+                let samples = &self.samples[task.first..task.first + task.len];
+                work += time(task.extra) + time(task.collate);
+                work += samples
+                    .iter()
+                    .map(|s| time(s.off) + time(s.cpu))
+                    .sum::<i128>();
+                tasks += 1;
+            }
+            step += epoch.steps.iter().map(|s| time(*s)).sum::<i128>();
+            steps += epoch.steps.len() as i128;
+        }
+        // Rounded up: work / tasks over step / steps.
+        let (work, step) = (work.checked_mul(steps)?, step.checked_mul(tasks)?);
+        (step > 0).then(|| usize::try_from((work + step - 1) / step).ok())?
+    }
+
     /// What belongs into the verdict on the recorded run; see [`prospects`].
     ///
     /// # Errors
@@ -56,8 +83,7 @@ impl Recorded {
         tell: &(dyn Fn(f64) -> bool + Sync),
     ) -> Result<Option<Prospects>, Refusal> {
         let base = self.setting();
-        let workers = usual_workers(base.num_workers);
-        let tried = grid(&base, workers, &usual_prefetch(base.prefetch_factor));
+        let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
         let near = near(&base).into_iter();
         let near: Vec<(Change, Setting)> = near.filter(|(_, s)| self.checked(s).is_ok()).collect();
         let mut settings = vec![self.checked(&base)?];
@@ -90,6 +116,7 @@ impl Recorded {
         Ok(Some(Prospects {
             recorded: self.time(),
             refit: forecasts[0].time,
+            refit_waited: forecasts[0].waited,
             changes: changes.map(|(change, f)| of(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),

@@ -19,9 +19,9 @@ pub(super) use part::Weight;
 const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
 
 /// Batches that are looked at in a second or so, for several dozens of settings.
-const MOST_BATCHES: usize = 8_192;
+const MOST_BATCHES: usize = 16_384;
 /// The same of samples.
-const MOST_SAMPLES: usize = 262_144;
+const MOST_SAMPLES: usize = 524_288;
 /// Fewer batches say nothing, however large they are.
 const FEW_BATCHES: usize = 512;
 

@@ -52,6 +52,9 @@ pub struct Prospects {
     /// What is forecast for its own setting, s: the same, if the model is right.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
+    /// How long the trainer waits in that forecast, s.
+    #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
+    pub refit_waited: Nanos,
     /// One setting changed at a time, those that are nearest to the recorded one.
     pub changes: Vec<Forecast>,
     /// Of all numbers of workers and prefetch factors that were tried the one that takes least.
@@ -99,11 +102,6 @@ impl Change {
             Self::Window(n, factor) => format!("num_workers={n} with prefetch_factor={factor}"),
             other => other.to_string(),
         }
-    }
-
-    /// True if it is one worker more than `now`.
-    fn is_next_worker(self, now: usize) -> bool {
-        matches!(self, Self::NumWorkers(n) if n.checked_sub(1) == Some(now))
     }
 
     /// How much it asks for: settings changed, then workers added to `now`.
@@ -156,16 +154,16 @@ impl Prospects {
         best.min_by_key(|f| (f.change.effort(workers), f.took))
     }
 
-    /// What else is worth a word: a worker more, which is what most would try, or else the next best.
+    /// What else is worth a word: the best of what asks for little, be it a worker more, which most would try.
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
+        let is_little = |f: &&Forecast| match f.change {
+            Change::NumWorkers(n) => n == workers + 1,
+            Change::Window(..) => false,
+            _ => true,
+        };
         let better = self.better();
         let mut others = better.iter().filter(|f| f.change != first.change);
-        let next_worker = others.clone().find(|f| f.change.is_next_worker(workers));
-        // Of workers alone the two numbers say enough.
-        let is_workers =
-            |f: &Forecast| matches!(f.change, Change::NumWorkers(_) | Change::Window(..));
-        let found = next_worker.or_else(|| others.find(|f| !(is_workers(f) && is_workers(first))));
-        found.copied()
+        others.find(is_little).copied()
     }
 
     /// `in_order=False would end after 1.17 s; a third worker only after 1.45 s`. There were so many `workers`; `say` writes
@@ -173,15 +171,15 @@ impl Prospects {
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
             return format!(
-                "Other settings are not forecast: for this one {} would be expected, which is {} off",
+                "Nothing is forecast for other settings: the forecast for this one is {}, {} off",
                 say(self.refit),
                 percent(self.error().abs()),
             );
         }
         let Some(first) = self.first(workers) else {
             return format!(
-                "No other setting of the loader would end it {} sooner; a loader that never lets it wait, after {}",
-                percent(Self::WORTH),
+                "No other setting is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
+                Self::WORTH * 100.0,
                 say(self.headspace),
             );
         };
