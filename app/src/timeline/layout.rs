@@ -134,6 +134,9 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
     }
 }
 
+/// So many spans are looked at one by one before anything else is tried.
+const FEW: usize = 12;
+
 /// The way through a track from left to right.
 struct Walk {
     /// How far it has come.
@@ -197,27 +200,46 @@ impl Walk {
         let is_rest = start > left && ((right - start).0 as f64) < grid.bucket / 2.0;
         if is_rest && right < grid.end {
             // What is left of a bucket whose end was moved is too narrow to be drawn by itself.
-            wide = is_wide(spans.index_near(self.at, right).max(self.at), right);
+            wide = is_wide(self.reach(spans, self.at, right), right);
             right = grid.around(right).1;
         }
         let mut end = right.min(grid.end);
-        let mut next = spans.index_near(guess, end).max(self.at);
+        let mut next = self.reach(spans, guess, end);
         if let Some(wide) = wide.or_else(|| is_wide(next, end)) {
             end = wide.start.max(start);
-            next = spans.index_near(next, end).max(self.at);
+            next = self.reach(spans, next, end);
         }
-        let sum = spans.until_at(next, end);
-        let shares = sum - self.before(spans, start);
+        let mut sum = None;
+        let mut shares = Shares::default();
+        if next - self.at <= FEW {
+            let touched = &spans.all()[self.at..spans.all().len().min(next + 1)];
+            for span in touched.iter().filter(|s| s.start < end) {
+                shares.record(span.activity, span.end.min(end) - span.start.max(start));
+            }
+        } else {
+            let until = spans.until_at(next, end);
+            shares = until - self.before(spans, start);
+            sum = Some(until);
+        }
         if !shares.is_empty() {
             out.push(Drawn::Shares { start, end, shares });
         }
         *self = Self {
             t: end,
             at: next,
-            before: Some(sum),
+            before: sum,
             landmark: None,
             count: next - self.at,
         };
+    }
+
+    /// The first span that reaches beyond `end`, which is about the one at `guess` if it is none of the next few.
+    fn reach(&self, spans: &Spans, guess: usize, end: Nanos) -> usize {
+        let next = spans.all()[self.at..].iter().take(FEW);
+        match next.enumerate().find(|(_, span)| span.end > end) {
+            Some((count, _)) => self.at + count,
+            None => spans.index_near(guess, end).max(self.at),
+        }
     }
 
     /// The running sum at `start`, which lies where the walk has come to or behind it in the idle time before the next span.
@@ -255,10 +277,45 @@ pub fn lay_out_depth<'a>(
 
 /// Adds the time of one row to the buckets between `edges`.
 fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+    let first = spans.index_after(grid.start);
+    let after = spans.index_near(first + sums.len(), grid.end);
+    if after.saturating_sub(first) <= 4 * sums.len() {
+        let after = spans.all().len().min(after + 1);
+        add_spans(&spans.all()[first..after], grid, edges, sums);
+    } else {
+        add_crowd(spans, first, grid, edges, sums);
+    }
+}
+
+/// The same for one that has a few spans a bucket.
+fn add_spans(spans: &[Span], grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+    let mut k = 0;
+    for span in spans {
+        let end = span.end.min(grid.end);
+        let mut start = span.start.max(grid.start);
+        if start >= end {
+            continue;
+        }
+        if edges[k + 1] <= start {
+            k += edges[k + 1..].partition_point(|edge| *edge <= start);
+        }
+        loop {
+            let edge = edges[k + 1].min(end);
+            sums[k].record(span.activity, edge - start);
+            if edge >= end {
+                break;
+            }
+            start = edge;
+            k += 1;
+        }
+    }
+}
+
+/// The same for one that has many.
+fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let (all, last) = (spans.all(), sums.len() - 1);
     let quarter = Nanos((grid.bucket / 4.0) as i64);
-    let mut t = grid.start;
-    let mut at = spans.index_after(t);
+    let (mut t, mut at) = (grid.start, first);
     let (mut before, mut landmark): (Option<Shares>, Option<Landmark>) = (None, None);
     let (mut k, mut count) = (0, 0);
     while t < grid.end {
