@@ -13,6 +13,7 @@ mod machine;
 mod pictures;
 mod plots;
 mod sampling;
+mod states;
 mod timeline;
 mod travel;
 mod window;

@@ -74,7 +74,7 @@ pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
-pub use spans::Spans;
+pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;

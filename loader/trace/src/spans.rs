@@ -21,6 +21,22 @@ pub struct Spans {
     ends: Vec<Nanos>,
 }
 
+/// An instant at which the time per activity of a track is known without a look at any span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landmark {
+    block: usize,
+    /// The instant: the end of a span.
+    pub at: Nanos,
+}
+
+impl Landmark {
+    /// The index of the first span after it.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.block * Spans::EVERY
+    }
+}
+
 impl Spans {
     /// One running sum per so many spans: enough to be exact in a walk through a few cache lines, few enough to cost
     /// a byte or two a span.
@@ -81,15 +97,15 @@ impl Spans {
     }
 
     /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
-    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`. Returns
-    /// the index of the first span after it, the instant, and [`Spans::until`] it.
+    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`.
+    #[inline]
     pub fn landmark(
         &self,
         from: usize,
         guess: usize,
         end: Nanos,
         narrower: Nanos,
-    ) -> Option<(usize, Nanos, Shares)> {
+    ) -> Option<Landmark> {
         let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
         let first = from / Self::EVERY;
         if first >= block {
@@ -102,7 +118,27 @@ impl Spans {
                 return None;
             }
         }
-        Some((block * Self::EVERY, self.ends[block], self.sum(block)))
+        Some(Landmark {
+            block,
+            at: self.ends[block],
+        })
+    }
+
+    /// [`Spans::until`] a landmark.
+    pub fn until_landmark(&self, landmark: Landmark) -> Shares {
+        self.sum(landmark.block)
+    }
+
+    /// Adds the time per activity between two landmarks to `shares`: a look at the few activities that occur here.
+    #[inline]
+    pub fn add_between(&self, from: Landmark, to: Landmark, shares: &mut Shares) {
+        let width = self.columns.len();
+        let row = |block: usize| self.sums.get(block * width..(block + 1) * width);
+        if let (Some(from), Some(to)) = (row(from.block), row(to.block)) {
+            for (activity, (from, to)) in self.columns.iter().zip(from.iter().zip(to)) {
+                shares.record(*activity, Nanos(to.wrapping_sub(*from)));
+            }
+        }
     }
 
     /// [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
@@ -311,13 +347,20 @@ mod tests {
         for from in [0, 3, 16, 290, 320] {
             for end in (0..6_000).step_by(7).map(Nanos) {
                 let landmark = spans.landmark(from, from + 40, end, Nanos(100));
-                let Some((index, at, shares)) = landmark else {
+                let Some(landmark) = landmark else {
                     continue;
                 };
+                let (index, at) = (landmark.index(), landmark.at);
+                let shares = spans.until_landmark(landmark);
                 found += 1;
                 assert!(index > from && at <= end);
                 assert_eq!(index, spans.index_after(at));
                 assert_eq!(shares, spans.until(at));
+                if let Some(before) = spans.landmark(0, 40, at - Nanos(200), Nanos::MAX) {
+                    let mut between = spans.until_landmark(before);
+                    spans.add_between(before, landmark, &mut between);
+                    assert_eq!(between, shares);
+                }
                 assert!(!(from..index).contains(&300), "a long span between");
             }
         }
