@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Ui, ViewportCommand};
-use loadscope_trace::{LogReader, Nanos, Run};
+use loadscope_trace::{Nanos, Run};
 
 use crate::command::Command;
 use crate::diagnose::Diagnose;
@@ -178,7 +178,7 @@ impl App {
     pub fn run(&mut self, ctx: &Context, command: Command) {
         // A file that is no recording must not take the place of a run, nor be a reason for a question.
         if let Command::Open(path) = &command
-            && let Err(e) = LogReader::open(path)
+            && let Err(e) = session::look_at(path)
         {
             self.complain(session::refusal(path, &e));
             return;
@@ -205,6 +205,7 @@ impl App {
             Some(Effect::Compare(path)) => self.compare_with(path),
             Some(Effect::AskCompare) => self.dialogs.compare(),
             Some(Effect::Save(path)) => self.save_to(path),
+            Some(Effect::Export(path)) => self.export_to(path),
             Some(Effect::Close) => self.close(),
             Some(Effect::ToggleTheme) => {
                 self.state.theme = match ctx.theme() {
@@ -221,6 +222,8 @@ impl App {
             Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
             Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
+            Some(Effect::AskExport) => self.dialogs.export(),
             Some(other) => self.tell_session(&other),
             None => {}
         }
@@ -235,6 +238,7 @@ impl App {
             Effect::Pause => session.pause(),
             Effect::Resume => session.resume(),
             Effect::Step => session.step(),
+            Effect::CancelExport => session.cancel_export(),
             _ => {}
         }
     }
@@ -244,6 +248,13 @@ impl App {
             session.save(&path);
             self.saving = Some(self.state.run.events());
             self.state.saving = Some(path);
+        }
+    }
+
+    fn export_to(&mut self, path: PathBuf) {
+        if let Some(session) = &mut self.session {
+            session.export(self.state.loaders.now(&self.state.run), &path);
+            self.state.exporting = Some((path, 0.0));
         }
     }
 
@@ -307,6 +318,7 @@ impl App {
         state.views_after.clear();
         state.notices.clear();
         state.saving = None;
+        state.exporting = None;
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;

@@ -1,4 +1,5 @@
-//! Where events come from: the embedded engine, its simulator, or a file. The only module that names the engine.
+//! Where events come from: the embedded engine, its simulator, or a file. The only module that names the engine, and the only
+//! one that names the formats of others.
 //!
 //! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
@@ -10,18 +11,20 @@ use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
-use loadscope_trace::{Event, LogError, LogReader, Run, RunOptions};
+use loadscope_trace::{Event, LogError, Run, RunOptions};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
 
+mod export;
 mod file;
 pub mod foretell;
 mod recorder;
 mod simulator;
 
-use file::write_copy;
-pub use file::{read_fleet, read_run, refusal};
+pub use export::{ExportFormat, export_runs};
+use file::{Again, write_copy};
+pub use file::{look_at, read_fleet, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
@@ -59,6 +62,12 @@ pub enum Update {
     Saved(PathBuf),
     /// The recording could not be saved. The sentence says why.
     NotSaved(String),
+    /// So much of the run was exported, 0 to 1.
+    Exporting(f32),
+    /// The run was exported to these files.
+    Exported(Vec<PathBuf>),
+    /// The run was not exported. The sentence says why; there is none if that was asked for.
+    NotExported(Option<String>),
     /// Something did not work; the run goes on.
     Failed(String),
 }
@@ -97,6 +106,8 @@ pub struct Session {
     origin: Origin,
     to_window: Sender<Update>,
     wake: Waker,
+    /// Breaks the export off that is under way.
+    cancel_export: Arc<AtomicBool>,
 }
 
 enum Origin {
@@ -145,6 +156,7 @@ impl Session {
             origin: Origin::Engine { control, log },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -196,6 +208,7 @@ impl Session {
             origin: Origin::File { path, cancel },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -225,6 +238,7 @@ impl Session {
             },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -272,25 +286,26 @@ impl Session {
         stop
     }
 
+    /// Where the events that the window was told can be had once more.
+    fn again(&self) -> Again {
+        match &self.origin {
+            Origin::Engine { log, .. } => {
+                Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            }
+            Origin::File { path, .. } => Again::File(path.clone()),
+        }
+    }
+
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path) {
-        let source: Box<dyn FnOnce() -> Result<LogReader, LogError> + Send> = match &self.origin {
-            Origin::Engine { log, .. } => {
-                let bytes = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Box::new(|| LogReader::new(std::io::Cursor::new(bytes)))
-            }
-            Origin::File { path, .. } => {
-                let from = path.clone();
-                Box::new(move || LogReader::open(&from))
-            }
-        };
+        let source = self.again();
         let (path, out, wake) = (
             path.to_owned(),
             self.to_window.clone(),
             Arc::clone(&self.wake),
         );
         let job = move || {
-            let update = match source().and_then(|reader| write_copy(reader, &path)) {
+            let update = match write_copy(source, &path) {
                 Ok(()) => Update::Saved(path),
                 Err(e) => Update::NotSaved(format!(
                     "The recording was not saved to {}: {e}",
@@ -309,6 +324,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.cancel_export();
         self.stop();
     }
 }

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
-use loadscope_trace::LogReader;
 
 use super::WindowArgs;
 use crate::app::{App, Start};
 use crate::prefs::Prefs;
-use crate::session::refusal;
+use crate::session::{look_at, refusal};
 
 /// What draws the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,7 +25,7 @@ pub enum Renderer {
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     // A file that cannot be opened is told on the terminal, where its name was typed.
     for file in &files {
-        LogReader::open(file).map_err(|e| anyhow!(refusal(file, &e)))?;
+        look_at(file).map_err(|e| anyhow!(refusal(file, &e)))?;
     }
     let renderer = match args.renderer {
         Renderer::Glow => eframe::Renderer::Glow,

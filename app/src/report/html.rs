@@ -195,10 +195,13 @@ fn facts(out: &mut String, report: &Report) -> std::fmt::Result {
     let s = &report.summary;
     write!(
         out,
-        "<h2>The run</h2><p>{} · {}</p><pre>{}</pre><p>{} batches, {} samples, {:.1} samples/s</p>",
+        "<h2>The run</h2><p>{} · {}</p>{}<p>{} batches, {} samples, {:.1} samples/s</p>",
         escaped(&info.dataset),
         escaped(&info.origin.label()),
-        escaped(&info.options.python_line()),
+        info.python_line().map_or(String::new(), |line| format!(
+            "<pre>{}</pre>",
+            escaped(&line)
+        )),
         count(s.batches),
         count(s.samples),
         s.samples_per_second

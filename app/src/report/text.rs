@@ -43,15 +43,26 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out)?;
     }
     writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
-    writeln!(out, "{}", run.info.options.python_line())?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "{line}")?;
+    }
     let s = &report.summary;
-    writeln!(
-        out,
-        "{} batches, {} samples, {:.1} samples/s",
-        count(s.batches),
-        count(s.samples),
-        s.samples_per_second
-    )?;
+    match s.samples {
+        _ if run.tells_only_parts() => {
+            for (_, message) in run.messages().iter().take(20) {
+                writeln!(out, "{}", message.text)?;
+            }
+        }
+        // The source does not tell.
+        0 if run.info.python_line().is_none() => writeln!(out, "{} batches", count(s.batches))?,
+        _ => writeln!(
+            out,
+            "{} batches, {} samples, {:.1} samples/s",
+            count(s.batches),
+            count(s.samples),
+            s.samples_per_second
+        )?,
+    }
     if report.cut {
         writeln!(
             out,

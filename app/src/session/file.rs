@@ -1,24 +1,32 @@
 //! Recordings on disk.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_trace::{
     Compression, Event, EventKind, Fleet, Level, LogError, LogReader, LogWriter, Message, Nanos,
-    ReadOutcome, Run, RunId, read_log,
+    Run, RunId,
 };
 
 use crate::loaders::Loaders;
 
 /// What to tell a user whose file could not be read.
-pub fn refusal(path: &Path, error: &LogError) -> String {
-    match error {
-        // It names the file already.
-        LogError::Open { .. } => format!("cannot open {error}"),
-        _ => format!("cannot open {}: {error}", path.display()),
+pub fn refusal(path: &Path, error: &ImportError) -> String {
+    match error.names_the_file() {
+        true => format!("cannot open {error}"),
+        false => format!("cannot open {}: {error}", path.display()),
     }
+}
+
+/// Looks whether a file or a folder can be opened, without reading it to its end.
+///
+/// # Errors
+/// Why not.
+pub fn look_at(path: &Path) -> Result<(), ImportError> {
+    check(path).map(|_| ())
 }
 
 /// Events that go from the thread that reads to the one that takes in, at a time.
@@ -27,23 +35,26 @@ const CHUNK: usize = 4096;
 /// Reads the loader of a recording that is looked at first; see [`read_fleet`].
 ///
 /// # Errors
-/// If the file is no recording or is damaged.
-pub fn read_run(path: &Path, progress: impl FnMut(f32) -> bool) -> Result<(Run, bool), LogError> {
+/// If the file is nothing that can be opened or is damaged.
+pub fn read_run(
+    path: &Path,
+    progress: impl FnMut(f32) -> bool,
+) -> Result<(Run, bool), ImportError> {
     let (fleet, cut) = read_fleet(path, progress)?;
     let (_, run) = Loaders::of(fleet, None);
     Ok((run, cut))
 }
 
-/// Reads all loaders of a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
-/// each has a thread.
+/// Reads all loaders of a recording, or of what another tool wrote; `progress` hears how far it is and says whether to go on.
+/// Reading and taking in are about as much work, so each has a thread.
 ///
 /// # Errors
-/// If the file is no recording or is damaged.
+/// If the file is nothing that can be opened or is damaged.
 pub fn read_fleet(
     path: &Path,
     mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Fleet, bool), LogError> {
-    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
+) -> Result<(Fleet, bool), ImportError> {
+    let size = loadscope_exchange::size(path).max(1);
     let mut fleet = Fleet::default();
     let mut told = Instant::now();
     let outcome = std::thread::scope(|threads| {
@@ -55,7 +66,8 @@ pub fn read_fleet(
                 doing: "read",
                 lines: 0,
                 cause,
-            })?;
+            })
+            .map_err(ImportError::from)?;
         for (events, bytes) in &chunks {
             events.iter().for_each(|event| fleet.apply(event));
             if told.elapsed() >= Duration::from_millis(50) {
@@ -82,25 +94,61 @@ pub fn read_fleet(
 }
 
 /// Reads events for as long as somebody takes them.
-fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
+fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcome, ImportError> {
     let mut events = Vec::with_capacity(CHUNK);
-    let mut read = 0;
-    let outcome = read_log(path, |event, bytes| {
-        events.push(event);
-        read = bytes;
-        if events.len() < CHUNK {
+    let mut so_far = 0;
+    let outcome = read(path, |event, bytes| {
+        // Of some files much is read before there is an event; that is passed on at once.
+        let is_due = event.is_none() || events.len() + 1 >= CHUNK;
+        events.extend(event);
+        so_far = bytes;
+        if !is_due {
             return true;
         }
         let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
         sender.send((full, bytes)).is_ok()
     });
     // Nobody may want them any more.
-    let _ = sender.send((events, read));
+    let _ = sender.send((events, so_far));
     outcome
 }
 
-/// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError> {
+/// Where the events of a run can be had once more.
+pub(super) enum Again {
+    /// From the compressed log in memory.
+    Memory(Vec<u8>),
+    /// From a file.
+    File(PathBuf),
+}
+
+impl Again {
+    /// Hands all events over.
+    pub fn each(
+        self,
+        mut each: impl FnMut(&Event) -> Result<(), LogError>,
+    ) -> Result<(), ImportError> {
+        let reader = match self {
+            Self::Memory(bytes) => LogReader::new(std::io::Cursor::new(bytes))?,
+            // As it stands there, not as it is sorted.
+            Self::File(path) if Kind::of(&path)? == Kind::Log => LogReader::open(&path)?,
+            Self::File(path) => {
+                let mut result = Ok(());
+                read(&path, |event, _| {
+                    result = event.iter().try_for_each(&mut each);
+                    result.is_ok()
+                })?;
+                return Ok(result?);
+            }
+        };
+        for event in reader {
+            each(&event?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
+pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
@@ -110,14 +158,13 @@ pub(super) fn write_copy(reader: LogReader, path: &Path) -> Result<(), LogError>
             cause,
         })?;
         let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        for event in reader {
-            log.write(&event?)?;
-        }
+        events.each(|event| log.write(event))?;
         log.finish()?;
         std::fs::rename(&part, path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
             cause,
-        })
+        })?;
+        Ok(())
     })();
     if result.is_err() {
         let _ = std::fs::remove_file(&part);

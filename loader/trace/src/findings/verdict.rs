@@ -5,7 +5,7 @@ use super::{Evidence, Finding, Forecast, Glance, Severity, Survey};
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its name for scripts: that of the first finding, or `fine`, `waiting` or `empty`.
+    /// Its name for scripts: that of the first finding, or `fine`, `waiting`, `empty` or `not_measured`.
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -43,6 +43,7 @@ impl Verdict {
         let is_waiting = share >= Severity::WARNING_SHARE;
         let (id, severity) = match top {
             Some(finding) => (finding.id, finding.severity),
+            None if survey.run.tells_only_parts() => ("not_measured", Severity::Note),
             None if survey.handed_out == 0 => ("empty", Severity::Note),
             None if is_waiting => ("waiting", Severity::Warning),
             None => ("fine", Severity::Note),
