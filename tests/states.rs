@@ -21,7 +21,7 @@ fn failed() -> State {
     failed_sequence().iter().for_each(|e| run.apply(e));
     State {
         landmarks: Landmarks::of(&run),
-        run,
+        run: run.into(),
         source: Source::Finished,
         selection: Some(Item::Batch(5)),
         still: true,

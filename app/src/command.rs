@@ -58,6 +58,8 @@ pub enum Command {
     Open(PathBuf),
     /// Write the run to a file.
     SaveTo(PathBuf),
+    /// Write the run for other tools, as the name of the file asks for.
+    ExportTo(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
     /// Play at this multiple of real time.
@@ -173,10 +175,16 @@ pub enum Action {
     ClearMarkers,
     /// Choose a recording.
     Open,
+    /// Choose a folder of logs.
+    OpenFolder,
     /// Save the recording.
     Save,
     /// Choose a recording to compare with.
     Compare,
+    /// Write the run for other tools.
+    Export,
+    /// Break the export off.
+    CancelExport,
     /// Choose a folder of pictures.
     ChooseFolder,
     /// How to watch a program of PyTorch's.
@@ -309,9 +317,12 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::NextMarker, "Next marker", "To the first marker after this moment", key(Key::J), G::Find),
         (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Find),
         (A::ClearMarkers, "Remove all markers", "Takes every marker of this run away", None, G::Find),
-        (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
+        (A::Open, "Open a recording…", "Opens a recording, a trace of torch.profiler or SPDL's statistics", with(CTRL, Key::O), G::File),
+        (A::OpenFolder, "Open a folder of logs…", "Opens a folder of LotusTrace logs", with(CTRL_SHIFT, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
+        (A::Export, "Export…", "Writes the run as a trace for Perfetto, or as tables", with(CTRL, Key::E), G::File),
+        (A::CancelExport, "Cancel the export", "Stops writing; nothing half-written is left", None, G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
         (A::WatchProgram, "Watch a PyTorch program", "Copies the command that runs your own training script, unchanged, and shows its loaders live", None, G::File),
         (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),

@@ -36,7 +36,10 @@ impl Dialogs {
     pub fn open(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title("Open a recording")
-            .add_filter("Loadscope recordings", &["jsonl", "zst"])
+            .add_filter(
+                "Recordings and traces",
+                &["jsonl", "zst", "json", "gz", "sqlite", "db", "sqlite3"],
+            )
             .add_filter("All files", &["*"]);
         self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
             Command::Open(f.path().to_owned())
@@ -63,6 +66,27 @@ impl Dialogs {
             .add_filter("Plain recording", &["jsonl"]);
         self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
             Command::SaveTo(f.path().to_owned())
+        });
+    }
+
+    /// Asks for a folder of logs to open.
+    pub fn open_folder(&self) {
+        let dialog = AsyncFileDialog::new().set_title("Open a folder of LotusTrace logs");
+        self.ask(dialog.pick_folder(), Some(PathFor::Open), |f| {
+            Command::Open(f.path().to_owned())
+        });
+    }
+
+    /// Asks where to export to. The name says as what.
+    pub fn export(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Export the run")
+            .set_file_name("run.json.gz")
+            .add_filter("Trace for Perfetto", &["gz", "json"])
+            .add_filter("Three tables, Parquet", &["parquet"])
+            .add_filter("Three tables, CSV", &["csv"]);
+        self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
+            Command::ExportTo(f.path().to_owned())
         });
     }
 

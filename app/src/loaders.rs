@@ -2,6 +2,7 @@
 //! shown, the others grow beside it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use loadscope_trace::{Event, EventKind, Fleet, Run, RunId, RunInfo};
 
@@ -51,6 +52,15 @@ impl Loaders {
         let mut all: Vec<(RunId, &Run)> = others.collect();
         let at = all.partition_point(|(id, _)| *id < self.shown);
         all.insert(at, (self.shown, run));
+        all
+    }
+
+    /// All of them by id, for a thread that reads them; `run` is the one that is shown.
+    pub fn now(&self, run: &Shared<Run>) -> Vec<(RunId, Arc<Run>)> {
+        let others = self.others.iter().map(|(id, one)| (*id, one.now()));
+        let mut all: Vec<(RunId, Arc<Run>)> = others.collect();
+        let at = all.partition_point(|(id, _)| *id < self.shown);
+        all.insert(at, (self.shown, run.now()));
         all
     }
 

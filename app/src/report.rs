@@ -69,7 +69,7 @@ impl<'a> Report<'a> {
                 "evidence": verdict.evidence,
             },
             "run_seconds": self.survey.total().as_secs_f64(),
-            "waited_seconds": blame.waited.as_secs_f64(),
+            "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),

@@ -183,6 +183,8 @@ pub struct State {
     pub help_open: bool,
     /// The file that the recording is being written to.
     pub saving: Option<PathBuf>,
+    /// The file that the run is being exported to, and how far that is, 0 to 1.
+    pub exporting: Option<(PathBuf, f32)>,
     /// What is below the machine.
     pub lower: Lower,
     /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
@@ -230,6 +232,12 @@ impl State {
             && !is_demo
             && !self.run.batches().is_empty()
             && self.saved != Some(self.run.events())
+    }
+
+    /// True if the run tells no batch, but what was measured over time.
+    pub fn has_only_gauges(&self) -> bool {
+        let run = &self.run;
+        run.batches().is_empty() && (run.gauges().next().is_some() || !run.parts().is_empty())
     }
 
     /// Number of transitions that have happened at the instant that is looked at.

@@ -13,6 +13,8 @@ pub enum PathFor {
     Save,
     /// A recording to compare with.
     Compare,
+    /// Where the run is exported to.
+    Export,
     /// A folder of pictures.
     Folder,
 }
@@ -33,6 +35,7 @@ impl PathFor {
             Self::Open => "Which recording?",
             Self::Save => "Save it where?",
             Self::Compare => "Compare with which recording?",
+            Self::Export => "Export it where?",
             Self::Folder => "Which folder of pictures?",
         }
     }
@@ -42,6 +45,7 @@ impl PathFor {
         match self {
             Self::Open | Self::Compare => "/path/to/run.jsonl.zst",
             Self::Save => "run.jsonl.zst",
+            Self::Export => "run.json",
             Self::Folder => "/path/to/pictures",
         }
     }
@@ -52,6 +56,7 @@ impl PathFor {
             Self::Open => "Open",
             Self::Save => "Save",
             Self::Compare => "Compare",
+            Self::Export => "Export",
             Self::Folder => "Use it",
         }
     }
@@ -67,6 +72,7 @@ impl PathFor {
             Self::Open => Command::Open(path),
             Self::Save => Command::SaveTo(path),
             Self::Compare => Command::CompareWith(path),
+            Self::Export => Command::ExportTo(path),
             Self::Folder => Command::UseFolder(path),
         }
     }

@@ -59,6 +59,14 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// Ask for a folder of logs.
+    AskOpenFolder,
+    /// Ask for a file to export to.
+    AskExport,
+    /// Write the run there for other tools.
+    Export(PathBuf),
+    /// Break the export off.
+    CancelExport,
     /// Ask where to save this picture.
     AskPicture(Picture),
     /// Put this on the clipboard.
@@ -99,6 +107,7 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
         Command::SaveTo(path) => Some(Effect::Save(path)),
+        Command::ExportTo(path) => Some(Effect::Export(path)),
         other => {
             change(state, other);
             None
@@ -164,6 +173,7 @@ fn change(state: &mut State, command: Command) {
         | Command::Check(_)
         | Command::CompareWith(_)
         | Command::Open(_)
+        | Command::ExportTo(_)
         | Command::SaveTo(_) => {}
     }
 }
@@ -216,7 +226,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Stop => return Some(Effect::Stop),
         A::Open => return Some(Effect::AskOpen),
         A::Compare => return Some(Effect::AskCompare),
+        A::OpenFolder => return Some(Effect::AskOpenFolder),
         A::Save => return Some(Effect::AskSave),
+        A::Export => return Some(Effect::AskExport),
+        A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::WatchProgram => {
             state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));

@@ -1,4 +1,5 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | probe-matrix | probe-overhead | screenshots`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | diagnosis | readers | probe-matrix |
+//! probe-overhead | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -90,6 +91,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
+    Readers,
     /// Draw the pictures that the picture tests compare with anew
     Screenshots,
 }
@@ -183,6 +186,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             sanitize::run(&ready, &arguments)
+        }
+        Command::Readers => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::readers(&ready, &setup::workspace())
         }
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;

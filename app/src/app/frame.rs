@@ -137,6 +137,15 @@ impl App {
         let frame = Frame::NONE
             .fill(palette.panel)
             .inner_margin(Margin::symmetric(12, 4));
+        if state.has_only_gauges() && !state.source.is_live() {
+            Panel::top("what is known")
+                .frame(frame)
+                .show(ui, |ui| welcome::only_gauges(ui, state));
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
+            return commands;
+        }
         if state.run.batches().is_empty() {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))

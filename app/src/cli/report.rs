@@ -14,7 +14,7 @@ use crate::session::{read_run, refusal};
 /// What to say about which recording.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A recording (.jsonl or .jsonl.zst)
+    /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]

@@ -17,8 +17,8 @@ const MENUS: &[Menu] = {
     const fn s(action: Action) -> Option<Action> { Some(action) }
     &[
         ("File", &[
-            s(A::RunDemo), s(A::Open), s(A::ChooseFolder), s(A::WatchProgram), None,
-            s(A::Save), s(A::Compare), s(A::SavePicture), s(A::Close), None,
+            s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
+            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
             s(A::ToggleAsking), None,

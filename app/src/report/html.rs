@@ -251,10 +251,13 @@ fn facts(out: &mut String, report: &Report) -> std::fmt::Result {
     let s = &report.summary;
     write!(
         out,
-        "<h2>The run</h2><p>{} · {}</p><pre>{}</pre><p>{}</p>",
+        "<h2>The run</h2><p>{} · {}</p>{}<p>{}</p>",
         escaped(&info.dataset),
         escaped(&info.origin.label()),
-        escaped(&info.options.python_line()),
+        info.python_line().map_or(String::new(), |line| format!(
+            "<pre>{}</pre>",
+            escaped(&line)
+        )),
         super::facts::facts(s)
     )?;
     if s.dropped > 0 {

@@ -6,7 +6,7 @@ use loadscope_trace::{Nanos, Severity};
 
 use super::Report;
 use super::facts::{causes, facts, ready};
-use crate::format::percent;
+use crate::format::{percent, plural};
 
 /// A bar of the share 1 is so many characters long.
 const BAR: f64 = 24.0;
@@ -45,8 +45,22 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     outlook(out, report)?;
     writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
-    writeln!(out, "{}", run.info.options.python_line())?;
-    writeln!(out, "{}", facts(&report.summary))?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "{line}")?;
+    }
+    let s = &report.summary;
+    match s.samples {
+        _ if run.tells_only_parts() => {
+            for (_, message) in run.messages().iter().take(20) {
+                writeln!(out, "{}", message.text)?;
+            }
+        }
+        // The source does not tell.
+        0 if run.info.python_line().is_none() => {
+            writeln!(out, "{}", plural(s.batches, "batch", "batches"))?;
+        }
+        _ => writeln!(out, "{}", facts(s))?,
+    }
     if report.cut {
         writeln!(
             out,

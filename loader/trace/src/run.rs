@@ -12,6 +12,7 @@ use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
+mod gauges;
 mod memory;
 mod place;
 mod query;
@@ -98,6 +99,10 @@ pub struct Run {
     pub(crate) arrived: Ticks,
     pub(crate) messages: Vec<(Nanos, Message)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
+    /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
+    pub(crate) parts: Vec<String>,
+    /// What was measured of them, by position in `parts`.
+    pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Timings,
@@ -165,10 +170,7 @@ impl Run {
             },
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
-            EventKind::Gauge(gauge) => {
-                let series = self.gauges.entry((gauge.lane, gauge.what)).or_default();
-                series.push(at, gauge.value);
-            }
+            EventKind::Gauge(gauge) => self.measured(at, gauge),
             EventKind::Message(message) => self.message(at, message),
             EventKind::Dropped { count } => {
                 self.dropped = self.dropped.saturating_add(*count);

@@ -80,8 +80,12 @@ impl Scenario {
 }
 
 fn gauge(what: GaugeKind, value: f64) -> EventKind {
-    let lane = None;
-    EventKind::Gauge(Box::new(Gauge { lane, what, value }))
+    EventKind::Gauge(Box::new(Gauge {
+        lane: None,
+        part: None,
+        what,
+        value,
+    }))
 }
 
 fn error(text: &str) -> EventKind {

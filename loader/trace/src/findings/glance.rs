@@ -53,6 +53,9 @@ impl<'a> Glance<'a> {
 
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`
     pub fn headline(&self) -> String {
+        if self.run.tells_only_parts() {
+            return "How long the trainer waited for single batches was not measured".to_owned();
+        }
         let verb = if self.run.has_ended() {
             "waited"
         } else {

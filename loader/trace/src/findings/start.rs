@@ -16,7 +16,8 @@ fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
 }
 
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
-    gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
+    // Where nobody tells what a batch takes, there is nothing to hold it against.
+    survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
 }
 
 /// The first batch of the run comes late: workers start, the dataset opens its files, memory is page-locked.

@@ -8,7 +8,7 @@ const ONE_WAIT: f64 = 0.5;
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its name for scripts: that of the first finding, or `fine`, `short_run`, `waiting` or `empty`.
+    /// Its name for scripts: that of the first finding, or `fine`, `short_run`, `waiting`, `empty` or `not_measured`.
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
@@ -50,6 +50,7 @@ impl Verdict {
         let is_short = findings.iter().any(|f| f.id == "short_run");
         let (id, severity) = match top {
             Some(finding) => (finding.id, finding.severity),
+            None if survey.run.tells_only_parts() => ("not_measured", Severity::Note),
             None if survey.handed_out == 0 => ("empty", Severity::Note),
             None if is_short => ("short_run", Severity::Note),
             None if is_waiting => ("waiting", Severity::Warning),
