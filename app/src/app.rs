@@ -87,6 +87,8 @@ pub struct App {
     diagnose: DiagnoseView,
     /// The recording that is being read, to compare the run with.
     comparing: Option<compare::Reading>,
+    /// How many runs have been compared with.
+    others: u64,
     headline: Option<Headline>,
     /// Which run the headline is about, and how far that was.
     headline_of: (u64, u64),
@@ -144,6 +146,7 @@ impl App {
             sampling: Sampling::default(),
             diagnose: DiagnoseView::default(),
             comparing: None,
+            others: 0,
             headline: None,
             headline_of: (u64::MAX, 0),
             headline_at: Instant::now(),

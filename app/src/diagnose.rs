@@ -30,6 +30,8 @@ pub struct Diagnose {
 /// A run to compare with.
 #[derive(Clone, Debug)]
 pub struct Other {
+    /// Tells it from those that stood here before.
+    pub number: u64,
     /// What it is called.
     pub name: String,
     /// What happened in it.

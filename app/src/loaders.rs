@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use loadscope_trace::{Event, EventKind, Fleet, Run, RunId, RunInfo};
+use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Nanos, Run, RunId, RunInfo};
 
 use crate::shared::Shared;
+use crate::view::TimeView;
 
 /// The loaders that are not shown, and which one is.
 #[derive(Debug, Default)]
@@ -117,6 +118,19 @@ pub fn name(info: &RunInfo) -> String {
     }
 }
 
+/// Shares of training and waiting of a trainer, in `count` equal parts of `view`.
+pub fn trainer(run: &Run, view: TimeView, count: usize) -> Vec<(f32, f32)> {
+    let length = i128::from(view.len().0);
+    let at = |k: usize| view.start + Nanos((length * k as i128 / count.max(1) as i128) as i64);
+    let part = |k: usize| {
+        let long = (at(k + 1) - at(k)).0.max(1) as f32;
+        let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
+        let share = |activity| (spent.of(activity).0 as f32 / long).clamp(0.0, 1.0);
+        (share(Activity::Training), share(Activity::Waiting))
+    };
+    (0..count).map(part).collect()
+}
+
 /// The loaders that do the same on all ranks, by position in `all`; those of programs without ranks stand alone.
 pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
     let mut crews: Vec<Vec<usize>> = Vec::new();
@@ -139,7 +153,7 @@ pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{BatchId, Nanos};
+    use loadscope_trace::BatchId;
 
     use super::*;
 

@@ -17,7 +17,7 @@ pub mod sampling;
 pub mod search;
 mod signs;
 pub mod status;
-mod strip;
+pub(crate) mod strip;
 pub mod toolbar;
 pub mod transport;
 mod typing;

@@ -20,6 +20,7 @@ mod marks;
 pub mod minimap;
 mod motion;
 mod names;
+mod others;
 mod overlay;
 pub mod paint;
 mod ruler;
@@ -48,6 +49,7 @@ pub struct Timeline {
     pinned: body::Cache,
     body: body::Cache,
     minimap: minimap::Cache,
+    others: others::Cache,
     pointer: Option<Nanos>,
 }
 
@@ -73,7 +75,8 @@ impl Timeline {
         let run = &state.run;
         let pinned = Lanes::pinned(run);
         let legend = Legend::new(ui, run, palette, rect.width());
-        let areas = Areas::of(rect, pinned.height, legend.height);
+        let others = others::height(state);
+        let areas = Areas::of(rect, pinned.height, others, legend.height);
         let axis = TimeAxis::new(shown, areas.time, ui.pixels_per_point());
         let grid = Grid::new(&axis, run.end());
         let scene = Scene {
@@ -120,6 +123,7 @@ impl Timeline {
             },
         };
         body::contents(ui, &stage.pinned, &scene, &mut self.pinned, &mut asks);
+        others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
         overlay::paint(ui, &stage, &scene);
         found::paint_outlines(ui, &stage, &scene, &found_here(&scene, &axis));
         self.paint_lines(ui, &areas, &scene);

@@ -20,9 +20,15 @@ pub(super) struct Reading {
 }
 
 impl App {
+    fn next_other(&mut self) -> u64 {
+        self.others += 1;
+        self.others
+    }
+
     /// Runs what was forecast. What was there before stands beside it then.
     pub(super) fn check(&mut self, ctx: &Context, check: Check) {
         let before = Other {
+            number: self.next_other(),
             name: "Before".to_owned(),
             run: self.state.run.now(),
             cut: false,
@@ -85,8 +91,10 @@ impl App {
         match read {
             Ok((run, cut)) => {
                 let name = reading.path.file_name().unwrap_or_default();
+                let name = name.to_string_lossy().into_owned();
                 self.state.diagnose.other = Some(Other {
-                    name: name.to_string_lossy().into_owned(),
+                    number: self.next_other(),
+                    name,
                     run: Arc::new(run),
                     cut,
                     is_before: false,

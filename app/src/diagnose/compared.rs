@@ -1,11 +1,13 @@
 //! This run beside another one.
 
-use loadscope_trace::{Activity, Lane, Nanos, Run};
+use loadscope_trace::{Nanos, Run};
 
+use crate::loaders::trainer;
 use crate::report::compare::{Comparison, Outcome, change, shown};
+use crate::view::TimeView;
 
 /// Into so many parts the longer run is divided.
-const PARTS: i64 = 240;
+const PARTS: usize = 240;
 
 /// Two runs, and what differs, in words and shares. The first is the other one, the second this one.
 #[derive(Clone, Debug)]
@@ -90,26 +92,17 @@ impl Compared {
 }
 
 fn strip(run: &Run, (start, total): (Nanos, Nanos), longest: Nanos) -> Strip {
-    let at =
-        |k: i64| start + Nanos((i128::from(longest.0) * i128::from(k) / i128::from(PARTS)) as i64);
-    let end = start + total;
-    let part = |k: i64| {
-        let (from, to) = (at(k).min(end), at(k + 1).min(end));
-        let length = (at(k + 1) - at(k)).0.max(1) as f32;
-        let spent = run.spent(Lane::Trainer, from, to);
-        let share = |activity| (spent.of(activity).0 as f32 / length).clamp(0.0, 1.0);
-        (share(Activity::Training), share(Activity::Waiting))
-    };
+    let parts = trainer(run, TimeView::new(start, start + longest), PARTS);
     Strip {
         total,
-        parts: (0..PARTS).map(part).collect(),
+        parts,
         width: (total.0 as f64 / longest.0.max(1) as f64) as f32,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::RunOptions;
+    use loadscope_trace::{Activity, Lane, RunOptions};
 
     use super::*;
     use crate::session::simulated;

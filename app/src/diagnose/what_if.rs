@@ -53,7 +53,7 @@ impl WhatIf {
         let mut workers = recorded.usual_workers();
         // How another number of workers would share a stream nobody knows.
         let only_own = Setting {
-            num_workers: own.num_workers + 1,
+            num_workers: own.num_workers.saturating_add(1),
             ..own.clone()
         };
         if recorded.headspace(&only_own).is_err() {

@@ -7,11 +7,11 @@ use eframe::egui::{
     Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::fleet::{Straggler, straggler};
-use loadscope_trace::{Activity, Glance, Lane, Nanos, Run, RunId, count, percent};
+use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
 
 use super::strip;
 use crate::command::Command;
-use crate::loaders::{crews, name};
+use crate::loaders::{crews, name, trainer};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::view::TimeView;
@@ -152,21 +152,13 @@ fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
         s if s > 0.0 => format!("{:.1}", samples as f64 / s),
         _ => "—".to_owned(),
     };
-    let length = i128::from(view.len().0);
-    let at = |k: usize| view.start + Nanos((length * k as i128 / parts as i128) as i64);
-    let part = |k: usize| {
-        let long = (at(k + 1) - at(k)).0.max(1) as f32;
-        let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
-        let share = |activity| (spent.of(activity).0 as f32 / long).clamp(0.0, 1.0);
-        (share(Activity::Training), share(Activity::Waiting))
-    };
     Row {
         id,
         name: name(&run.info),
         batches: count(run.batches().len() as u64),
         per_second,
         waited: percent(glance.share()),
-        parts: (0..parts).map(part).collect(),
+        parts: trainer(run, view, parts),
         begins: false,
         holds_up: false,
     }

@@ -9,7 +9,7 @@ use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_live::folder;
 use loadscope_trace::{
     Compression, Event, EventKind, Fleet, Level, Lines, LogError, LogReader, LogWriter, Merge,
-    Message, Nanos, Run, RunId,
+    Message, Nanos, Run, RunId, count, plural,
 };
 
 use super::reading::Blocks;
@@ -97,7 +97,7 @@ fn fold(
     // The header has been read.
     let (mut lines, mut read, mut cut) = (1, 0, false);
     let mut text = Lines::default();
-    let mut told = Instant::now();
+    let mut told: Option<Instant> = None;
     while let Some(block) = blocks.next(&mut text) {
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
@@ -113,8 +113,8 @@ fn fold(
         if folded >= FORESEEN {
             fleet.make_room(folded);
         }
-        if told.elapsed() >= Duration::from_millis(50) {
-            told = Instant::now();
+        if told.is_none_or(|at| at.elapsed() >= Duration::from_millis(50)) {
+            told = Some(Instant::now());
             if !progress(share as f32) {
                 break;
             }
@@ -126,8 +126,26 @@ fn fold(
         let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
         fleet.apply(&late(id, end, merge.late()));
     }
-    fleet.shrink_to_fit();
+    complete(&mut fleet);
     Ok((fleet, cut))
+}
+
+/// Says what was left out, and gives back what was reserved.
+fn complete(fleet: &mut Fleet) {
+    let (left_out, first) = (fleet.left_out(), fleet.runs().next());
+    let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+    if left_out > 0 {
+        fleet.apply(&warning(
+            run,
+            at,
+            format!(
+                "{} of more than {} loaders are left out",
+                plural(left_out, "event", "events"),
+                count(Fleet::MOST as u64)
+            ),
+        ));
+    }
+    fleet.shrink_to_fit();
 }
 
 /// Reads the streams of a program's processes. How much there is to come, they do not tell.
@@ -145,7 +163,7 @@ fn read_folder(
         told = Instant::now();
         progress(0.0)
     })?;
-    fleet.shrink_to_fit();
+    complete(&mut fleet);
     Ok((fleet, cut))
 }
 
@@ -197,7 +215,7 @@ fn read_others(
         let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
         fleet.apply(&late(id, end, outcome.late));
     }
-    fleet.shrink_to_fit();
+    complete(&mut fleet);
     Ok((fleet, outcome.cut))
 }
 
@@ -292,12 +310,17 @@ pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> 
 
 /// Says that events came too late to be put in their place.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
+    let text = format!("{count} events came late and are shown later than they happened");
+    warning(run, at, text)
+}
+
+fn warning(run: RunId, at: Nanos, text: String) -> Event {
     Event {
         at,
         run,
         kind: EventKind::Message(Box::new(Message {
             level: Level::Warning,
-            text: format!("{count} events came late and are shown later than they happened"),
+            text,
             about: None,
             worker: None,
             sample: None,
@@ -376,7 +399,7 @@ mod tests {
     fn reading_can_be_broken_off() {
         let file = recording("");
         let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
-        assert!(run.events() <= 24_001);
+        assert!(run.events() < 24_001, "{}", run.events());
         assert!(read_run("no/such/file.jsonl".as_ref(), |_| true).is_err());
     }
 }

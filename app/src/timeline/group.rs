@@ -13,11 +13,19 @@ pub enum Group {
     Queues,
     /// Quantities over time.
     Gauges,
+    /// The trainers of the other loaders of the session.
+    Loaders,
 }
 
 impl Group {
     /// All of them, from top to bottom.
-    pub const ALL: [Self; 4] = [Self::Reorder, Self::Workers, Self::Queues, Self::Gauges];
+    pub const ALL: [Self; 5] = [
+        Self::Reorder,
+        Self::Workers,
+        Self::Queues,
+        Self::Gauges,
+        Self::Loaders,
+    ];
 
     /// The group of a lane; `None` for those that do not fold.
     pub fn of(lane: Lane) -> Option<Self> {
@@ -36,6 +44,7 @@ impl Group {
             Self::Workers => "Workers",
             Self::Queues => "Queues",
             Self::Gauges => "Gauges",
+            Self::Loaders => "Other loaders",
         }
     }
 
@@ -48,6 +57,9 @@ impl Group {
             Self::Workers => "All workers together",
             Self::Queues => "Where batches wait between workers, pin thread and main thread",
             Self::Gauges => "Quantities over time",
+            Self::Loaders => {
+                "What the trainers of the other loaders and ranks did: training in green, waiting in red"
+            }
         }
     }
 }

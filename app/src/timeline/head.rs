@@ -93,7 +93,13 @@ pub(super) fn fold_reorder(
     sign(&ui.painter_at(ui.clip_rect()), place, false, colour);
 }
 
-fn button(ui: &Ui, place: Rect, group: Group, folded: bool, asks: &mut Asks) -> Response {
+pub(super) fn button(
+    ui: &Ui,
+    place: Rect,
+    group: Group,
+    folded: bool,
+    asks: &mut Asks,
+) -> Response {
     let response = ui.interact(place, ui.scope_id().with(("fold", group)), Sense::click());
     let verb = if folded { "Unfold" } else { "Fold" };
     let name = format!("{verb} {}", group.label().to_lowercase());
@@ -108,7 +114,7 @@ fn button(ui: &Ui, place: Rect, group: Group, folded: bool, asks: &mut Asks) -> 
 }
 
 /// A triangle that points down to what it heads, or to the right.
-fn sign(painter: &Painter, place: Rect, folded: bool, colour: Color32) {
+pub(super) fn sign(painter: &Painter, place: Rect, folded: bool, colour: Color32) {
     let centre = pos2(place.left() + space::MARGIN / 2.0, place.center().y);
     let at = |x: f32, y: f32| -> Pos2 { centre + [x * SIGN, y * SIGN].into() };
     let corners = match folded {

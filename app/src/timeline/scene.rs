@@ -72,6 +72,8 @@ pub(super) struct Areas {
     pub ruler: Rect,
     /// The trainer's lane with its label.
     pub pinned: Rect,
+    /// The trainers of other loaders.
+    pub others: Rect,
     /// Lanes with their labels.
     pub lanes: Rect,
     /// What the colours mean.
@@ -86,12 +88,15 @@ impl Areas {
     /// Width of the labels.
     pub const GUTTER: f32 = 144.0;
 
-    /// Divides `rect`, with so much for the trainer's lane and for the legend.
-    pub fn of(rect: Rect, pinned: f32, legend: f32) -> Self {
+    /// Divides `rect`, with so much for the trainer's lane, for those of other loaders, and for the legend.
+    pub fn of(rect: Rect, pinned: f32, others: f32, legend: f32) -> Self {
         let below_map = (rect.top() + Self::MINIMAP).min(rect.bottom());
         let below_ruler = (below_map + Self::RULER).min(rect.bottom());
         let below_pinned = (below_ruler + pinned).min(rect.bottom());
-        let legend = (rect.bottom() - legend).max(below_pinned);
+        // Something is left for the lanes of the loader that is looked at.
+        let others = others.min((rect.bottom() - below_pinned) / 3.0);
+        let below_others = below_pinned + others.max(0.0);
+        let legend = (rect.bottom() - legend).max(below_others);
         let left = rect.left() + Self::GUTTER.min(rect.width() / 2.0);
         let part =
             |top, bottom| Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), bottom));
@@ -99,7 +104,8 @@ impl Areas {
             minimap: part(rect.top(), below_map),
             ruler: part(below_map, below_ruler),
             pinned: part(below_ruler, below_pinned),
-            lanes: part(below_pinned, legend),
+            others: part(below_pinned, below_others),
+            lanes: part(below_others, legend),
             legend: part(legend, rect.bottom()),
             time: Rangef::new(left, (rect.right() - space::MARGIN).max(left + 1.0)),
         }

@@ -76,6 +76,8 @@ pub struct Join {
     lost: u64,
     held: usize,
     out: Vec<Event>,
+    /// The latest time that an event had.
+    latest: Nanos,
 }
 
 impl Join {
@@ -180,7 +182,7 @@ impl Join {
         }
         if self.lost > 0 && self.runs > 0 {
             let count = std::mem::take(&mut self.lost);
-            self.event(Nanos(i64::MAX >> 1), RunId(0), EventKind::Dropped { count });
+            self.event(self.latest, RunId(0), EventKind::Dropped { count });
         }
     }
 
@@ -229,6 +231,7 @@ impl Join {
     }
 
     fn event(&mut self, at: Nanos, run: RunId, kind: EventKind) {
+        self.latest = self.latest.max(at);
         self.out.push(Event { at, run, kind });
     }
 

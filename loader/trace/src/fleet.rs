@@ -6,12 +6,17 @@ use crate::{Activity, Event, Glance, Lane, Nanos, Run, RunId};
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// In the order of their ids.
-    runs: Vec<(RunId, Run)>,
+    runs: Vec<(RunId, Box<Run>)>,
+    /// Events of runs beyond [`Fleet::MOST`].
+    left_out: u64,
     /// Position of the one that the last event was about: the next one is mostly about the same.
     last: usize,
 }
 
 impl Fleet {
+    /// So many runs are kept: no program has more loaders, but a broken file may name any number.
+    pub const MOST: usize = 4096;
+
     /// Takes an event in. Runs come with the first event that carries their id.
     pub fn apply(&mut self, event: &Event) {
         if self
@@ -21,8 +26,12 @@ impl Fleet {
         {
             self.last = match self.runs.binary_search_by_key(&event.run, |(id, _)| *id) {
                 Ok(at) => at,
+                Err(_) if self.runs.len() >= Self::MOST => {
+                    self.left_out += 1;
+                    return;
+                }
                 Err(at) => {
-                    self.runs.insert(at, (event.run, Run::default()));
+                    self.runs.insert(at, (event.run, Box::default()));
                     at
                 }
             };
@@ -32,15 +41,20 @@ impl Fleet {
         }
     }
 
+    /// Events that were left out because they are of more than [`Fleet::MOST`] runs.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// All runs, by id.
     pub fn runs(&self) -> impl ExactSizeIterator<Item = (RunId, &Run)> {
-        self.runs.iter().map(|(id, run)| (*id, run))
+        self.runs.iter().map(|(id, run)| (*id, &**run))
     }
 
     /// A run.
     pub fn get(&self, id: RunId) -> Option<&Run> {
         let at = self.runs.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        self.runs.get(at).map(|(_, run)| run)
+        self.runs.get(at).map(|(_, run)| &**run)
     }
 
     /// Number of events that were taken in.
@@ -70,8 +84,8 @@ impl Fleet {
     }
 
     /// All runs, to be kept one by one.
-    pub fn into_runs(self) -> Vec<(RunId, Run)> {
-        self.runs
+    pub fn into_runs(self) -> impl Iterator<Item = (RunId, Run)> {
+        self.runs.into_iter().map(|(id, run)| (id, *run))
     }
 }
 
@@ -220,6 +234,18 @@ mod tests {
         (0..4).for_each(|k| rank(&mut even, k, &[5; 20]));
         assert_eq!(straggler(even.runs()), None);
         assert_eq!(straggler(even.runs().take(1)), None);
+    }
+
+    #[test]
+    fn a_file_that_names_any_number_of_runs_is_kept_within_bounds() {
+        let mut fleet = Fleet::default();
+        let many = Fleet::MOST as u32 + 10;
+        for id in (0..many).rev() {
+            let (at, run) = (Nanos(1), RunId(id));
+            let kind = EventKind::EpochStarted { epoch: 0 };
+            fleet.apply(&Event { at, run, kind });
+        }
+        assert_eq!((fleet.runs().len(), fleet.left_out()), (Fleet::MOST, 10));
     }
 
     #[test]

@@ -27,8 +27,8 @@ struct Key {
     events: u64,
     /// The setting that is common to the table.
     base: Option<Setting>,
-    /// The run to compare with, by where it lies.
-    other: usize,
+    /// Which run it is compared with.
+    other: u64,
 }
 
 impl Key {
@@ -75,6 +75,8 @@ impl<T: Send + 'static> Question<T> {
         if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
             self.answer = None;
         }
+        // What broke off before is no word about what is asked now.
+        self.broken = self.broken.take().filter(|k| k == key);
         let answered = self.answer.as_ref().map(|(k, _)| k);
         if answered == Some(key) || self.broken.as_ref() == Some(key) {
             self.job = None;
@@ -243,7 +245,7 @@ impl Asker {
             return;
         };
         let key = Key {
-            other: Arc::as_ptr(&other.run) as usize,
+            other: other.number,
             ..key
         };
         let cut = matches!(state.source, Source::Recording { cut: true, .. });

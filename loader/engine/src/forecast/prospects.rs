@@ -4,6 +4,7 @@
 use loadscope_trace::{Change, Nanos, Prospects, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
+use super::setting::MOST_WORKERS;
 use super::{Forecast, Recorded, Refusal, Setting};
 
 /// Workers that are tried, whatever was recorded.
@@ -34,9 +35,12 @@ impl Recorded {
         /// More is no advice.
         const MOST: usize = 32;
         let now = self.setting().num_workers;
-        let about = [now.saturating_sub(1), now, now + 1, now * 2];
+        let more = [now.saturating_add(1), now.saturating_mul(2)];
+        let more = more.into_iter().filter(|n| *n <= MOST_WORKERS);
         let mut all: Vec<usize> = (0..=WORKERS).collect();
-        all.extend(about.into_iter().filter(|_| now >= WORKERS));
+        if now >= WORKERS {
+            all.extend([now - 1, now].into_iter().chain(more));
+        }
         all.extend(self.needed_workers().filter(|n| *n <= MOST));
         all.sort_unstable();
         all.dedup();

@@ -5,7 +5,7 @@ use loadscope_trace::Nanos;
 use super::{Recorded, Refusal};
 
 /// More workers than this nobody has; a slip of the finger must not take hours.
-const MOST_WORKERS: usize = 1024;
+pub(super) const MOST_WORKERS: usize = 1024;
 
 /// How the same samples are to be loaded, under PyTorch's names.
 #[derive(Clone, Debug, PartialEq)]

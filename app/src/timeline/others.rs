@@ -1,0 +1,168 @@
+//! The trainers of the other loaders of the session, on the same axis of time: which rank waits while this one trains. A click on
+//! one shows it in the place of the present one.
+
+use eframe::egui::text::{LayoutJob, TextWrapping};
+use eframe::egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
+use loadscope_trace::{Run, RunId, percent};
+
+use super::axis::TimeAxis;
+use super::group::Group;
+use super::head;
+use super::input::Asks;
+use super::scene::Scene;
+use crate::command::{Action, Command};
+use crate::loaders::{name, trainer};
+use crate::panels::strip;
+use crate::state::State;
+use crate::theme::{self, size, space};
+
+/// Height of the heading.
+const HEAD: f32 = 18.0;
+/// Height of a row.
+const ROW: f32 = 16.0;
+/// So many stand here; all of them are listed under *Loaders*.
+const MOST: usize = 8;
+/// Width of a part of a strip, points.
+const PART: f32 = 2.0;
+
+/// What the strips were made of in the last frame, as long as nothing changes.
+#[derive(Default)]
+pub(super) struct Cache {
+    made_for: Option<(TimeAxis, u64, RunId)>,
+    strips: Vec<Strip>,
+}
+
+struct Strip {
+    id: RunId,
+    name: String,
+    waited: f64,
+    parts: Vec<(f32, f32)>,
+}
+
+/// How much room they want, points.
+pub(super) fn height(state: &State) -> f32 {
+    let others = state.loaders.count() - 1;
+    match (others, state.folded.contains(&Group::Loaders)) {
+        (0, _) => 0.0,
+        (_, true) => HEAD,
+        (n, false) => {
+            let more = if n > MOST { ROW } else { 0.0 };
+            HEAD + n.min(MOST) as f32 * ROW + more + space::GAP
+        }
+    }
+}
+
+/// Shows them.
+pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, asks: &mut Asks) {
+    if area.height() < HEAD {
+        return;
+    }
+    let palette = scene.palette;
+    let painter = ui.painter_at(area);
+    let gutter = area.left()..=scene.axis.range.min - 1.0;
+    let row = |k: usize, height: f32| {
+        let top = area.top()
+            + if k == 0 {
+                0.0
+            } else {
+                HEAD + (k - 1) as f32 * ROW
+            };
+        Rect::from_x_y_ranges(area.x_range(), top..=top + height)
+    };
+    let all = Rect::from_x_y_ranges(gutter.clone(), area.y_range());
+    painter.rect_filled(all, 0.0, palette.panel);
+    let heading = Rect::from_x_y_ranges(gutter.clone(), row(0, HEAD).y_range());
+    let folded = scene.state.folded.contains(&Group::Loaders);
+    let response = head::button(ui, heading, Group::Loaders, folded, asks);
+    if response.hovered() {
+        painter.rect_filled(heading, 0.0, palette.hovered());
+    }
+    head::sign(&painter, heading, folded, palette.weak);
+    let at = pos2(heading.left() + space::MARGIN, heading.center().y);
+    let font = theme::words(size::SMALL);
+    let label = Group::Loaders.label();
+    painter.text(at, Align2::LEFT_CENTER, label, font, palette.weak);
+    if folded {
+        return;
+    }
+    refresh(scene, cache);
+    for (k, one) in cache.strips.iter().enumerate() {
+        let place = row(k + 1, ROW);
+        if place.bottom() <= area.bottom() + 1.0 {
+            other(ui, place, one, scene, asks);
+        }
+    }
+    let more = scene.state.loaders.count() - 1 - cache.strips.len();
+    let place = row(cache.strips.len() + 1, ROW);
+    if more > 0 && place.bottom() <= area.bottom() + 1.0 {
+        rest(ui, place, more, scene, asks);
+    }
+}
+
+/// A loader.
+fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) {
+    let palette = scene.palette;
+    let id = ui.scope_id().with(("other loader", one.id.0));
+    let response = ui.interact(place, id, Sense::click());
+    let spoken = format!("{}, waited {}", one.name, percent(one.waited));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
+    let gutter = Rect::from_x_y_ranges(place.left()..=scene.axis.range.min - 1.0, place.y_range());
+    if response.hovered() || response.has_focus() {
+        ui.painter().rect_filled(gutter, 0.0, palette.hovered());
+    }
+    let font = theme::words(size::SMALL);
+    let mut job = LayoutJob::simple_singleline(one.name.clone(), font, palette.text);
+    job.wrap = TextWrapping::truncate_at_width(gutter.width() - space::MARGIN * 2.0);
+    let galley = ui.painter().layout_job(job);
+    let at = pos2(
+        gutter.left() + space::MARGIN,
+        gutter.center().y - galley.size().y / 2.0,
+    );
+    ui.painter().galley(at, galley, palette.text);
+    let room = Rect::from_x_y_ranges(scene.axis.range, place.y_range()).shrink2([0.0, 1.0].into());
+    strip::paint(ui, room, &one.parts);
+    if response.clicked() {
+        asks.commands.push(Command::ShowLoader(one.id));
+    }
+    response
+        .on_hover_cursor(CursorIcon::PointingHand)
+        .on_hover_text(format!("{spoken}\nShows this one"));
+}
+
+/// How many more there are.
+fn rest(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, asks: &mut Asks) {
+    let response = ui.interact(place, ui.scope_id().with("more loaders"), Sense::click());
+    let text = format!("{more} more");
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
+    let at = pos2(place.left() + space::MARGIN, place.center().y);
+    let font = theme::words(size::SMALL);
+    let colour = scene.palette.weak;
+    ui.painter()
+        .text(at, Align2::LEFT_CENTER, &text, font, colour);
+    if response.on_hover_text("Lists all loaders").clicked() {
+        asks.commands.push(Action::ShowLoaders.into());
+    }
+}
+
+fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
+    let state = scene.state;
+    let all = state.loaders.all(&state.run);
+    let events = all.iter().map(|(_, run)| run.events()).sum();
+    let key = Some((scene.axis, events, state.loaders.shown()));
+    if cache.made_for == key {
+        return;
+    }
+    cache.made_for = key;
+    let others = all.iter().filter(|(id, _)| *id != state.loaders.shown());
+    let strip = |(id, run): &(RunId, &Run)| Strip {
+        id: *id,
+        name: name(&run.info),
+        waited: loadscope_trace::Glance::of(run).share(),
+        parts: trainer(
+            run,
+            scene.axis.view,
+            (scene.axis.width() / PART).max(1.0) as usize,
+        ),
+    };
+    cache.strips = others.take(MOST).map(strip).collect();
+}
