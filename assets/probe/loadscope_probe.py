@@ -443,7 +443,7 @@ def describe(loader, iterator, seeds):
     about = {
         "dataset": type(dataset).__name__,
         "iterable": is_iterable,
-        "batch_size": loader.batch_size,
+        "batch_size": batch_size_of(loader),
         "num_workers": loader.num_workers,
         "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
         "drop_last": bool(loader.drop_last),
@@ -478,6 +478,14 @@ def describe(loader, iterator, seeds):
     if isinstance(classes, (list, tuple)) and len(classes) <= 10_000:
         about["classes"] = [str(name)[:200] for name in classes]
     return {name: value for name, value in about.items() if value is not None}
+
+
+def batch_size_of(loader):
+    """A loader that was given batches of indices has no size of its own, but they mostly have."""
+    if loader.batch_size is not None:
+        return loader.batch_size
+    size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
+    return size if type(size) is int and size > 0 else None
 
 
 def state_of(iterator):
@@ -731,6 +739,15 @@ class Fetches:
         self.is_iterable = is_iterable
 
 
+def takes_whole_batches(dataset):
+    """True if a batch is asked for at once. A Subset is, but goes through the indices itself if what it is part of is not."""
+    if not hasattr(dataset, "__getitems__"):
+        return False
+    subset = sys.modules["torch.utils.data"].Subset
+    is_plain = type(dataset) is subset and not hasattr(dataset.dataset, "__getitems__")
+    return not is_plain
+
+
 @guarded
 def begin_fetch(fetcher, fetches, index):
     """Answers what is noted, and what the fetcher gets as its indices."""
@@ -754,7 +771,7 @@ def begin_fetch(fetcher, fetches, index):
     fetch.told = False
     fetch.stages = {}
     given = index
-    whole = not fetches.is_iterable and hasattr(fetcher.dataset, "__getitems__")
+    whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
     if fetcher.auto_collation and not whole:
         given = Ticking(index, fetch)
     else:
