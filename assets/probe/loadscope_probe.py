@@ -434,6 +434,9 @@ def describe(loader, iterator, seeds):
     data = sys.modules["torch.utils.data"]
     sampler = getattr(loader, "sampler", None)
     batches = getattr(loader, "batch_sampler", None)
+    if loader.batch_size is None and batches is not None:
+        # Whoever was given batches of indices has a sampler that nobody asks.
+        sampler = getattr(batches, "sampler", None)
     kind = type(sampler)
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
@@ -453,7 +456,7 @@ def describe(loader, iterator, seeds):
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "timeout": loader.timeout,
         "sampler": kind.__name__,
-        "batch_sampler": type(batches).__name__ if type(batches) is not data.BatchSampler else None,
+        "batch_sampler": None if batches is None or type(batches) is data.BatchSampler else type(batches).__name__,
     }
     context = getattr(loader, "multiprocessing_context", None)
     if context is not None:

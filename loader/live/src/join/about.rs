@@ -24,9 +24,12 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
 }
 
 fn options(about: &About, who: &Introduction) -> RunOptions {
-    let sampler = match about.sampler.as_str() {
-        "DistributedSampler" => "distributed",
-        _ => "",
+    // Under a name that we do not know no order is foretold.
+    let sampler = match (about.batch_sampler.as_deref(), about.sampler.as_str()) {
+        (Some(name), _) => name,
+        (None, "DistributedSampler") => "distributed",
+        (None, "" | "SequentialSampler" | "RandomSampler" | "_InfiniteConstantSampler") => "",
+        (None, name) => name,
     };
     RunOptions {
         // What stands in for the user's own data set where an order is worked out: it has as many samples.
