@@ -5,6 +5,7 @@
 mod bad_input;
 mod control_sequence;
 mod diagnose;
+mod exchange;
 mod fixture;
 mod folder;
 mod live;
@@ -13,6 +14,7 @@ mod machine;
 mod pictures;
 mod plots;
 mod sampling;
+mod states;
 mod timeline;
 mod travel;
 mod window;

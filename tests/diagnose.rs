@@ -122,6 +122,7 @@ fn another_order_changes_the_table_and_can_be_taken_back() {
     window.run();
     let base = window.state().state.diagnose.base.as_ref();
     assert!(base.is_some_and(|b| !b.in_order));
+    until(&mut window, "How good the forecast is");
     window.get_by_label("As it was recorded").click();
     window.run();
     assert_eq!(window.state().state.diagnose.base, None);

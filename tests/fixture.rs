@@ -240,6 +240,7 @@ impl Window {
         let start = Start {
             files: self.files,
             still: true,
+            ..Start::default()
         };
         let mut harness = Harness::builder()
             .with_size(self.size)

@@ -158,6 +158,10 @@ impl App {
                 Prefs::remember(&mut app.state.recent, path);
             }
             app.run(ctx, Command::Open(first.clone()));
+            // Two are to be compared.
+            if let [second] = others {
+                app.run(ctx, Command::CompareWith(second.clone()));
+            }
         }
         app
     }
@@ -210,6 +214,7 @@ impl App {
             Some(Effect::Compare(path)) => self.compare_with(path),
             Some(Effect::AskCompare) => self.dialogs.compare(),
             Some(Effect::Save(path)) => self.save_to(path),
+            Some(Effect::Export(path)) => self.export_to(path),
             Some(Effect::Close) => self.close(),
             Some(Effect::ToggleTheme) => {
                 self.state.theme = match ctx.theme() {
@@ -226,6 +231,8 @@ impl App {
             Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
             Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
+            Some(Effect::AskExport) => self.dialogs.export(),
             Some(other) => self.tell_session(&other),
             None => {}
         }
@@ -240,6 +247,7 @@ impl App {
             Effect::Pause => session.pause(),
             Effect::Resume => session.resume(),
             Effect::Step => session.step(),
+            Effect::CancelExport => session.cancel_export(),
             _ => {}
         }
     }
@@ -249,6 +257,13 @@ impl App {
             session.save(&path);
             self.saving = Some(self.state.run.events());
             self.state.saving = Some(path);
+        }
+    }
+
+    fn export_to(&mut self, path: PathBuf) {
+        if let Some(session) = &mut self.session {
+            session.export(self.state.loaders.now(&self.state.run), &path);
+            self.state.exporting = Some((path, 0.0));
         }
     }
 
@@ -319,6 +334,7 @@ impl App {
         state.views_after.clear();
         state.notices.clear();
         state.saving = None;
+        state.exporting = None;
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;

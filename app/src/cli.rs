@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod export;
 mod info;
 mod load;
 mod order;
@@ -43,7 +44,7 @@ pub struct WindowArgs {
 enum Sub {
     /// Open the window with recordings
     Open {
-        /// Recordings (.jsonl or .jsonl.zst)
+        /// Recordings (.jsonl or .jsonl.zst), traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
@@ -63,9 +64,11 @@ enum Sub {
     Compare(compare::CompareArgs),
     /// Forecast from a recording what other settings would bring
     WhatIf(what_if::WhatIfArgs),
+    /// Write a recording as a trace for Perfetto, or as tables
+    Export(export::ExportArgs),
     /// Print the facts about a recording
     Info {
-        /// A recording (.jsonl or .jsonl.zst)
+        /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
         file: PathBuf,
         /// Print one JSON object
         #[arg(long)]
@@ -107,6 +110,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Probe) => program::probe(),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),
+        Some(Sub::Export(args)) => export::run(&args),
         Some(Sub::Compare(args)) => compare::run(&args),
         Some(Sub::Report(args)) => report::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),

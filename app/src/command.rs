@@ -14,6 +14,7 @@ use crate::sampling::Choice;
 use crate::session::forecast::Setting;
 use crate::state::Notice;
 use crate::timeline::group::Group as LaneGroup;
+use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView};
 
 mod info;
@@ -47,6 +48,8 @@ pub enum Command {
     ShowLoader(RunId),
     /// Compare with this recording.
     CompareWith(PathBuf),
+    /// Let a path be typed, or no longer.
+    TypePath(Option<TypedPath>),
     /// Compare no more.
     StopComparing,
     /// The form was edited.
@@ -55,6 +58,8 @@ pub enum Command {
     Open(PathBuf),
     /// Write the run to a file.
     SaveTo(PathBuf),
+    /// Write the run for other tools, as the name of the file asks for.
+    ExportTo(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
     /// Play at this multiple of real time.
@@ -124,6 +129,8 @@ pub enum Action {
     Slower,
     /// Play faster.
     Faster,
+    /// To the beginning of the run.
+    GoToStart,
     /// Follow what happens now.
     FollowLive,
     /// Zoom in.
@@ -168,10 +175,16 @@ pub enum Action {
     ClearMarkers,
     /// Choose a recording.
     Open,
+    /// Choose a folder of logs.
+    OpenFolder,
     /// Save the recording.
     Save,
     /// Choose a recording to compare with.
     Compare,
+    /// Write the run for other tools.
+    Export,
+    /// Break the export off.
+    CancelExport,
     /// Choose a folder of pictures.
     ChooseFolder,
     /// How to watch a program of PyTorch's.
@@ -272,8 +285,8 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::StepBack, "Step back", "One transition back in the recording", key(Key::ArrowLeft), G::Travel),
         (A::NextBatch, "Next batch", "To the next batch that the trainer gets", with(SHIFT, Key::ArrowRight), G::Travel),
         (A::PreviousBatch, "Previous batch", "To the batch that the trainer got before", with(SHIFT, Key::ArrowLeft), G::Travel),
-        (A::NextStall, "Next stall", "To the next time the trainer waits", key(Key::N), G::Travel),
-        (A::PreviousStall, "Previous stall", "To the last time the trainer waited", key(Key::P), G::Travel),
+        (A::NextStall, "Next stall", "To the next time the trainer waits for at least a twentieth of the longest wait", key(Key::N), G::Travel),
+        (A::PreviousStall, "Previous stall", "To the last time the trainer waited for at least a twentieth of the longest wait", key(Key::P), G::Travel),
         (A::NextOutOfOrder, "Next arrival out of order", "To the next batch that arrives before one that should come first", key(Key::O), G::Travel),
         (A::PreviousOutOfOrder, "Previous arrival out of order", "To the last batch that arrived before one that should come first", with(SHIFT, Key::O), G::Travel),
         (A::NextTrouble, "Next error", "To the next error, or to where events were lost", key(Key::E), G::Travel),
@@ -282,6 +295,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::PreviousStage, "Previous stage", "To where the selected batch entered the stage before", key(Key::OpenBracket), G::Travel),
         (A::Slower, "Play slower", "Down to a hundredth of real time", key(Key::Minus), G::Travel),
         (A::Faster, "Play faster", "Up to ten times real time", key(Key::Plus), G::Travel),
+        (A::GoToStart, "Go to the beginning", "To the moment before anything happened", with(CTRL, Key::Home), G::Travel),
         (A::FollowLive, "Follow live", "Shows what happens now", key(Key::L), G::Travel),
         (A::ZoomIn, "Zoom in", "Shows less time, in more detail", key(Key::W), G::Look),
         (A::ZoomOut, "Zoom out", "Shows more time", key(Key::S), G::Look),
@@ -303,9 +317,12 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::NextMarker, "Next marker", "To the first marker after this moment", key(Key::J), G::Find),
         (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Find),
         (A::ClearMarkers, "Remove all markers", "Takes every marker of this run away", None, G::Find),
-        (A::Open, "Open a recording…", "Opens a .jsonl or .jsonl.zst file", with(CTRL, Key::O), G::File),
+        (A::Open, "Open a recording…", "Opens a recording, a trace of torch.profiler or SPDL's statistics", with(CTRL, Key::O), G::File),
+        (A::OpenFolder, "Open a folder of logs…", "Opens a folder of LotusTrace logs", with(CTRL_SHIFT, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
+        (A::Export, "Export…", "Writes the run as a trace for Perfetto, or as tables", with(CTRL, Key::E), G::File),
+        (A::CancelExport, "Cancel the export", "Stops writing; nothing half-written is left", None, G::File),
         (A::ChooseFolder, "Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),
         (A::WatchProgram, "Watch a PyTorch program", "Copies the command that runs your own training script, unchanged, and shows its loaders live", None, G::File),
         (A::SavePicture, "Save the picture…", "Writes the enlarged picture to a PNG file, pixel by pixel", None, G::File),
@@ -316,7 +333,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
         (A::Undo, "Undo", "Takes back the last change to the options", with(CTRL, Key::Z), G::File),
         (A::Redo, "Redo", "Makes the change to the options again", with(CTRL_SHIFT, Key::Z), G::File),
-        (A::Escape, "Clear", "Takes away the innermost thing: a list, the selection, then the time cursor", key(Key::Escape), G::Window),
+        (A::Escape, "Clear", "Takes away the innermost thing: a list, then the selection", key(Key::Escape), G::Window),
         (A::ShowDebug, "Debug", "The machine at any instant, and what happened when", key(Key::Num1), G::Window),
         (A::ShowSampling, "Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),
         (A::ShowDiagnose, "Diagnose", "Why training waits, what to change, and what it would bring", key(Key::Num3), G::Window),

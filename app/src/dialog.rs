@@ -11,6 +11,7 @@ use crate::clipboard::Picture;
 use crate::command::Command;
 use crate::session::Waker;
 use crate::state::Notice;
+use crate::typing::{PathFor, TypedPath};
 
 /// Opens dialogs and hands their answers over.
 pub struct Dialogs {
@@ -35,9 +36,14 @@ impl Dialogs {
     pub fn open(&self) {
         let dialog = AsyncFileDialog::new()
             .set_title("Open a recording")
-            .add_filter("Loadscope recordings", &["jsonl", "zst"])
+            .add_filter(
+                "Recordings and traces",
+                &["jsonl", "zst", "json", "gz", "sqlite", "db", "sqlite3"],
+            )
             .add_filter("All files", &["*"]);
-        self.ask(dialog.pick_file(), |f| Command::Open(f.path().to_owned()));
+        self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
+            Command::Open(f.path().to_owned())
+        });
     }
 
     /// Asks for a recording to compare with.
@@ -46,7 +52,7 @@ impl Dialogs {
             .set_title("Compare with a recording")
             .add_filter("Loadscope recordings", &["jsonl", "zst"])
             .add_filter("All files", &["*"]);
-        self.ask(dialog.pick_file(), |f| {
+        self.ask(dialog.pick_file(), Some(PathFor::Compare), |f| {
             Command::CompareWith(f.path().to_owned())
         });
     }
@@ -58,7 +64,30 @@ impl Dialogs {
             .set_file_name("run.jsonl.zst")
             .add_filter("Compressed recording", &["zst"])
             .add_filter("Plain recording", &["jsonl"]);
-        self.ask(dialog.save_file(), |f| Command::SaveTo(f.path().to_owned()));
+        self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
+            Command::SaveTo(f.path().to_owned())
+        });
+    }
+
+    /// Asks for a folder of logs to open.
+    pub fn open_folder(&self) {
+        let dialog = AsyncFileDialog::new().set_title("Open a folder of LotusTrace logs");
+        self.ask(dialog.pick_folder(), Some(PathFor::Open), |f| {
+            Command::Open(f.path().to_owned())
+        });
+    }
+
+    /// Asks where to export to. The name says as what.
+    pub fn export(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Export the run")
+            .set_file_name("run.json.gz")
+            .add_filter("Trace for Perfetto", &["gz", "json"])
+            .add_filter("Three tables, Parquet", &["parquet"])
+            .add_filter("Three tables, CSV", &["csv"]);
+        self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
+            Command::ExportTo(f.path().to_owned())
+        });
     }
 
     /// Asks where to save a picture, and saves it.
@@ -67,7 +96,7 @@ impl Dialogs {
             .set_title("Save the picture")
             .set_file_name(picture.file_name())
             .add_filter("PNG picture", &["png"]);
-        self.ask(dialog.save_file(), move |f| {
+        self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
             Command::Say(match picture.save(path) {
                 Ok(()) => Notice {
@@ -85,7 +114,7 @@ impl Dialogs {
     /// Asks for a folder of pictures.
     pub fn folder(&self) {
         let dialog = AsyncFileDialog::new().set_title("Choose a folder of pictures");
-        self.ask(dialog.pick_folder(), |f| {
+        self.ask(dialog.pick_folder(), Some(PathFor::Folder), |f| {
             Command::UseFolder(f.path().to_owned())
         });
     }
@@ -93,6 +122,7 @@ impl Dialogs {
     fn ask(
         &self,
         dialog: impl Future<Output = Option<FileHandle>> + Send + 'static,
+        otherwise: Option<PathFor>,
         answer: impl FnOnce(FileHandle) -> Command + Send + 'static,
     ) {
         let (out, wake) = (self.out.clone(), self.wake.clone());
@@ -101,7 +131,7 @@ impl Dialogs {
             let answer = match pollster::block_on(dialog) {
                 Some(file) => answer(file),
                 // Nobody is that quick: there was no dialog to cancel.
-                None if start.elapsed() < Duration::from_millis(250) => missing(),
+                None if start.elapsed() < Duration::from_millis(250) => missing(otherwise),
                 None => return,
             };
             let _ = out.send(answer);
@@ -112,11 +142,14 @@ impl Dialogs {
     }
 }
 
-fn missing() -> Command {
+/// There is no dialog: the path can be typed, or, of a picture, something installed.
+fn missing(otherwise: Option<PathFor>) -> Command {
+    if let Some(what) = otherwise {
+        let text = String::new();
+        return Command::TypePath(Some(TypedPath { what, text }));
+    }
     Command::Say(Notice {
         is_error: true,
-        text: "The system has no file dialog. Install zenity or xdg-desktop-portal; until then type a folder into the \
-               options, drop files on this window, or use `loadscope open` and `loadscope run --record`"
-            .to_owned(),
+        text: "The system has no file dialog. Install zenity or xdg-desktop-portal".to_owned(),
     })
 }

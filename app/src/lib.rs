@@ -30,5 +30,6 @@ pub mod shared;
 pub mod state;
 pub mod theme;
 pub mod timeline;
+pub mod typing;
 pub mod update;
 pub mod view;

@@ -2,6 +2,7 @@
 //! shown, the others grow beside it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use loadscope_trace::{Event, EventKind, Fleet, Run, RunId, RunInfo};
 
@@ -51,6 +52,15 @@ impl Loaders {
         let mut all: Vec<(RunId, &Run)> = others.collect();
         let at = all.partition_point(|(id, _)| *id < self.shown);
         all.insert(at, (self.shown, run));
+        all
+    }
+
+    /// All of them by id, for a thread that reads them; `run` is the one that is shown.
+    pub fn now(&self, run: &Shared<Run>) -> Vec<(RunId, Arc<Run>)> {
+        let others = self.others.iter().map(|(id, one)| (*id, one.now()));
+        let mut all: Vec<(RunId, Arc<Run>)> = others.collect();
+        let at = all.partition_point(|(id, _)| *id < self.shown);
+        all.insert(at, (self.shown, run.now()));
         all
     }
 
@@ -154,6 +164,8 @@ mod tests {
                 ..RunInfo::default()
             };
             loaders.apply(&mut run, &event(id, EventKind::RunStarted(Box::new(info))));
+            let begun = event(id, EventKind::EpochStarted { epoch: 0 });
+            loaders.apply(&mut run, &begun);
         }
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
         assert!(loaders.apply(&mut run, &event(5, dispatched())));

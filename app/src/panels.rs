@@ -20,4 +20,5 @@ pub mod status;
 mod strip;
 pub mod toolbar;
 pub mod transport;
+mod typing;
 pub mod welcome;

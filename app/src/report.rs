@@ -1,14 +1,17 @@
 //! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
 
-use loadscope_trace::{Cause, Diagnosis, FetchBlame, Forecast, Nanos, Run, Summary, Survey};
+use loadscope_trace::{Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, Summary, Survey};
 use serde_json::{Map, Value, json};
 
 pub mod compare;
+mod facts;
 mod html;
 pub(crate) mod order;
+mod outlook;
 pub mod rules;
 mod text;
 
+use crate::session::forecast::prospects;
 pub use html::html;
 pub use text::text;
 
@@ -22,19 +25,33 @@ pub struct Report<'a> {
     pub summary: Summary,
     /// What fetching is to blame for, in detail.
     pub fetching: FetchBlame,
+    /// What other settings would bring, or why that cannot be forecast; `None` if nobody asked.
+    pub prospects: Option<Result<Prospects, String>>,
     /// True if the file ends in the middle.
     pub cut: bool,
 }
 
 impl<'a> Report<'a> {
-    /// Looks at a run whose file may have been `cut` off; `forecasts` say what other settings would bring.
-    pub fn of(run: &'a Run, cut: bool, forecasts: &[Forecast]) -> Self {
+    /// Looks at a run whose file may have been `cut` off, and forecasts nothing.
+    pub fn of(run: &'a Run, cut: bool) -> Self {
+        Self::with(run, cut, None)
+    }
+
+    /// The same with what other settings would bring.
+    pub fn with_prospects(run: &'a Run, cut: bool) -> Self {
+        let prospects = prospects(run, &|_| true).map_err(|e| e.to_string());
+        Self::with(run, cut, prospects.transpose())
+    }
+
+    fn with(run: &'a Run, cut: bool, prospects: Option<Result<Prospects, String>>) -> Self {
         let survey = Survey::of(run);
+        let known = prospects.as_ref().and_then(|p| p.as_ref().ok());
         Self {
-            diagnosis: Diagnosis::from(&survey, forecasts, order::findings(run)),
+            diagnosis: Diagnosis::from(&survey, known, order::findings(run)),
             summary: Summary::of(run),
             fetching: run.blame_fetching(Nanos(i64::MIN), Nanos::MAX),
             survey,
+            prospects,
             cut,
         }
     }
@@ -52,17 +69,32 @@ impl<'a> Report<'a> {
                 "evidence": verdict.evidence,
             },
             "run_seconds": self.survey.total().as_secs_f64(),
-            "waited_seconds": blame.waited.as_secs_f64(),
+            "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
             "blame": self.blame(),
             "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
             "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
             "fetching": self.fetching_json(),
             "findings": self.diagnosis.findings,
+            "forecasts": self.forecasts_json(),
             "summary": self.summary,
             "cut": self.cut,
             "origin": run.info.origin.label(),
             "options": run.info.options,
         })
+    }
+
+    /// What other settings would bring; null if nobody asked.
+    fn forecasts_json(&self) -> Value {
+        match &self.prospects {
+            None => Value::Null,
+            Some(Err(reason)) => json!({ "refused": reason }),
+            Some(Ok(prospects)) => {
+                let mut value = json!(prospects);
+                value["refit_error"] = json!(prospects.error());
+                value["fits"] = json!(prospects.fits());
+                value
+            }
+        }
     }
 
     /// Seconds by cause; null for what the source does not measure.

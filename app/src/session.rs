@@ -1,4 +1,5 @@
-//! Where events come from: the embedded engine, its simulator, or a file. The only module that names the engine.
+//! Where events come from: the embedded engine, its simulator, or a file. The only module that names the engine, and the only
+//! one that names the formats of others.
 //!
 //! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
@@ -15,14 +16,17 @@ use loadscope_trace::{Event, LogError, Run, RunOptions};
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
 
+mod export;
 mod file;
 pub mod foretell;
 mod outgoing;
+mod reading;
 mod recorder;
 mod simulator;
 mod watch;
 
-use file::{Source, write_copy};
+pub use export::{ExportFormat, export_runs};
+use file::{Again, write_copy};
 pub use file::{look, read_fleet, read_run, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
@@ -63,6 +67,12 @@ pub enum Update {
     Saved(PathBuf),
     /// The recording could not be saved. The sentence says why.
     NotSaved(String),
+    /// So much of the run was exported, 0 to 1.
+    Exporting(f32),
+    /// The run was exported to these files.
+    Exported(Vec<PathBuf>),
+    /// The run was not exported. The sentence says why; there is none if that was asked for.
+    NotExported(Option<String>),
     /// Something did not work; the run goes on.
     Failed(String),
 }
@@ -104,6 +114,8 @@ pub struct Session {
     origin: Origin,
     to_window: Sender<Update>,
     wake: Waker,
+    /// Breaks the export off that is under way.
+    cancel_export: Arc<AtomicBool>,
 }
 
 enum Origin {
@@ -156,6 +168,7 @@ impl Session {
             origin: Origin::Engine { control, log },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -207,6 +220,7 @@ impl Session {
             origin: Origin::File { path, cancel },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -236,6 +250,7 @@ impl Session {
             },
             to_window,
             wake,
+            cancel_export: Arc::default(),
         })
     }
 
@@ -260,6 +275,7 @@ impl Session {
                 watched: watched.clone(),
                 log,
             },
+            cancel_export: Arc::default(),
             to_window,
             wake,
         })
@@ -314,15 +330,19 @@ impl Session {
         stop
     }
 
+    /// Where the events that the window was told can be had once more.
+    fn again(&self) -> Again {
+        match &self.origin {
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
+                Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            }
+            Origin::File { path, .. } => Again::File(path.clone()),
+        }
+    }
+
     /// Writes the recording to `path`, in the background.
     pub fn save(&self, path: &Path) {
-        let source = match &self.origin {
-            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
-                let bytes = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Source::Memory(bytes)
-            }
-            Origin::File { path, .. } => Source::File(path.clone()),
-        };
+        let source = self.again();
         let (path, out, wake) = (
             path.to_owned(),
             self.to_window.clone(),
@@ -348,6 +368,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        self.cancel_export();
         match &self.origin {
             // A training goes on when nobody looks at it any more.
             Origin::Program { watched, .. } => watched.look_away(),

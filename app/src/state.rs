@@ -19,6 +19,7 @@ use crate::sampling::Choice;
 use crate::search::Search;
 use crate::shared::Shared;
 use crate::timeline::group::Group;
+use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView, Workspace};
 
 /// Where the events come from, and how far along that is.
@@ -138,6 +139,8 @@ pub struct State {
     pub search: Search,
     /// The palette, while it is open.
     pub palette: Option<Palette>,
+    /// The path that is being typed.
+    pub typing: Option<TypedPath>,
     /// What has to be answered first.
     pub question: Option<Question>,
     /// Number of events that the run had when it was saved last.
@@ -180,6 +183,8 @@ pub struct State {
     pub help_open: bool,
     /// The file that the recording is being written to.
     pub saving: Option<PathBuf>,
+    /// The file that the run is being exported to, and how far that is, 0 to 1.
+    pub exporting: Option<(PathBuf, f32)>,
     /// What is below the machine.
     pub lower: Lower,
     /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
@@ -221,7 +226,18 @@ impl State {
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
             && self.run.info.origin == Origin::Engine;
-        of_engine && !self.run.batches().is_empty() && self.saved != Some(self.run.events())
+        // The demo can be had again at any time.
+        let is_demo = self.run.info.options == crate::prefs::demo();
+        of_engine
+            && !is_demo
+            && !self.run.batches().is_empty()
+            && self.saved != Some(self.run.events())
+    }
+
+    /// True if the run tells no batch, but what was measured over time.
+    pub fn has_only_gauges(&self) -> bool {
+        let run = &self.run;
+        run.batches().is_empty() && (run.gauges().next().is_some() || !run.parts().is_empty())
     }
 
     /// Number of transitions that have happened at the instant that is looked at.

@@ -59,7 +59,7 @@ impl Timeline {
         let palette = Palette::of(ui.ctx());
         ui.painter().rect_filled(rect, 0.0, palette.canvas);
         self.pointer = None;
-        if state.run.batches().is_empty() {
+        if state.run.batches().is_empty() && !state.has_only_gauges() {
             show_empty(ui, rect, palette);
             return Vec::new();
         }

@@ -59,6 +59,14 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// Ask for a folder of logs.
+    AskOpenFolder,
+    /// Ask for a file to export to.
+    AskExport,
+    /// Write the run there for other tools.
+    Export(PathBuf),
+    /// Break the export off.
+    CancelExport,
     /// Ask where to save this picture.
     AskPicture(Picture),
     /// Put this on the clipboard.
@@ -99,6 +107,7 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
         Command::SaveTo(path) => Some(Effect::Save(path)),
+        Command::ExportTo(path) => Some(Effect::Export(path)),
         other => {
             change(state, other);
             None
@@ -130,6 +139,7 @@ fn change(state: &mut State, command: Command) {
         Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
         Command::Pick(place) => state.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
+        Command::TypePath(typed) => state.typing = typed,
         Command::StopComparing => state.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
         Command::UseFolder(path) => {
@@ -163,6 +173,7 @@ fn change(state: &mut State, command: Command) {
         | Command::Check(_)
         | Command::CompareWith(_)
         | Command::Open(_)
+        | Command::ExportTo(_)
         | Command::SaveTo(_) => {}
     }
 }
@@ -215,7 +226,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Stop => return Some(Effect::Stop),
         A::Open => return Some(Effect::AskOpen),
         A::Compare => return Some(Effect::AskCompare),
+        A::OpenFolder => return Some(Effect::AskOpenFolder),
         A::Save => return Some(Effect::AskSave),
+        A::Export => return Some(Effect::AskExport),
+        A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::WatchProgram => {
             state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
@@ -250,6 +264,10 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         }
         A::ClearMarkers => state.markers.apply(crate::markers::Mark::Clear),
         A::Escape => escape(state),
+        A::GoToStart => {
+            state.playing = false;
+            state.cursor = Cursor::Step(0);
+        }
         _ if travel::goal(action).is_some() => return travel::travel(state, action),
         A::StepBack | A::NextStage | A::PreviousStage | A::FollowLive => {
             return travel::travel(state, action);
@@ -305,9 +323,12 @@ fn show(state: &mut State, action: Action) -> bool {
     true
 }
 
-/// Innermost first: what lies on top, then the selection, the cursor, the view.
+/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
 fn escape(state: &mut State) {
-    if state.palette.take().is_some() || state.question.take().is_some() {
+    if state.palette.take().is_some()
+        || state.typing.take().is_some()
+        || state.question.take().is_some()
+    {
         return;
     }
     let open = [
@@ -323,13 +344,8 @@ fn escape(state: &mut State) {
         state.notices.truncate(last);
     } else if state.enlarged.is_some() {
         state.enlarged = None;
-    } else if state.selection.is_some() {
-        state.selection = None;
-    } else if state.cursor != Cursor::Live {
-        state.cursor = Cursor::Live;
-        state.playing = false;
     } else {
-        set_view(state, None);
+        state.selection = None;
     }
 }
 

@@ -123,7 +123,11 @@ fn bad_input_is_a_sentence_with_a_remedy() {
     let binary = file("binary.jsonl", &[0x89, b'P', b'N', b'G', 0, 1, 2, 0xFF]);
     for command in ["info", "open"] {
         assert!(refusal(&[command, &newer]).contains("Open it with a newer Loadscope"));
-        assert!(refusal(&[command, &binary]).contains("Recordings are JSON Lines"));
+        let said = refusal(&[command, &binary]);
+        assert!(
+            said.contains("is a PNG picture") && said.contains("torch.profiler"),
+            "{said}"
+        );
         assert!(refusal(&[command, "/no/such.jsonl"]).contains("Check the path"));
     }
     let folder = format!("folder:{}", dir.path().display());

@@ -243,7 +243,13 @@ impl Loader {
         for k in 0..60u32 {
             let jitter = f64::from(noise(k) % 100) / 100.0;
             let mut tell = |lane, what, value| {
-                let gauge = Gauge { lane, what, value };
+                let part = None;
+                let gauge = Gauge {
+                    lane,
+                    part,
+                    what,
+                    value,
+                };
                 tape.tell(i64::from(k) * 15_000, EventKind::Gauge(Box::new(gauge)));
             };
             let missing = (20..24).contains(&k);

@@ -1,5 +1,6 @@
 //! Runs of the engine and of the simulator: replaced, saved, asked about, taken on step by step.
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
 use loadscope::command::{Action, Command};
@@ -123,4 +124,36 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Stop.into());
     wait(&mut window, |app| app.state.source == Source::Finished);
+}
+
+#[test]
+fn where_there_is_no_dialog_the_path_is_typed() {
+    use loadscope::typing::{PathFor, TypedPath};
+
+    let mut window = Window::new().open();
+    small_run(&mut window);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("typed.jsonl");
+    let ctx = window.ctx.clone();
+    let typed = TypedPath {
+        what: PathFor::Save,
+        text: String::new(),
+    };
+    let command = Command::TypePath(Some(typed));
+    window.state_mut().run(&ctx, command);
+    window.run();
+    let name = "Save it where?";
+    window
+        .get_by_role_and_label(Role::TextInput, name)
+        .type_text(&path.display().to_string());
+    window.run();
+    window.key_press(Key::Enter);
+    wait(&mut window, |_| path.exists());
+    window.run();
+    assert_eq!(window.state().state.typing, None);
+    assert!(
+        window
+            .query_by_role_and_label(Role::TextInput, name)
+            .is_none()
+    );
 }

@@ -1,4 +1,5 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | probe-matrix | probe-overhead | screenshots`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | diagnosis | readers | probe-matrix |
+//! probe-overhead | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -79,12 +80,19 @@ enum Command {
     ProbeMatrix(probe::Matrix),
     /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet machine
     ProbeOverhead(probe::Overhead),
+    /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
+    Diagnosis {
+        /// Sets of seeds, as in 101..105; without, these
+        seeds: Option<String>,
+    },
     /// Run the engine's tests under AddressSanitizer
     Sanitize {
         /// Names of tests, and arguments for them after `--`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
+    Readers,
     /// Draw the pictures that the picture tests compare with anew
     Screenshots,
 }
@@ -171,9 +179,17 @@ fn run(command: Command) -> anyhow::Result<u8> {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             probe::overhead(&ready, &setup::workspace(), &options)
         }
+        Command::Diagnosis { seeds } => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::diagnosis(&ready, &setup::workspace(), seeds.as_deref())
+        }
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             sanitize::run(&ready, &arguments)
+        }
+        Command::Readers => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            steps::readers(&ready, &setup::workspace())
         }
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::packages;
 use crate::setup::Ready;
+use crate::{packages, python};
 
 /// The loader's threads in thousands of orders. A build of its own: nothing else works with the explorer's threads.
 const EXPLORE: [&str; 7] = [
@@ -75,16 +75,45 @@ pub fn bench(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
 /// Forecasts against outcomes.
 pub fn forecasts(ready: &Ready, workspace: &Path) -> Result<u8> {
     let path = workspace.join("loader/engine/FORECASTS.md");
+    finish(experiment(ready, "forecasts").arg(path))
+}
+
+/// Causes that were put into runs against what the verdict names.
+pub fn diagnosis(ready: &Ready, workspace: &Path, seeds: Option<&str>) -> Result<u8> {
+    let path = workspace.join("loader/engine/DIAGNOSIS.md");
+    finish(experiment(ready, "diagnosis").arg(path).args(seeds))
+}
+
+/// An experiment of the engine, which takes the file that it writes.
+fn experiment(ready: &Ready, name: &str) -> Command {
     let arguments = [
         "run",
         "--release",
         "--package",
         "loadscope-engine",
         "--example",
-        "forecasts",
+        name,
         "--",
     ];
-    finish(cargo(ready, &arguments).arg(path))
+    cargo(ready, &arguments)
+}
+
+/// What is exported, against the programs that read it.
+pub fn readers(ready: &Ready, workspace: &Path) -> Result<u8> {
+    let built = finish(&mut cargo(ready, &["build", "--package", "loadscope"]))?;
+    if built != 0 {
+        return Ok(built);
+    }
+    let program = ready
+        .target
+        .join("debug")
+        .join(format!("loadscope{}", env::consts::EXE_SUFFIX));
+    let mut check = Command::new(python::find()?);
+    check
+        .arg(workspace.join("tests/readers/check.py"))
+        .arg(program);
+    check.arg("--environment").arg(ready.target.join("readers"));
+    finish(&mut check)
 }
 
 /// All tests of the window, told to write what they draw.

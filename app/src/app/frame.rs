@@ -137,6 +137,15 @@ impl App {
         let frame = Frame::NONE
             .fill(palette.panel)
             .inner_margin(Margin::symmetric(12, 4));
+        if state.has_only_gauges() && !state.source.is_live() {
+            Panel::top("what is known")
+                .frame(frame)
+                .show(ui, |ui| welcome::only_gauges(ui, state));
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
+            return commands;
+        }
         if state.run.batches().is_empty() {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
@@ -149,7 +158,12 @@ impl App {
             .max(220.0)
             .min(height - 140.0)
             .max(161.0);
-        Panel::top("machine")
+        // Until somebody drags its edge, it follows the height of the window.
+        let id = match state.splits.machine > 0.0 {
+            true => "machine".to_owned(),
+            false => format!("machine {height:.0}"),
+        };
+        Panel::top(id)
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
             .default_size(or(

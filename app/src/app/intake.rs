@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use loadscope_trace::Run;
+use loadscope_trace::{Origin, Run};
 
 use super::App;
 use crate::prefs::Prefs;
@@ -74,6 +74,23 @@ impl App {
                 self.state.saving = None;
                 self.complain(text);
             }
+            Update::Exporting(share) => {
+                if let Some((_, shown)) = &mut self.state.exporting {
+                    *shown = share;
+                }
+            }
+            Update::Exported(files) => {
+                self.state.exporting = None;
+                let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+                self.state.hint = Some(format!("Exported to {}", names.join(", ")));
+            }
+            Update::NotExported(why) => {
+                self.state.exporting = None;
+                match why {
+                    Some(text) => self.complain(text),
+                    None => self.state.hint = Some("The export was cancelled".to_owned()),
+                }
+            }
             Update::Failed(text) => self.complain(text),
         }
     }
@@ -114,8 +131,10 @@ impl App {
             );
             self.complain(text);
         }
-        // The form shows what made this recording, ready to be run again.
-        self.show_options(run.info.options.clone());
+        // The form shows what made this recording, ready to be run again; what others recorded does not tell it all.
+        if !matches!(run.info.origin, Origin::Import(_)) {
+            self.show_options(run.info.options.clone());
+        }
         self.state.run = run.into();
         self.state.source = Source::Recording { path, cut };
     }

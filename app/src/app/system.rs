@@ -5,6 +5,7 @@ use eframe::egui::{Context, ViewportCommand};
 use super::App;
 use crate::command::{Action, Command};
 use crate::prefs::Motion;
+use crate::session;
 use crate::theme;
 
 impl App {
@@ -37,7 +38,8 @@ impl App {
     pub(super) fn dropped_files(&mut self, ctx: &Context) {
         let dropped = ctx.input(|i| i.raw.dropped_files.clone());
         for path in dropped.into_iter().map(|f| f.path().to_owned()) {
-            let command = if path.is_dir() {
+            let is_pictures = path.is_dir() && session::look(&path).is_err();
+            let command = if is_pictures {
                 Command::UseFolder(path)
             } else {
                 Command::Open(path)

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use loadscope_trace::{Level, Nanos, Run, Summary};
+use loadscope_trace::{Level, Nanos, Origin, Run, Summary};
 
 use crate::format;
 use crate::headline::Headline;
 use crate::session::{read_run, refusal};
+use crate::timeline::chart::Chart;
 
 pub fn run(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let (run, cut) = read_run(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
@@ -26,6 +27,30 @@ pub fn run(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
 pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
     let mut object = serde_json::to_value(Summary::of(run))?;
     if let Some(map) = object.as_object_mut() {
+        if run.tells_only_parts() {
+            for unknown in [
+                "epochs",
+                "batches",
+                "samples",
+                "seconds",
+                "samples_per_second",
+                "waited_seconds",
+                "held",
+                "failed",
+                "discarded",
+            ] {
+                map.insert(unknown.to_owned(), serde_json::Value::Null);
+            }
+        } else if run.info.python_line().is_none() && map.get("samples") == Some(&0.into()) {
+            map.insert("samples".to_owned(), serde_json::Value::Null);
+            map.insert("samples_per_second".to_owned(), serde_json::Value::Null);
+        }
+        let charts = Chart::all(run).into_iter().filter(Chart::is_of_part);
+        let parts = charts.map(|chart| {
+            let (what, of) = chart.id(run);
+            serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
+        });
+        map.insert("parts".to_owned(), parts.collect());
         map.insert("cut".to_owned(), cut.into());
         map.insert("origin".to_owned(), run.info.origin.label().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
@@ -48,45 +73,72 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     let s = Summary::of(run);
     let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
     writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
-    writeln!(out, "{}", run.info.options.python_line())?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "{line}")?;
+    }
     writeln!(out)?;
     let mut row = |name: &str, value: String| writeln!(out, "{name:<16}{value:>16}");
-    row("epochs", format::count(s.epochs))?;
-    row("batches", format::count(s.batches))?;
-    row("samples", format::count(s.samples))?;
-    row("time", seconds(s.seconds))?;
-    row("samples/s", format!("{:.1}", s.samples_per_second))?;
-    row("waited", seconds(s.waited_seconds))?;
-    row("held", format::count(s.held))?;
-    row("failed", format::count(s.failed))?;
-    row("discarded", format::count(s.discarded))?;
+    if run.tells_only_parts() {
+        row("time", run.end().to_string())?;
+    } else {
+        // What the source does not tell is missing, not zero.
+        let counts = s.samples > 0 || s.batches == 0;
+        let of_samples = |text: String| if counts { text } else { "—".to_owned() };
+        row("epochs", format::count(s.epochs))?;
+        row("batches", format::count(s.batches))?;
+        row("samples", of_samples(format::count(s.samples)))?;
+        row("time", seconds(s.seconds))?;
+        row(
+            "samples/s",
+            of_samples(format!("{:.1}", s.samples_per_second)),
+        )?;
+        row("waited", seconds(s.waited_seconds))?;
+        row("held", format::count(s.held))?;
+        row("failed", format::count(s.failed))?;
+        row("discarded", format::count(s.discarded))?;
+    }
     row("events", format::count(s.events))?;
     row("events lost", format::count(s.dropped))?;
     writeln!(out)?;
+    parts(out, run)?;
     if let Some(headline) = Headline::of(run) {
         writeln!(out, "{}", headline.verdict)?;
         if let Some(cause) = headline.cause {
             writeln!(out, "{cause}")?;
         }
     }
-    for (at, m) in run
-        .messages()
-        .iter()
-        .filter(|(_, m)| m.level >= Level::Warning)
-        .take(20)
-    {
-        let level = if m.level == Level::Error {
-            "error"
-        } else {
-            "warning"
-        };
-        writeln!(out, "{level} at {at}: {}", m.text)?;
+    let is_import = matches!(run.info.origin, Origin::Import(_));
+    let said = run.messages().iter();
+    let said = said.filter(|(_, m)| m.level >= Level::Warning || is_import);
+    for (at, m) in said.take(20) {
+        match m.level {
+            Level::Error => writeln!(out, "error at {at}: {}", m.text)?,
+            Level::Warning => writeln!(out, "warning at {at}: {}", m.text)?,
+            Level::Info => writeln!(out, "{}", m.text)?,
+        }
     }
     if cut {
         writeln!(
             out,
             "The file is cut off in the middle; everything before the cut was read"
         )?;
+    }
+    Ok(())
+}
+
+/// What was measured of the parts of a pipeline that is no `DataLoader`, as means over time.
+fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
+    let charts = Chart::all(run);
+    let charts = charts.into_iter().filter(Chart::is_of_part);
+    let mut any = false;
+    for chart in charts {
+        let (name, of) = chart.label(run);
+        let value = chart.mean(run).map_or("—".to_owned(), |v| chart.text(v));
+        writeln!(out, "{:<28}{name:<20}{value:>12}", of.unwrap_or_default())?;
+        any = true;
+    }
+    if any {
+        writeln!(out)?;
     }
     Ok(())
 }

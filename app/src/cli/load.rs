@@ -18,7 +18,7 @@ use crate::session::{Record, Session, Update};
 /// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape)
+    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
     #[arg(long)]
     dataset: Option<String>,
     /// Side of the square to which the pictures of a folder are resized [default: 224]

@@ -14,7 +14,7 @@ use crate::session::{read_run, refusal};
 /// What to say about which recording.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A recording (.jsonl or .jsonl.zst)
+    /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -31,7 +31,7 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let (run, cut) =
         read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let report = Report::of(&run, cut, &[]);
+    let report = Report::with_prospects(&run, cut);
     if args.json {
         say(&report.json().to_string())?;
     } else {

@@ -7,12 +7,12 @@ use std::str::FromStr;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, Prospects};
 use serde_json::{Value, json};
 
 use super::info::say;
 use crate::format;
-use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid, hints};
+use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 use crate::session::{read_run, refusal};
 
 /// More settings than this are hardly meant.
@@ -23,12 +23,12 @@ const MOST_SETTINGS: usize = 10_000;
 pub struct WhatIfArgs {
     /// A recording (.jsonl or .jsonl.zst)
     file: PathBuf,
-    /// Numbers of workers: 4, 0..8 or 1,2,4
-    #[arg(long, value_name = "RANGE", default_value = "0..8")]
-    workers: Range,
-    /// Values of prefetch_factor
-    #[arg(long, value_name = "RANGE", default_value = "1..4")]
-    prefetch: Range,
+    /// Numbers of workers: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many as it takes]
+    #[arg(long, value_name = "RANGE")]
+    workers: Option<Range>,
+    /// Values of prefetch_factor [default: 1..4, and the one that was recorded]
+    #[arg(long, value_name = "RANGE")]
+    prefetch: Option<Range>,
     /// Something else that is to be different in all of them: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores,
     /// cache=0.8 (share of the samples), faster=decode:2 (a named stage), trainer_cpu=0.5 (share of a step); num_workers and
     /// prefetch_factor take the place of the ranges
@@ -70,22 +70,32 @@ impl FromStr for Range {
 
 pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let (run, _) = read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let recorded = Recorded::of(&run)?;
+    let recorded = Recorded::of_part(&run)?;
     let mut base = recorded.setting();
-    let sets = |key: &str| args.set.iter().any(|s| s.trim_start().starts_with(key));
-    let (own_workers, own_prefetch) = (sets("num_workers"), sets("prefetch_factor"));
+    let sets = |key: &str| {
+        let keys = args.set.iter().filter_map(|s| s.split_once('='));
+        keys.map(|(k, _)| k.trim()).any(|k| k == key)
+    };
     for change in &args.set {
         base.set(change)?;
     }
-    let workers = match own_workers {
+    let range = |asked: &Option<Range>| asked.as_ref().map(|r| r.0.clone());
+    let workers = match sets("num_workers") {
         true => vec![base.num_workers],
-        false => args.workers.0.clone(),
+        false => range(&args.workers).unwrap_or_else(|| recorded.usual_workers()),
     };
-    let prefetch = match own_prefetch {
+    let prefetch = match sets("prefetch_factor") {
         true => vec![base.prefetch_factor],
-        false => args.prefetch.0.clone(),
+        false => range(&args.prefetch).unwrap_or_else(|| recorded.usual_prefetch()),
     };
-    let settings = grid(&base, workers, &prefetch);
+    let mut settings = grid(&base, workers, &prefetch);
+    if args.workers.is_none() {
+        // What was not asked for need not be refused: how other workers would share a stream, say.
+        let sound = |s: &Setting| recorded.headspace(s).is_ok();
+        if settings.iter().any(sound) {
+            settings.retain(sound);
+        }
+    }
     if settings.len() > MOST_SETTINGS {
         bail!(
             "these are {} settings; choose smaller ranges",
@@ -95,8 +105,12 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
         bail!("the forecast was given up");
     };
+    let Some(prospects) = recorded.prospects(&|_| true)? else {
+        bail!("the forecast was given up");
+    };
     let answer = Answer {
         recorded: &recorded,
+        prospects: &prospects,
         base: &base,
         outlook: &outlook,
     };
@@ -109,11 +123,18 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
 
 struct Answer<'a> {
     recorded: &'a Recorded,
+    prospects: &'a Prospects,
     base: &'a Setting,
     outlook: &'a Outlook,
 }
 
 impl Answer<'_> {
+    /// What one change to the recorded setting would bring.
+    fn sentence(&self) -> String {
+        let workers = self.recorded.setting().num_workers;
+        self.prospects.sentence(workers, |time| time.to_string())
+    }
+
     fn best(&self) -> &Forecast {
         &self.outlook.configurations[self.outlook.best]
     }
@@ -132,17 +153,14 @@ impl Answer<'_> {
             map.insert("waited_seconds".into(), waited.into());
             map.insert("forecast_seconds".into(), own.time.as_secs_f64().into());
         }
-        let hints: Vec<String> = hints(self.recorded)
-            .into_iter()
-            .map(|(_, text)| text)
-            .collect();
         json!({
             "configurations": self.outlook.configurations.iter().map(object).collect::<Vec<_>>(),
             "recorded": recorded,
             "best": object(self.best()),
             "cheapest": object(self.cheapest()),
             "headspace": { "seconds": self.outlook.headspace.as_secs_f64() },
-            "hints": hints,
+            "changes": self.prospects.changes,
+            "outlook": self.sentence(),
             "assumptions": self.recorded.notes(),
         })
     }
@@ -150,13 +168,7 @@ impl Answer<'_> {
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
         writeln!(out, "{}", self.verdict())?;
-        let hints: Vec<String> = hints(self.recorded)
-            .into_iter()
-            .map(|(_, text)| text)
-            .collect();
-        if let Some(hints) = sentence(&hints.join("; ")) {
-            writeln!(out, "{hints}")?;
-        }
+        writeln!(out, "{}", self.sentence())?;
         let ideal = self.outlook.headspace;
         writeln!(
             out,
@@ -252,19 +264,6 @@ fn words(setting: &Setting) -> String {
     }
 }
 
-/// With a capital letter, unless it begins with a name of Python's; `None` for nothing.
-fn sentence(text: &str) -> Option<String> {
-    let first = text.chars().next()?;
-    let name = text
-        .split(' ')
-        .next()
-        .is_some_and(|word| word.contains('='));
-    Some(match name {
-        true => text.to_owned(),
-        false => first.to_uppercase().chain(text.chars().skip(1)).collect(),
-    })
-}
-
 fn object(f: &Forecast) -> Value {
     let s = &f.setting;
     let seconds = Nanos::as_secs_f64;
@@ -300,16 +299,5 @@ mod tests {
         for wrong in ["", "4..1", "many", "0..99999999", "-1"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn sentences_begin_with_a_capital_unless_it_is_code() {
-        assert_eq!(
-            sentence("a third worker").as_deref(),
-            Some("A third worker")
-        );
-        let code = "in_order=False would end";
-        assert_eq!(sentence(code).as_deref(), Some(code));
-        assert_eq!(sentence(""), None);
     }
 }

@@ -96,7 +96,7 @@ impl Look {
         progress.tell(0.3)?;
         let more = order::findings(run);
         progress.tell(0.6)?;
-        let diagnosis = Diagnosis::from(&survey, &[], more);
+        let diagnosis = Diagnosis::from(&survey, None, more);
         let blame = survey.blame.clone();
         progress.tell(0.8)?;
         let longest = longest_waits(run, &survey);

@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use loadscope_trace::Run;
+use loadscope_trace::{Prospects, Run};
 
 use crate::background::{Progress, Unwanted};
-use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid, hints};
-
-/// Every number of workers up to this is tried, and a few more around the recorded one.
-const WORKERS: usize = 8;
-/// The values of prefetch_factor that are tried.
-const PREFETCH: [usize; 4] = [1, 2, 3, 4];
+use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 
 /// What is expected of many settings.
 #[derive(Clone, Debug)]
@@ -27,8 +22,8 @@ pub struct WhatIf {
     pub prefetch: Vec<usize>,
     /// The forecasts.
     pub outlook: Outlook,
-    /// What the nearest other settings would bring, the best first: `in_order=False would end after 1.17 s`.
-    pub hints: Vec<String>,
+    /// What the nearest other settings would bring, if nothing else were different.
+    pub prospects: Option<Prospects>,
 }
 
 /// What the costs of a run are, once they have been looked for; the sentence says why there are none.
@@ -36,24 +31,26 @@ pub type Costs = Result<Arc<Recorded>, String>;
 
 /// Looks for the costs of a run.
 pub fn costs(run: &Run) -> Costs {
-    Recorded::of(run).map(Arc::new).map_err(|e| e.to_string())
+    Recorded::of_part(run)
+        .map(Arc::new)
+        .map_err(|e| e.to_string())
 }
 
 impl WhatIf {
-    /// Forecasts the table around `base`, or around what was recorded.
+    /// Forecasts the table around `base`, or around what was recorded. `known` is what is known already about the nearest other
+    /// settings.
     ///
     /// # Errors
     /// If it is not wanted any more. The inner error is a sentence that says why there is no forecast.
     pub fn explore(
         recorded: &Arc<Recorded>,
         base: Option<Setting>,
+        known: Option<Prospects>,
         progress: &Progress,
     ) -> Result<Result<Self, String>, Unwanted> {
         let own = recorded.setting();
         let base = base.unwrap_or_else(|| own.clone());
-        let mut workers: Vec<usize> = (0..=WORKERS).collect();
-        let around = own.num_workers.saturating_sub(1)..=own.num_workers + 1;
-        workers.extend(around.filter(|n| *n > WORKERS));
+        let mut workers = recorded.usual_workers();
         // How another number of workers would share a stream nobody knows.
         let only_own = Setting {
             num_workers: own.num_workers + 1,
@@ -62,10 +59,7 @@ impl WhatIf {
         if recorded.headspace(&only_own).is_err() {
             workers = vec![own.num_workers];
         }
-        let mut prefetch = PREFETCH.to_vec();
-        prefetch.push(own.prefetch_factor);
-        prefetch.sort_unstable();
-        prefetch.dedup();
+        let prefetch = recorded.usual_prefetch();
         let settings = grid(&base, workers.iter().copied(), &prefetch);
         let tell = |share: f64| progress.tell(share).is_ok();
         let outlook = match explore(recorded, &settings, &tell) {
@@ -73,9 +67,13 @@ impl WhatIf {
             Ok(None) => return Err(Unwanted),
             Err(refusal) => return Ok(Err(refusal.to_string())),
         };
-        let hints = match base == own {
-            true => hints(recorded).into_iter().map(|(_, text)| text).collect(),
-            false => Vec::new(),
+        // They are about the recorded setting, whatever the table is about.
+        let prospects = match known {
+            Some(known) => Some(known),
+            None => match recorded.prospects(&tell) {
+                Ok(prospects) => prospects,
+                Err(refusal) => return Ok(Err(refusal.to_string())),
+            },
         };
         Ok(Ok(Self {
             recorded: Arc::clone(recorded),
@@ -84,7 +82,7 @@ impl WhatIf {
             workers,
             prefetch,
             outlook,
-            hints,
+            prospects,
         }))
     }
 
@@ -116,17 +114,11 @@ impl WhatIf {
         }
     }
 
-    /// The hints as one sentence.
+    /// What one change would bring, in one sentence.
     pub fn sentence(&self) -> Option<String> {
-        /// A sentence does not hold more.
-        const MOST: usize = 2;
-        let first: Vec<&str> = self.hints.iter().take(MOST).map(String::as_str).collect();
-        let text = first.join("; ");
-        match text.strip_prefix("a ") {
-            // A name of PyTorch's keeps its letters.
-            Some(rest) => Some(format!("A {rest}")),
-            None => (!text.is_empty()).then_some(text),
-        }
+        let took = self.recorded.time();
+        let prospects = self.prospects.as_ref()?;
+        Some(prospects.sentence(self.own.num_workers, |time| time.beside(took)))
     }
 }
 
@@ -139,7 +131,7 @@ mod tests {
 
     fn explored(options: &RunOptions) -> WhatIf {
         let recorded = costs(&simulated(options)).expect("it has batches");
-        WhatIf::explore(&recorded, None, &Progress::default())
+        WhatIf::explore(&recorded, None, None, &Progress::default())
             .expect("it is wanted")
             .expect("it can be forecast")
     }

@@ -1,7 +1,7 @@
 //! Index queues and workers: what each holds, how far it has come, how long it has taken.
 
 use eframe::egui::{Align2, Color32, Rect, ScrollArea, Ui, UiBuilder, Vec2, pos2, vec2};
-use loadscope_trace::{HeldBatch, Lane, WorkerId};
+use loadscope_trace::{HeldBatch, Lane, Stage, WorkerId};
 
 use super::grid::{Cell, Crew, Detail};
 use super::layout::{PAD, Placed};
@@ -174,6 +174,10 @@ impl Pen<'_> {
             return (word, Some(colour), String::new());
         }
         let elapsed = self.scene.now - batch.since;
+        // A trace of another tool may tell only when a batch was asked for.
+        if batch.stage == Stage::Queued && !self.scene.run.measures(Stage::Queued) {
+            return ("Asked for", None, elapsed.to_string());
+        }
         (batch.stage.label(), None, elapsed.to_string())
     }
 
@@ -185,6 +189,9 @@ impl Pen<'_> {
         let head = inset(row(rect, top, 16.0), PAD, PAD);
         // The caption says already that it is the main thread.
         let (name, font) = match lane {
+            Lane::Main if !self.scene.run.measures(Stage::Fetching) => {
+                ("Who fetches was not measured".to_owned(), small)
+            }
             Lane::Main => ("num_workers=0".to_owned(), mono(size::SMALL)),
             _ => (lane.to_string(), small),
         };

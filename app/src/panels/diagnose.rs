@@ -48,7 +48,8 @@ impl DiagnoseView {
         Panel::top("diagnose verdict")
             .frame(panel(12, 8))
             .show(ui, |ui| {
-                verdict::show(ui, look, self.asker.what_if(), &mut commands);
+                let is_coming = self.asker.refusal().is_none();
+                verdict::show(ui, look, self.asker.what_if(), is_coming, &mut commands);
             });
         let ground = Frame::NONE
             .fill(palette.canvas)

@@ -1,9 +1,10 @@
 //! The menus. Every action is in one of them; a test sees to it.
 
-use eframe::egui::{Button, Role, Ui, WidgetInfo};
+use eframe::egui::{Button, RichText, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
 use crate::state::State;
+use crate::theme::Palette;
 use crate::update::obstacle;
 
 /// The title of a menu and its entries; `None` is a line between groups.
@@ -16,8 +17,8 @@ const MENUS: &[Menu] = {
     const fn s(action: Action) -> Option<Action> { Some(action) }
     &[
         ("File", &[
-            s(A::RunDemo), s(A::Open), s(A::ChooseFolder), s(A::WatchProgram), None,
-            s(A::Save), s(A::Compare), s(A::SavePicture), s(A::Close), None,
+            s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
+            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
             s(A::ToggleAsking), None,
@@ -26,7 +27,7 @@ const MENUS: &[Menu] = {
         ("Loader", &[
             s(A::Run), s(A::Simulate), s(A::Stop), None,
             s(A::PauseResume), s(A::StepForward), s(A::StepBack), None,
-            s(A::Slower), s(A::Faster), s(A::FollowLive),
+            s(A::Slower), s(A::Faster), s(A::GoToStart), s(A::FollowLive),
         ]),
         ("Go", &[
             s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
@@ -70,19 +71,15 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
     let info = action.info();
-    let mut button = Button::new(info.name);
+    let on = is_on(state, action);
+    let mut button = match on {
+        // What is on says so, not by its ground alone.
+        true => Button::new((info.name, RichText::new("on").color(Palette::of(ui).weak))),
+        false => Button::new(info.name),
+    };
     if info.shortcut.is_some() {
         button = button.shortcut_text(info.keys(ui.ctx()));
     }
-    let on = match action {
-        Action::ToggleAsking => state.asks,
-        Action::ToggleMotion => state.still,
-        Action::ToggleOptions => state.options_open,
-        Action::ToggleInspector => state.inspector_open,
-        Action::ToggleVariables => state.variables_open,
-        Action::ShowMessages => state.messages_open,
-        _ => false,
-    };
     let why_not = obstacle(state, action);
     let response = ui.add_enabled(why_not.is_none(), button.selected(on));
     // The name without the key, which is told apart.
@@ -93,6 +90,19 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
     } else if response.clicked() {
         commands.push(action.into());
         ui.close();
+    }
+}
+
+/// True for what is switched on.
+fn is_on(state: &State, action: Action) -> bool {
+    match action {
+        Action::ToggleAsking => state.asks,
+        Action::ToggleMotion => state.still,
+        Action::ToggleOptions => state.options_open,
+        Action::ToggleInspector => state.inspector_open,
+        Action::ToggleVariables => state.variables_open,
+        Action::ShowMessages => state.messages_open,
+        _ => false,
     }
 }
 

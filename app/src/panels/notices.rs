@@ -6,7 +6,7 @@ use eframe::egui::{
 
 use crate::command::Command;
 use crate::format;
-use crate::panels::question;
+use crate::panels::{question, typing};
 use crate::state::{Notice, State};
 use crate::theme::{Palette, size, space, words};
 
@@ -20,7 +20,7 @@ pub const STATUS: f32 = 26.0;
 /// Shows the latest sentences, and the question if there is one.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    if state.notices.is_empty() && state.question.is_none() {
+    if state.notices.is_empty() && state.question.is_none() && state.typing.is_none() {
         return commands;
     }
     let width = WIDTH.min(ui.content_rect().width() - 2.0 * space::GROUP);
@@ -37,6 +37,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             }
             for (at, notice) in state.notices.iter().enumerate().skip(hidden) {
                 commands.extend(card(ui, at, notice));
+            }
+            if let Some(typed) = &state.typing {
+                commands.extend(typing::show(ui, typed));
             }
             if let Some(question) = &state.question {
                 commands.extend(question::show(ui, question));

@@ -1,11 +1,14 @@
 //! The question whether to save a run, in place.
 
-use eframe::egui::{Id, Layout, RichText, Ui};
+use eframe::egui::{Id, RichText, Ui};
 
 use super::notices::ground;
 use crate::command::Command;
 use crate::question::{Answer, Question};
 use crate::theme::{Palette, heading, size};
+
+/// Width of the answers, points.
+const ANSWERS: f32 = 204.0;
 
 /// Shows the question. *Save…* has the keyboard at first.
 pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
@@ -22,7 +25,9 @@ pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
                 format!("Save it {}?", question.what())
             };
             ui.label(RichText::new(text).color(palette.text));
-            ui.with_layout(Layout::right_to_left(eframe::egui::Align::Center), |ui| {
+            // From left to right, so that Tab goes from one answer to the next.
+            ui.add_space((ui.available_width() - ANSWERS).max(0.0));
+            ui.horizontal(|ui| {
                 let mut answer = |ui: &mut Ui, name: &str, tip: &str, answer| {
                     let response = ui.button(name);
                     if response.clone().on_hover_text(tip).clicked() {
@@ -30,14 +35,14 @@ pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
                     }
                     response
                 };
+                let save = answer(ui, "Save…", "Writes the run to a file first", Answer::Save);
+                answer(ui, "Discard", "Goes on without this run", Answer::Discard);
                 answer(
                     ui,
                     "Cancel",
                     "Leaves everything as it is  Esc",
                     Answer::Cancel,
                 );
-                answer(ui, "Discard", "Goes on without this run", Answer::Discard);
-                let save = answer(ui, "Save…", "Writes the run to a file first", Answer::Save);
                 take_keyboard(ui, save.id, || save.request_focus());
             });
         });

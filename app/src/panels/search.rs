@@ -1,5 +1,7 @@
 //! The field to search in, and what was found.
 
+use eframe::egui::text::{CCursor, CCursorRange};
+use eframe::egui::text_edit::TextEditState;
 use eframe::egui::{
     Align, Align2, Area, Id, Key, Layout, Modifiers, Order, RichText, Role, Sense, TextEdit, Ui,
     WidgetInfo, pos2, vec2,
@@ -88,6 +90,12 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         if ui.data(|d| d.get_temp(seen)) != Some(search.asked) {
             ui.data_mut(|d| d.insert_temp(seen, search.asked));
             response.request_focus();
+            // What is typed takes the place of what was looked for before.
+            if let Some(mut kept) = TextEditState::load(ui.ctx(), id) {
+                let all = CCursorRange::two(CCursor::new(0), CCursor::new(text.chars().count()));
+                kept.cursor.set_char_range(Some(all));
+                kept.store(ui.ctx(), id);
+            }
         }
         if text != search.text() {
             commands.push(Command::Search(text));

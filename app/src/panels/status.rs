@@ -37,6 +37,12 @@ fn left(ui: &mut Ui, state: &State) {
         ui.separator();
         ui.label(small(format!("Saving to {}…", path.display()), weak));
     }
+    if let Some((path, share)) = &state.exporting {
+        ui.separator();
+        let share = format::percent(f64::from(*share));
+        let text = format!("Exporting to {}, {share}", path.display());
+        ui.label(small(text, weak));
+    }
     if !state.has_run() {
         return;
     }

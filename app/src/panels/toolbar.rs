@@ -79,7 +79,7 @@ fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
 /// From this width on the verdict and its cause stand side by side, px.
 const ONE_LINE: f32 = 1120.0;
 /// From this width on the cause takes one line, px; below it two.
-const CAUSE_ON_ONE_LINE: f32 = 720.0;
+const CAUSE_ON_ONE_LINE: f32 = 960.0;
 
 /// Lines for the verdict and for its cause below it, by width alone: the machine below must not move when the words change.
 fn lines(width: f32) -> (usize, f32) {

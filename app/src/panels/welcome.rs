@@ -4,6 +4,8 @@ use std::path::Path;
 
 use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
+use loadscope_trace::Level;
+
 use crate::command::{Action, Command};
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, mono, size, space, words};
@@ -70,7 +72,7 @@ fn choices(ui: &mut Ui) -> Option<Command> {
     choice(
         ui,
         Action::Open,
-        "A .jsonl or .jsonl.zst file; or drop it on this window",
+        "A .jsonl or .jsonl.zst file, or a trace of torch.profiler; or drop it on this window",
     );
     choice(
         ui,
@@ -173,4 +175,21 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
     };
     let text = RichText::new(text).color(Palette::of(ui).weak);
     ui.centered_and_justified(|ui| ui.label(text));
+}
+
+/// Stands above the timeline of a run that tells no batches: what it tells instead, and what that comes to.
+pub fn only_gauges(ui: &mut Ui, state: &State) {
+    let palette = Palette::of(ui);
+    ui.add_space(space::GAP / 2.0);
+    let notes = state.run.messages().iter().map(|(_, m)| m);
+    let mut notes = notes.filter(|m| m.level == Level::Info && !m.text.starts_with("SPDL noted"));
+    let (first, rest) = (notes.next(), notes);
+    if let Some(first) = first {
+        let text = RichText::new(&first.text).font(heading(size::BODY));
+        ui.label(text.color(palette.strong));
+    }
+    for note in rest.take(4) {
+        ui.label(RichText::new(&note.text).color(palette.weak));
+    }
+    ui.add_space(space::GAP / 2.0);
 }

@@ -7,14 +7,24 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Report;
+use super::facts::rate;
+use super::text::signed;
 use crate::format::percent;
 use crate::session::Generator;
+
+mod distribution;
+mod strip;
+
+pub use distribution::Quantile;
+use distribution::quantiles;
+use strip::strip;
 
 /// So often both runs are drawn anew.
 const DRAWS: usize = 1_000;
 /// The interval holds the truth with this probability.
 const CONFIDENCE: f64 = 0.95;
-/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next; at most so many.
+/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next: at least one of each
+/// worker. At most so many.
 const MOST_PIECES: usize = 2_000;
 /// Fewer pieces say nothing of chance.
 const FEW_PIECES: usize = 5;
@@ -31,6 +41,8 @@ pub struct Comparison<'a> {
     pub epochs: usize,
     /// What was measured in both.
     pub measures: Vec<Measure>,
+    /// How the times of single batches are spread.
+    pub distributions: Vec<Quantile>,
 }
 
 /// A number of both runs.
@@ -108,10 +120,19 @@ impl<'a> Comparison<'a> {
     /// Holds two runs against each other, epoch by epoch.
     pub fn of(a: (&'a Run, bool), b: (&'a Run, bool)) -> Self {
         let epochs = a.0.epochs().len().min(b.0.epochs().len());
-        let measures = measures(&epochs_of(a.0, epochs), &epochs_of(b.0, epochs));
+        let (of_a, of_b) = (epochs_of(a.0, epochs), epochs_of(b.0, epochs));
+        let times = |of: &[Vec<Vec<Drawn>>], time: fn(&Drawn) -> f64| -> Vec<Vec<f64>> {
+            let pieces = of.iter().flatten();
+            pieces.map(|p| p.iter().map(time).collect()).collect()
+        };
+        let quantiles_of = |id, time| quantiles(id, &times(&of_a, time), &times(&of_b, time));
+        let mut distributions = quantiles_of("wait_seconds", |d| d.waited * 1e-9);
+        distributions.extend(quantiles_of("work_seconds", |d| d.work * 1e-9));
+        let measures = measures(&summed(&of_a), &summed(&of_b));
         Self {
-            a: Report::of(a.0, a.1, &[]),
-            b: Report::of(b.0, b.1, &[]),
+            distributions,
+            a: Report::of(a.0, a.1),
+            b: Report::of(b.0, b.1),
             epochs,
             measures,
         }
@@ -167,6 +188,7 @@ impl<'a> Comparison<'a> {
             "epochs": self.epochs,
             "confidence": CONFIDENCE,
             "measures": self.measures,
+            "distributions": self.distributions,
             "run_seconds": [self.a.survey.total().as_secs_f64(), self.b.survey.total().as_secs_f64()],
             "waited_seconds":
                 [self.a.survey.blame.waited.as_secs_f64(), self.b.survey.blame.waited.as_secs_f64()],
@@ -195,14 +217,34 @@ impl<'a> Comparison<'a> {
             let (name, a, b) = shown(m);
             writeln!(out, "{name:<24}{a:>12}{b:>12}  {}", change(m))?;
         }
+        for q in &self.distributions {
+            let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+            let share = (q.quantile * 100.0).round();
+            writeln!(
+                out,
+                "{:<24}{:>12}{:>12}  {}",
+                format!("{}, {share}\u{2009}%", q.name()),
+                time(q.a),
+                time(q.b),
+                q.change()
+            )?;
+        }
         let (a, b) = (&self.a.survey, &self.b.survey);
+        let longest = a.total().max(b.total());
+        writeln!(
+            out,
+            "\nShare of the time waited, from left to right on one scale"
+        )?;
+        for (name, survey) in [("A", a), ("B", b)] {
+            writeln!(out, "{name}  {}", strip(survey, longest))?;
+        }
         writeln!(out, "\nWhat the trainer waited for")?;
         for cause in Cause::ALL {
             let (x, y) = (a.blame.of(cause), b.blame.of(cause));
             if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
                 continue;
             }
-            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.to_string());
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
             writeln!(out, "{:<24}{:>12}{:>12}", cause.label(), say(x), say(y))?;
         }
         let (gone, new) = self.findings();
@@ -224,10 +266,6 @@ impl<'a> Comparison<'a> {
 
 /// `+12 % (+9.1 % to +15 %)`
 pub fn change(m: &Measure) -> String {
-    let signed = |share: f64| match share {
-        s if s < 0.0 => format!("−{}", percent(-s)),
-        s => format!("+{}", percent(s)),
-    };
     match (m.change, m.low, m.high) {
         (Some(change), Some(low), Some(high)) => {
             format!("{} ({} to {})", signed(change), signed(low), signed(high))
@@ -241,7 +279,7 @@ pub fn change(m: &Measure) -> String {
 pub fn shown(m: &Measure) -> (&'static str, String, String) {
     let time = |s: f64| Nanos::from_secs_f64(s).to_string();
     match m.id {
-        "samples_per_second" => ("samples/s", format!("{:.1}", m.a), format!("{:.1}", m.b)),
+        "samples_per_second" => ("samples/s", rate(m.a), rate(m.b)),
         "wait_share" => ("share waited", percent(m.a), percent(m.b)),
         "wait_seconds_per_batch" => ("waited a batch", time(m.a), time(m.b)),
         _ => ("work a batch", time(m.a), time(m.b)),
@@ -249,15 +287,28 @@ pub fn shown(m: &Measure) -> (&'static str, String, String) {
 }
 
 /// The batches of the first epochs in the order in which they were handed out, epoch by epoch, in pieces.
-fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Drawn>> {
+fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Vec<Drawn>>> {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
-    let at_least = run.info.options.window().max(1);
+    let at_least = run.info.options.num_workers.max(1);
     let piece = all.div_ceil(MOST_PIECES).max(at_least);
     let epochs = run.epochs().iter().take(epochs);
     epochs.map(|epoch| pieces(run, epoch, piece)).collect()
 }
 
-fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Drawn> {
+/// What each piece brought.
+fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
+    let sum = |piece: &Vec<Drawn>| {
+        let mut sum = Drawn::default();
+        piece.iter().for_each(|d| sum.add(d));
+        sum
+    };
+    let epochs = epochs.iter();
+    epochs
+        .map(|pieces| pieces.iter().map(sum).collect())
+        .collect()
+}
+
+fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Drawn>> {
     let handed_out = |row: &u32| {
         let row = *row as usize;
         let at = run.entered(row, loadscope_trace::Stage::Training)?;
@@ -285,12 +336,7 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Drawn>
             }
         })
         .collect();
-    let sum = |piece: &[Drawn]| {
-        let mut sum = Drawn::default();
-        piece.iter().for_each(|d| sum.add(d));
-        sum
-    };
-    batches.chunks(piece).map(sum).collect()
+    batches.chunks(piece).map(<[Drawn]>::to_vec).collect()
 }
 
 fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {

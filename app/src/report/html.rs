@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
-use eframe::egui::Color32;
-use loadscope_trace::{Activity, Cause, Lane, Nanos, Severity, count};
+use loadscope_trace::{Activity, Lane, Nanos, count};
 
 use super::Report;
 use crate::format::percent;
-use crate::theme::Palette;
+
+mod style;
+
+use style::{capital, class, dot, escaped, severity_class, style};
 
 /// The width that pictures are drawn for, px; they grow and shrink with the page.
 const WIDTH: f64 = 960.0;
@@ -48,6 +50,7 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     blame(out, report)?;
     strip(out, report)?;
     findings(out, report)?;
+    outlook(out, report)?;
     samples(out, report)?;
     facts(out, report)?;
     out.push_str("</main></body></html>\n");
@@ -65,32 +68,34 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         "<h2>What the trainer waited for</h2><svg viewBox=\"0 0 {WIDTH} {BAR}\" role=\"img\" \
          aria-label=\"Shares of the waited time\">"
     )?;
+    let (causes, rest) = super::facts::causes(report);
+    let mut parts: Vec<(&str, &str, &str, Nanos)> = (causes.into_iter())
+        .map(|(c, time)| (class(c), c.label(), c.explanation(), time))
+        .collect();
+    if rest.0 > 0 {
+        parts.push(("weakest", "Everything else", "Less than 0.5 % each", rest));
+    }
     let mut x = 0.0;
-    for (cause, time) in blame.iter() {
-        let width = share(time) * WIDTH;
+    for (class, label, _, time) in &parts {
+        let width = share(*time) * WIDTH;
         write!(
             out,
-            "<rect class=\"{}\" x=\"{x:.2}\" width=\"{width:.2}\" height=\"{BAR}\"><title>{}: {}</title></rect>",
-            class(cause),
-            cause.label(),
-            percent(share(time))
+            "<rect class=\"{class}\" x=\"{x:.2}\" width=\"{width:.2}\" height=\"{BAR}\"><title>{label}: {}</title></rect>",
+            percent(share(*time))
         )?;
         x += width;
     }
-    out.push_str("</svg><table><tr><th>Cause</th><th class=\"n\">Time</th><th class=\"n\">Share</th><th></th></tr>");
-    for (cause, time) in blame.iter() {
+    out.push_str("</svg><div class=\"wide\"><table><tr><th>Cause</th><th class=\"n\">Time</th><th class=\"n\">Share</th><th></th></tr>");
+    for (class, label, explanation, time) in &parts {
         write!(
             out,
-            "<tr><td><svg class=\"dot\" viewBox=\"0 0 10 10\"><rect class=\"{}\" width=\"10\" height=\"10\" rx=\"2\"/></svg>{}\
-             </td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"weak\">{}</td></tr>",
-            class(cause),
-            cause.label(),
-            report.survey.say(time),
-            percent(share(time)),
-            cause.explanation()
+            "<tr><td>{}{label}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"weak\">{explanation}</td></tr>",
+            dot(class),
+            report.survey.say(*time),
+            percent(share(*time)),
         )?;
     }
-    out.push_str("</table>");
+    out.push_str("</table></div>");
     if !blame.not_measured.is_empty() {
         let names: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
         write!(
@@ -139,12 +144,64 @@ fn strip(out: &mut String, report: &Report) -> std::fmt::Result {
     write!(
         out,
         "<text y=\"{0}\">0</text><text x=\"{WIDTH}\" y=\"{0}\" text-anchor=\"end\">{1}</text></svg>\
-         <p class=\"weak\"><svg class=\"dot\" viewBox=\"0 0 10 10\"><rect class=\"step\" width=\"10\" height=\"10\" \
-         rx=\"2\"/></svg>Training <svg class=\"dot\" viewBox=\"0 0 10 10\"><rect class=\"stall\" width=\"10\" height=\"10\" \
-         rx=\"2\"/></svg>Waiting</p>",
+         <p class=\"weak\">{2}Training &emsp;{3}Waiting</p>",
         STRIP + 14.0,
-        survey.say(survey.total())
+        survey.say(survey.total()),
+        dot("step"),
+        dot("stall")
     )
+}
+
+/// What other settings would bring: a bar each, as long as it would take, and the waiting in it.
+fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
+    const TITLE: &str = "<h2>What other settings would bring</h2>";
+    // The verdict may have said so already.
+    let is_told = report.diagnosis.verdict.outlook.is_some();
+    if let Some(reason) = super::outlook::reason(report) {
+        if is_told {
+            return Ok(());
+        }
+        return write!(out, "{TITLE}<p>{}</p>", escaped(&reason));
+    }
+    let rows = super::outlook::rows(report);
+    let Some(longest) = rows.iter().map(|r| r.took.0).max() else {
+        return Ok(());
+    };
+    write!(
+        out,
+        "{TITLE}<div class=\"wide\"><table><tr><th>Setting</th><th class=\"n\">Time</th><th class=\"n\">Change</th>\
+         <th class=\"n\">Waited</th><th class=\"bar\"></th></tr>"
+    )?;
+    for row in &rows {
+        let share = |time: Nanos| time.0 as f64 / longest.max(1) as f64 * 100.0;
+        let trains = share(row.took - row.waited).max(0.0);
+        write!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"bar\">\
+             <svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Time, and the waiting in it\">\
+             <rect class=\"step\" width=\"{trains:.2}\" height=\"10\"/><rect class=\"stall\" x=\"{trains:.2}\" \
+             width=\"{:.2}\" height=\"10\"/></svg></td></tr>",
+            escaped(&row.name),
+            report.survey.say(row.took),
+            row.change.map(super::text::signed).unwrap_or_default(),
+            match row.waited.0 {
+                0 => "0".to_owned(),
+                _ => report.survey.say(row.waited),
+            },
+            share(row.waited)
+        )?;
+    }
+    out.push_str("</table></div>");
+    if let Some(Ok(prospects)) = &report.prospects {
+        for assumption in &prospects.assumptions {
+            write!(
+                out,
+                "<p class=\"weak\">{}</p>",
+                escaped(&capital(assumption))
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
@@ -155,8 +212,7 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     for finding in &report.diagnosis.findings {
         write!(
             out,
-            "<li><b class=\"{}\">{}</b> {}<br><span class=\"weak\">{}</span></li>",
-            severity_class(finding.severity),
+            "<li><b>{}</b> {}<br><span class=\"weak\">{}</span></li>",
             finding.severity.label(),
             escaped(&finding.text),
             escaped(&finding.remedy)
@@ -172,7 +228,7 @@ fn samples(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     out.push_str(
-        "<h2>Samples that were waited for longest</h2><table><tr><th>Sample</th><th>Batch</th><th class=\"n\">Waited</th>\
+        "<h2>Samples that were waited for longest</h2><div class=\"wide\"><table><tr><th>Sample</th><th>Batch</th><th class=\"n\">Waited</th>\
          <th class=\"n\">Took</th></tr>",
     );
     let run = report.survey.run;
@@ -186,7 +242,7 @@ fn samples(out: &mut String, report: &Report) -> std::fmt::Result {
             report.survey.say(sample.wall)
         )?;
     }
-    out.push_str("</table>");
+    out.push_str("</table></div>");
     Ok(())
 }
 
@@ -195,13 +251,14 @@ fn facts(out: &mut String, report: &Report) -> std::fmt::Result {
     let s = &report.summary;
     write!(
         out,
-        "<h2>The run</h2><p>{} · {}</p><pre>{}</pre><p>{} batches, {} samples, {:.1} samples/s</p>",
+        "<h2>The run</h2><p>{} · {}</p>{}<p>{}</p>",
         escaped(&info.dataset),
         escaped(&info.origin.label()),
-        escaped(&info.options.python_line()),
-        count(s.batches),
-        count(s.samples),
-        s.samples_per_second
+        info.python_line().map_or(String::new(), |line| format!(
+            "<pre>{}</pre>",
+            escaped(&line)
+        )),
+        super::facts::facts(s)
     )?;
     if s.dropped > 0 {
         write!(
@@ -216,100 +273,6 @@ fn facts(out: &mut String, report: &Report) -> std::fmt::Result {
         );
     }
     Ok(())
-}
-
-fn class(cause: Cause) -> &'static str {
-    match cause.activity() {
-        Some(Activity::Fetching) => "fetch",
-        Some(Activity::Collating) => "collate",
-        Some(Activity::Pinning) => "pin",
-        Some(Activity::Held) => "held",
-        Some(_) => "wait",
-        None => "weakest",
-    }
-}
-
-fn severity_class(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Critical => "critical",
-    }
-}
-
-/// The colours of the window as variables, and what the page is made of.
-fn style() -> String {
-    let variables = |p: &Palette| {
-        let colours = [
-            ("panel", p.panel),
-            ("canvas", p.canvas),
-            ("line", p.line),
-            ("text", p.text),
-            ("weak", p.weak),
-            ("strong", p.strong),
-            ("wait", p.wait),
-            ("fetch", p.fetch),
-            ("collate", p.collate),
-            ("pin", p.pin),
-            ("held", p.held),
-            ("step", p.step),
-            ("stall", p.stall),
-        ];
-        let hex = |c: Color32| format!("#{:02x}{:02x}{:02x}", c.r(), c.g(), c.b());
-        let text = colours.map(|(name, colour)| format!("--{name}:{};", hex(colour)));
-        text.concat()
-    };
-    let (light, dark) = (variables(&Palette::LIGHT), variables(&Palette::DARK));
-    format!(
-        ":root{{color-scheme:light dark;{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
-         body{{margin:0;background:var(--canvas);color:var(--text);font:14px/1.5 system-ui,sans-serif}}\
-         main{{max-width:{WIDTH}px;margin:0 auto;padding:24px 16px 48px}}\
-         h1{{font-size:20px;color:var(--strong);margin:0 0 8px;padding-left:12px;border-left:4px solid var(--step)}}\
-         h1.warning,h1.critical{{border-color:var(--stall)}}\
-         h2{{font-size:14px;color:var(--strong);margin:32px 0 8px}}.lead{{margin:0 0 4px;padding-left:16px}}\
-         svg{{width:100%;display:block}}svg.dot{{display:inline-block;width:10px;height:10px;margin-right:8px}}\
-         svg text{{font-size:11px;fill:var(--weak);font-family:ui-monospace,monospace}}\
-         table{{border-collapse:collapse;margin-top:12px;width:100%}}\
-         th{{text-align:left;font-weight:600;color:var(--weak)}}\
-         td,th{{padding:4px 16px 4px 0;border-bottom:1px solid var(--line)}}\
-         .n{{text-align:right}}td.n,.m,pre{{font-family:ui-monospace,monospace;font-size:13px;white-space:nowrap}}\
-         pre{{background:var(--panel);padding:12px;overflow-x:auto;border-radius:4px}}\
-         li{{margin-bottom:12px}}.weak{{color:var(--weak)}}b{{color:var(--strong)}}\
-         .critical:not(h1){{color:var(--stall)}}.ground{{fill:var(--panel)}}.weakest{{fill:var(--line)}}\
-         .wait{{fill:var(--wait)}}.fetch{{fill:var(--fetch)}}.collate{{fill:var(--collate)}}.pin{{fill:var(--pin)}}\
-         .held{{fill:var(--held)}}.step{{fill:var(--step)}}.stall{{fill:var(--stall)}}"
-    )
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A name of PyTorch's at the beginning keeps its letters.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first)
-            if !text
-                .split(' ')
-                .next()
-                .is_some_and(|word| word.contains(['_', '='])) =>
-        {
-            first.to_uppercase().chain(chars).collect()
-        }
-        _ => text.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -329,7 +292,7 @@ mod tests {
             ..RunOptions::default()
         });
         run.info.dataset = "<script>alert('1')</script>".to_owned();
-        let page = html(&Report::of(&run, false, &[]));
+        let page = html(&Report::of(&run, false));
         assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
         assert!(
             !page.contains("<script") && !page.contains("http"),
@@ -350,12 +313,5 @@ mod tests {
         let widths = bar.split(" width=\"").skip(1);
         let widths = widths.filter_map(|w| w.split('"').next()?.parse::<f64>().ok());
         assert!((widths.sum::<f64>() - WIDTH).abs() < 0.1, "{bar}");
-    }
-
-    #[test]
-    fn names_keep_their_letters() {
-        assert_eq!(capital("a third worker"), "A third worker");
-        assert_eq!(capital("in_order=False would"), "in_order=False would");
-        assert_eq!(capital("0.96 s of it"), "0.96 s of it");
     }
 }

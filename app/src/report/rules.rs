@@ -142,10 +142,17 @@ impl Rule {
     fn value(&self, report: &Report) -> Option<f64> {
         let survey = &report.survey;
         let time = match self.what {
+            What::Wait if survey.run.tells_only_parts() => None,
             What::Wait => Some(survey.blame.waited),
             What::Run => Some(survey.total()),
             What::Ready => survey.blame.ready_batches,
             What::Blame(cause) => survey.blame.of(cause),
+            // Batches without samples: the source does not tell how many there were.
+            What::Throughput
+                if report.summary.samples == 0 && survey.run.info.python_line().is_none() =>
+            {
+                None
+            }
             What::Throughput => return Some(report.summary.samples_per_second),
             What::Dropped => return Some(report.summary.dropped as f64),
             What::Errors => return Some(report.summary.errors as f64),

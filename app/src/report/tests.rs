@@ -17,7 +17,7 @@ fn proof() -> RunOptions {
 #[test]
 fn the_json_is_as_promised() {
     let run = simulated(&proof());
-    let json = Report::of(&run, false, &[]).json();
+    let json = Report::of(&run, false).json();
     assert_eq!(json["verdict"]["id"], "head_of_line");
     assert_eq!(json["verdict"]["severity"], "critical");
     assert_eq!(json["run_seconds"], 1.59);
@@ -35,7 +35,7 @@ fn the_json_is_as_promised() {
 #[test]
 fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
     let run = simulated(&proof());
-    let text = text(&Report::of(&run, true, &[])).replace('\u{2009}', " ");
+    let text = text(&Report::of(&run, true)).replace('\u{2009}', " ");
     let first = text.lines().next().unwrap_or_default();
     assert!(
         first.starts_with("The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
@@ -52,7 +52,7 @@ fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
 #[test]
 fn rules_are_broken_or_not() {
     let run = simulated(&proof());
-    let report = Report::of(&run, false, &[]);
+    let report = Report::of(&run, false);
     let broken = |text: &str| {
         let rule: Rule = text.parse().expect(text);
         rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
@@ -94,7 +94,7 @@ fn the_same_permutation_twice_is_among_the_findings() {
         step_ms: 5.0,
         ..RunOptions::default()
     });
-    let report = Report::of(&run, false, &[]);
+    let report = Report::of(&run, false);
     let ids: Vec<&str> = report.diagnosis.findings.iter().map(|f| f.id).collect();
     assert!(ids.contains(&"same_permutation"), "{ids:?}");
     assert_eq!(report.diagnosis.verdict.id, "same_permutation");

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Nanos, Severity, count};
+use loadscope_trace::{Nanos, Severity};
 
 use super::Report;
-use crate::format::percent;
+use super::facts::{causes, facts, ready};
+use crate::format::{percent, plural};
 
 /// A bar of the share 1 is so many characters long.
 const BAR: f64 = 24.0;
@@ -42,16 +43,24 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
         }
         writeln!(out)?;
     }
+    outlook(out, report)?;
     writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
-    writeln!(out, "{}", run.info.options.python_line())?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "{line}")?;
+    }
     let s = &report.summary;
-    writeln!(
-        out,
-        "{} batches, {} samples, {:.1} samples/s",
-        count(s.batches),
-        count(s.samples),
-        s.samples_per_second
-    )?;
+    match s.samples {
+        _ if run.tells_only_parts() => {
+            for (_, message) in run.messages().iter().take(20) {
+                writeln!(out, "{}", message.text)?;
+            }
+        }
+        // The source does not tell.
+        0 if run.info.python_line().is_none() => {
+            writeln!(out, "{}", plural(s.batches, "batch", "batches"))?;
+        }
+        _ => writeln!(out, "{}", facts(s))?,
+    }
     if report.cut {
         writeln!(
             out,
@@ -68,6 +77,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out, "What the trainer waited for")?;
+    let is_much = |time: Nanos| time.0 as f64 >= 0.005 * blame.waited.0 as f64;
     let mut row = |name: &str, time: Nanos| {
         let share = time.0 as f64 / blame.waited.0 as f64;
         let bar = "█".repeat((share * BAR).round() as usize);
@@ -78,18 +88,23 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         );
         writeln!(out, "  {}", line.trim_end())
     };
-    for (cause, time) in blame.iter() {
+    let (causes, rest) = causes(report);
+    for (cause, time) in causes {
         row(cause.label(), time)?;
         if cause == loadscope_trace::Cause::Fetching {
-            for (name, time) in &report.fetching.stages {
+            let stages = report.fetching.stages.iter();
+            for (name, time) in stages.filter(|(_, t)| is_much(*t)) {
                 row(&format!("  {name}"), *time)?;
             }
         }
     }
-    if let Some(ready) = blame.ready_batches.filter(|t| t.0 > 0) {
+    if rest.0 > 0 {
+        row("Everything else", rest)?;
+    }
+    if let Some(ready) = ready(report) {
         writeln!(
             out,
-            "  Finished batches lay {} behind missing ones",
+            "  Finished batches lay {} behind missing ones, added up",
             survey.say(ready)
         )?;
     }
@@ -98,4 +113,58 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "  Not measured: {}", names.join(", "))?;
     }
     writeln!(out)
+}
+
+/// What other settings would bring.
+fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
+    // The verdict may have said so already.
+    let is_told = report.diagnosis.verdict.outlook.is_some();
+    if let Some(reason) = super::outlook::reason(report) {
+        if is_told {
+            return Ok(());
+        }
+        return writeln!(out, "{reason}\n");
+    }
+    let rows = super::outlook::rows(report);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let say = |time: Nanos| match time.0 {
+        0 => "0".to_owned(),
+        _ => report.survey.say(time),
+    };
+    let longest = rows.iter().map(|r| r.name.chars().count()).max();
+    let width = longest.unwrap_or_default() + 2;
+    writeln!(
+        out,
+        "{:<width$}{:>12}{:>10}{:>12}  9 of 10 between",
+        "What other settings would bring",
+        "time",
+        "",
+        "waited",
+        width = width + 2
+    )?;
+    for row in rows {
+        let change = row.change.map(signed).unwrap_or_default();
+        let between = row.between.filter(|(low, high)| low < high);
+        let between = between.map(|(low, high)| format!("{} and {}", say(low), say(high)));
+        let line = format!(
+            "  {:<width$}{:>12}{change:>10}{:>12}  {}",
+            row.name,
+            say(row.took),
+            say(row.waited),
+            between.unwrap_or_default()
+        );
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(out)
+}
+
+/// `−26 %`, `+3.0 %`, `0 %`
+pub(super) fn signed(share: f64) -> String {
+    match share {
+        s if s.abs() < 0.0005 => "0\u{2009}%".to_owned(),
+        s if s < 0.0 => format!("−{}", percent(-s)),
+        s => format!("+{}", percent(s)),
+    }
 }

@@ -11,6 +11,8 @@ use super::order::Gathered;
 
 /// The contents of so many batches are asked for labels: this happens within a frame.
 const LABELLED: usize = 50_000;
+/// So few classes are classes even if each sample is alone in its own.
+const FEW_CLASSES: usize = 20;
 
 /// The options with which the engine can be asked about the dataset of a run, and whether it can.
 pub fn known_options(run: &Run) -> (RunOptions, bool) {
@@ -110,6 +112,11 @@ pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
                 labels.insert(*index, *label as u32);
             }
         }
+    }
+    // Where nearly every sample has a number of its own, it is its name and no class.
+    let different: BTreeSet<u32> = labels.values().copied().collect();
+    if different.len() > FEW_CLASSES && different.len() * 2 > labels.len() {
+        labels.clear();
     }
     labels
 }

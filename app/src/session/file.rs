@@ -1,51 +1,168 @@
 //! Recordings on disk.
 
 use std::fs::File;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_live::folder;
 use loadscope_trace::{
-    Compression, Event, EventKind, Fleet, Level, LogError, LogReader, LogWriter, Message, Nanos,
-    ReadOutcome, Run, RunId, read_log,
+    Compression, Event, EventKind, Fleet, Level, Lines, LogError, LogReader, LogWriter, Merge,
+    Message, Nanos, Run, RunId,
 };
 
+use super::reading::Blocks;
 use crate::loaders::Loaders;
 
 /// What to tell a user whose file could not be read.
-pub fn refusal(path: &Path, error: &LogError) -> String {
-    match error {
-        // It names the file already.
-        LogError::Open { .. } => format!("cannot open {error}"),
-        _ => format!("cannot open {}: {error}", path.display()),
+pub fn refusal(path: &Path, error: &ImportError) -> String {
+    match error.names_the_file() {
+        true => format!("cannot open {error}"),
+        false => format!("cannot open {}: {error}", path.display()),
     }
 }
 
-/// Events that go from the thread that reads to the one that takes in, at a time.
+/// Looks whether a file or a folder can be opened, without reading it to its end.
+///
+/// # Errors
+/// Why not.
+pub fn look(path: &Path) -> Result<(), ImportError> {
+    match is_program(path) {
+        true => Ok(()),
+        false => check(path).map(|_| ()),
+    }
+}
+
+/// True for the folder into which the processes of a program wrote, because nobody listened.
+fn is_program(path: &Path) -> bool {
+    path.is_dir() && !folder::streams(path).is_empty()
+}
+
+/// After so much of a file the rest is taken to be like it, and room is made for it.
+const FORESEEN: f64 = 1.0 / 64.0;
+/// Events that go from the thread that reads what others wrote to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
 /// Reads the loader of a recording that is looked at first; see [`read_fleet`].
 ///
 /// # Errors
-/// If the file is no recording or is damaged.
-pub fn read_run(path: &Path, progress: impl FnMut(f32) -> bool) -> Result<(Run, bool), LogError> {
+/// If the file is nothing that can be opened or is damaged.
+pub fn read_run(
+    path: &Path,
+    progress: impl FnMut(f32) -> bool,
+) -> Result<(Run, bool), ImportError> {
     let (fleet, cut) = read_fleet(path, progress)?;
     let (_, run) = Loaders::of(fleet, None);
     Ok((run, cut))
 }
 
-/// Reads all loaders of a recording; `progress` hears how far it is and says whether to go on. Reading and taking in are about as much work, so
-/// each has a thread.
+/// Reads all loaders of a recording, of the folder into which a program wrote that nobody listened to, or of what another tool
+/// wrote; `progress` hears how far it is and says whether to go on.
 ///
 /// # Errors
-/// If the file is no recording or is damaged.
+/// If it is nothing that can be opened or is damaged.
 pub fn read_fleet(
+    path: &Path,
+    progress: impl FnMut(f32) -> bool,
+) -> Result<(Fleet, bool), ImportError> {
+    if is_program(path) {
+        return Ok(read_folder(path, progress)?);
+    }
+    if Kind::of(path)? != Kind::Log {
+        return read_others(path, progress);
+    }
+    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
+    let blocks = Blocks::new(LogReader::open(path)?);
+    std::thread::scope(|threads| {
+        for _ in 0..Blocks::helpers() {
+            let helper = std::thread::Builder::new().name("recording".to_owned());
+            // Without help it takes longer.
+            let _ = helper.spawn_scoped(threads, || blocks.help());
+        }
+        let read = fold(&blocks, size, progress);
+        blocks.stop();
+        Ok(read?)
+    })
+}
+
+/// Takes in the blocks of a file of `size` bytes.
+fn fold(
+    blocks: &Blocks,
+    size: u64,
+    mut progress: impl FnMut(f32) -> bool,
+) -> Result<(Fleet, bool), LogError> {
+    let mut fleet = Fleet::default();
+    let mut merge = Merge::default();
+    // The header has been read.
+    let (mut lines, mut read, mut cut) = (1, 0, false);
+    let mut text = Lines::default();
+    let mut told = Instant::now();
+    while let Some(block) = blocks.next(&mut text) {
+        read += block.events.len() as u64;
+        merge.push(block.events, block.length);
+        merge.ripe(|event| fleet.apply(event));
+        if let Some(error) = block.failed {
+            return Err(error.after(lines));
+        }
+        lines += block.lines;
+        cut |= block.cut;
+        let share = block.consumed as f64 / size as f64;
+        // Some of what was read is held back.
+        let folded = share * fleet.events() as f64 / read.max(1) as f64;
+        if folded >= FORESEEN {
+            fleet.make_room(folded);
+        }
+        if told.elapsed() >= Duration::from_millis(50) {
+            told = Instant::now();
+            if !progress(share as f32) {
+                break;
+            }
+        }
+    }
+    merge.rest(|event| fleet.apply(event));
+    if merge.late() > 0 {
+        let first = fleet.runs().next();
+        let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+        fleet.apply(&late(id, end, merge.late()));
+    }
+    fleet.shrink_to_fit();
+    Ok((fleet, cut))
+}
+
+/// Reads the streams of a program's processes. How much there is to come, they do not tell.
+fn read_folder(
     path: &Path,
     mut progress: impl FnMut(f32) -> bool,
 ) -> Result<(Fleet, bool), LogError> {
-    let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
+    let mut fleet = Fleet::default();
+    let mut told = Instant::now();
+    let cut = each_of_folder(path, |event| {
+        fleet.apply(&event);
+        if told.elapsed() < Duration::from_millis(50) {
+            return true;
+        }
+        told = Instant::now();
+        progress(0.0)
+    })?;
+    fleet.shrink_to_fit();
+    Ok((fleet, cut))
+}
+
+/// Hands the events of a folder of streams over until `each` returns false. True if one of them was cut off.
+fn each_of_folder(path: &Path, each: impl FnMut(Event) -> bool) -> Result<bool, LogError> {
+    folder::read(path, each).map_err(|cause| LogError::Open {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// Reads what another tool wrote. Reading and taking in are about as much work, so each has a thread.
+fn read_others(
+    path: &Path,
+    mut progress: impl FnMut(f32) -> bool,
+) -> Result<(Fleet, bool), ImportError> {
+    let size = loadscope_exchange::size(path).max(1);
     let mut fleet = Fleet::default();
     let mut told = Instant::now();
     let outcome = std::thread::scope(|threads| {
@@ -57,7 +174,8 @@ pub fn read_fleet(
                 doing: "read",
                 lines: 0,
                 cause,
-            })?;
+            })
+            .map_err(ImportError::from)?;
         for (events, bytes) in &chunks {
             events.iter().for_each(|event| fleet.apply(event));
             if told.elapsed() >= Duration::from_millis(50) {
@@ -84,70 +202,71 @@ pub fn read_fleet(
 }
 
 /// Reads events for as long as somebody takes them.
-fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<ReadOutcome, LogError> {
+fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcome, ImportError> {
     let mut events = Vec::with_capacity(CHUNK);
-    let mut read = 0;
-    let outcome = read_events(path, |event, bytes| {
-        events.push(event);
-        read = bytes;
-        if events.len() < CHUNK {
+    let mut so_far = 0;
+    let outcome = read(path, |event, bytes| {
+        // Of some files much is read before there is an event; that is passed on at once.
+        let is_due = event.is_none() || events.len() + 1 >= CHUNK;
+        events.extend(event);
+        so_far = bytes;
+        if !is_due {
             return true;
         }
         let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
         sender.send((full, bytes)).is_ok()
     });
     // Nobody may want them any more.
-    let _ = sender.send((events, read));
+    let _ = sender.send((events, so_far));
     outcome
 }
 
-/// Reads the events of a file, or of the folder into which a program wrote that nobody listened to.
-fn read_events(
-    path: &Path,
-    mut each: impl FnMut(Event, u64) -> bool,
-) -> Result<ReadOutcome, LogError> {
-    if !path.is_dir() {
-        return read_log(path, each);
-    }
-    let mut lines = 0;
-    let read = folder::read(path, |event| {
-        lines += 1;
-        each(event, 0)
-    });
-    match read {
-        Ok(cut) => Ok(ReadOutcome {
-            lines,
-            cut,
-            late: 0,
-        }),
-        Err(cause) => Err(LogError::Open {
-            path: path.to_owned(),
-            cause,
-        }),
-    }
-}
-
-/// Says why there is nothing to be read at `path`.
-///
-/// # Errors
-/// If it is neither a recording nor a folder with streams of the probe.
-pub fn look(path: &Path) -> Result<(), LogError> {
-    if path.is_dir() && !folder::streams(path).is_empty() {
-        return Ok(());
-    }
-    LogReader::open(path).map(drop)
-}
-
-/// What is copied.
-pub(super) enum Source {
-    /// A log in memory.
+/// Where the events of a run can be had once more.
+pub(super) enum Again {
+    /// From the compressed log in memory.
     Memory(Vec<u8>),
-    /// A recording, or a folder of streams.
+    /// From a file.
     File(PathBuf),
 }
 
-/// Copies a log to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(source: Source, path: &Path) -> Result<(), LogError> {
+impl Again {
+    /// Hands all events over.
+    pub fn each(
+        self,
+        mut each: impl FnMut(&Event) -> Result<(), LogError>,
+    ) -> Result<(), ImportError> {
+        let reader = match self {
+            Self::Memory(bytes) => LogReader::new(std::io::Cursor::new(bytes))?,
+            // As it stands there, not as it is sorted.
+            Self::File(path) if !is_program(&path) && Kind::of(&path)? == Kind::Log => {
+                LogReader::open(&path)?
+            }
+            Self::File(path) if is_program(&path) => {
+                let mut result = Ok(());
+                each_of_folder(&path, |event| {
+                    result = each(&event);
+                    result.is_ok()
+                })?;
+                return Ok(result?);
+            }
+            Self::File(path) => {
+                let mut result = Ok(());
+                read(&path, |event, _| {
+                    result = event.iter().try_for_each(&mut each);
+                    result.is_ok()
+                })?;
+                return Ok(result?);
+            }
+        };
+        for event in reader {
+            each(&event?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
+pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
@@ -157,31 +276,13 @@ pub(super) fn write_copy(source: Source, path: &Path) -> Result<(), LogError> {
             cause,
         })?;
         let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        match source {
-            Source::Memory(bytes) => {
-                for event in LogReader::new(Cursor::new(bytes))? {
-                    log.write(&event?)?;
-                }
-            }
-            Source::File(from) if from.is_dir() => {
-                let mut written = Ok(());
-                read_events(&from, |event, _| {
-                    written = log.write(&event);
-                    written.is_ok()
-                })?;
-                written?;
-            }
-            Source::File(from) => {
-                for event in LogReader::open(&from)? {
-                    log.write(&event?)?;
-                }
-            }
-        }
+        events.each(|event| log.write(event))?;
         log.finish()?;
         std::fs::rename(&part, path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
             cause,
-        })
+        })?;
+        Ok(())
     })();
     if result.is_err() {
         let _ = std::fs::remove_file(&part);
@@ -201,5 +302,81 @@ pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
             worker: None,
             sample: None,
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use loadscope_trace::{BatchId, Stage, read_log};
+
+    use super::*;
+
+    /// A recording of more than one block whose events are a little out of order, and what else there is in it.
+    fn recording(more: &str) -> tempfile::NamedTempFile {
+        let mut log = LogWriter::new(Vec::new(), Compression::None).expect("memory does not fail");
+        let mut tell = |at: i64, kind| {
+            let (at, run) = (Nanos(at), RunId(0));
+            log.write(&Event { at, run, kind })
+                .expect("memory does not fail");
+        };
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for idx in 0..8_000 {
+            let batch = BatchId { epoch: 0, idx };
+            let at = i64::from(idx) * 1_000_000;
+            tell(
+                at,
+                EventKind::dispatched(batch, Some((idx % 5) as u16), [1, 2, 3]),
+            );
+            for (k, stage) in [Stage::Fetching, Stage::Training].into_iter().enumerate() {
+                let at = at + 700_000 * (1 + k as i64);
+                tell(at, EventKind::Entered { batch, stage });
+            }
+        }
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(&log.finish().expect("memory does not fail"))
+            .and_then(|()| file.write_all(more.as_bytes()))
+            .expect("there is room");
+        file
+    }
+
+    #[test]
+    fn all_processors_together_read_what_one_reads() {
+        let late = r#"{"t":5,"e":"consumer","waiting":true}"#;
+        for more in ["", &late[..20], &format!("{late}\n{late}\n")] {
+            let file = recording(more);
+            let mut run = Run::default();
+            let outcome = read_log(file.path(), |event, _| {
+                run.apply(&event);
+                true
+            });
+            let outcome = outcome.expect("it is sound");
+            let (all, cut) = read_run(file.path(), |_| true).expect("it is sound");
+            assert_eq!((cut, cut), (outcome.cut, more.len() == 20));
+            if outcome.late > 0 {
+                let told = all.messages().last().map(|(_, m)| m.text.clone());
+                assert!(told.is_some_and(|t| t.starts_with("2 events came late")));
+            } else {
+                assert_eq!(format!("{all:?}"), format!("{run:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let file = recording("{\"t\":5,\"e\":\"consumer\"}\n");
+        let one = read_log(file.path(), |_, _| true).expect_err("a field is missing");
+        let all = read_run(file.path(), |_| true).expect_err("a field is missing");
+        assert_eq!(all.to_string(), one.to_string());
+        assert!(all.to_string().starts_with("line 24003 "), "{all}");
+    }
+
+    #[test]
+    fn reading_can_be_broken_off() {
+        let file = recording("");
+        let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
+        assert!(run.events() <= 24_001);
+        assert!(read_run("no/such/file.jsonl".as_ref(), |_| true).is_err());
     }
 }

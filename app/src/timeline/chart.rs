@@ -1,6 +1,8 @@
 //! Quantities over time as small areas: what is drawn of them, without a window.
 
-use loadscope_trace::{GaugeKind, Lane, Nanos, Run};
+use std::cmp::Reverse;
+
+use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series};
 
 use super::layout::Grid;
 use crate::format;
@@ -10,8 +12,29 @@ use crate::format;
 pub enum Chart {
     /// PyTorch's `_tasks_outstanding`.
     TasksOutstanding,
-    /// Something that was measured, of a lane or of the whole program.
-    Gauge(Option<Lane>, GaugeKind),
+    /// Something that was measured.
+    Gauge(Subject, GaugeKind),
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// The whole program.
+    Program,
+    /// A lane.
+    Lane(Lane),
+    /// A part of a pipeline that is no `DataLoader`, by its position in [`Run::parts`].
+    Part(u16),
+}
+
+impl Subject {
+    fn series(self, run: &Run, kind: GaugeKind) -> Option<&Series> {
+        match self {
+            Self::Program => run.gauge(None, kind),
+            Self::Lane(lane) => run.gauge(Some(lane), kind),
+            Self::Part(part) => run.part_gauge(part, kind),
+        }
+    }
 }
 
 /// A stretch of time and the value in it.
@@ -29,19 +52,30 @@ impl Chart {
     /// What there is to see of a run.
     pub fn all(run: &Run) -> Vec<Self> {
         let own = (run.info.options.num_workers > 0).then_some(Self::TasksOutstanding);
-        let mut gauges: Vec<Self> = run.gauges().map(|(l, k, _)| Self::Gauge(l, k)).collect();
+        let gauges = run.gauges().map(|(lane, kind, _)| {
+            let subject = lane.map_or(Subject::Program, Subject::Lane);
+            Self::Gauge(subject, kind)
+        });
+        let mut gauges: Vec<Self> = gauges.collect();
         gauges.sort_by_key(|g| match g {
             Self::TasksOutstanding => None,
-            Self::Gauge(lane, kind) => Some((*kind, *lane)),
+            Self::Gauge(subject, kind) => Some((*kind, *subject)),
         });
-        own.into_iter().chain(gauges).collect()
+        // Part by part, against the order of their names, which begin with a number: what training reads from comes first.
+        let parts = run.part_gauges();
+        let mut parts: Vec<(u16, GaugeKind)> = parts.map(|(p, kind, _)| (p, kind)).collect();
+        let name = |part: u16| Reverse(&run.parts()[usize::from(part)]);
+        parts.sort_by_key(|(part, kind)| (name(*part), *kind));
+        let parts = parts.into_iter();
+        let parts = parts.map(|(part, kind)| Self::Gauge(Subject::Part(part), kind));
+        own.into_iter().chain(gauges).chain(parts).collect()
     }
 
     /// Its name, and of what it is.
-    pub fn label(self) -> (&'static str, Option<String>) {
+    pub fn label(self, run: &Run) -> (&'static str, Option<String>) {
         match self {
             Self::TasksOutstanding => ("tasks_outstanding", None),
-            Self::Gauge(lane, kind) => {
+            Self::Gauge(subject, kind) => {
                 let name = match kind {
                     GaugeKind::Rss => "memory, RSS",
                     GaugeKind::Pss => "memory, PSS",
@@ -49,10 +83,50 @@ impl Chart {
                     GaugeKind::Shm => "/dev/shm",
                     GaugeKind::Descriptors => "open files",
                     GaugeKind::PinnedBytes => "pinned memory",
+                    GaugeKind::Occupancy => "not empty",
+                    GaugeKind::Throughput => "items per second",
+                    GaugeKind::TaskTime => "time of a task",
+                    GaugeKind::Failures => "failed tasks",
+                    GaugeKind::WaitingToGet => "waiting for items",
+                    GaugeKind::WaitingToPut => "waiting for room",
                 };
-                (name, lane.map(|l| l.to_string()))
+                let of = match subject {
+                    Subject::Program => None,
+                    Subject::Lane(lane) => Some(lane.to_string()),
+                    Subject::Part(part) => run.parts().get(usize::from(part)).cloned(),
+                };
+                (name, of)
             }
         }
+    }
+
+    /// True if it is of a part of a pipeline that is no `DataLoader`.
+    pub fn is_of_part(&self) -> bool {
+        matches!(self, Self::Gauge(Subject::Part(_), _))
+    }
+
+    /// Its name in recordings, and of which part it is.
+    pub fn id(self, run: &Run) -> (&'static str, Option<String>) {
+        match self {
+            Self::TasksOutstanding => ("tasks_outstanding", None),
+            Self::Gauge(_, kind) => (kind.id(), self.label(run).1),
+        }
+    }
+
+    /// The mean over the time in which it was measured.
+    pub fn mean(self, run: &Run) -> Option<f64> {
+        let Self::Gauge(subject, kind) = self else {
+            let level = run.tasks_outstanding();
+            return Some(level.mean(Nanos::ZERO, run.end()));
+        };
+        let points = subject.series(run, kind)?.points();
+        let after = points.iter().skip(1).map(|(at, _)| *at).chain([run.end()]);
+        let known = points.iter().zip(after).filter(|((_, v), _)| v.is_finite());
+        let (sum, time) = known.fold((0.0, 0.0), |(sum, time), ((at, value), end)| {
+            let took = (end - *at).as_secs_f64();
+            (sum + value * took, time + took)
+        });
+        (time > 0.0).then_some(sum / time)
     }
 
     /// What it is, in one sentence.
@@ -67,20 +141,38 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Shm) => "Shared memory in use",
             Self::Gauge(_, GaugeKind::Descriptors) => "Open file descriptors",
             Self::Gauge(_, GaugeKind::PinnedBytes) => "Page-locked memory",
+            Self::Gauge(_, GaugeKind::Occupancy) => {
+                "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
+            }
+            Self::Gauge(_, GaugeKind::Throughput) => "What went through in a second",
+            Self::Gauge(_, GaugeKind::TaskTime) => "Mean time of a task that succeeded",
+            Self::Gauge(_, GaugeKind::Failures) => "Tasks that failed",
+            Self::Gauge(_, GaugeKind::WaitingToGet) => {
+                "How many waited on average for the next item; of one reader it is the share of its time"
+            }
+            Self::Gauge(_, GaugeKind::WaitingToPut) => {
+                "How many waited on average for room in the queue; of one writer it is the share of its time"
+            }
         }
     }
 
     /// A value as people read it.
     pub fn text(self, value: f64) -> String {
         match self {
-            Self::TasksOutstanding | Self::Gauge(_, GaugeKind::Descriptors) => {
+            Self::TasksOutstanding
+            | Self::Gauge(_, GaugeKind::Descriptors | GaugeKind::Failures) => {
                 if value.fract() == 0.0 {
                     format::count(value.max(0.0) as u64)
                 } else {
                     format!("{value:.1}")
                 }
             }
-            Self::Gauge(_, GaugeKind::Cpu) => format!("{value:.2}"),
+            Self::Gauge(_, GaugeKind::Cpu | GaugeKind::WaitingToGet | GaugeKind::WaitingToPut) => {
+                format!("{value:.2}")
+            }
+            Self::Gauge(_, GaugeKind::Occupancy) => format::percent(value),
+            Self::Gauge(_, GaugeKind::Throughput) => format!("{value:.1}\u{2009}/s"),
+            Self::Gauge(_, GaugeKind::TaskTime) => Nanos::from_secs_f64(value).to_string(),
             Self::Gauge(..) => bytes(value),
         }
     }
@@ -93,11 +185,18 @@ impl Chart {
                 let planned = options.num_workers.saturating_mul(options.prefetch());
                 planned.max(1) as f64
             }
-            Self::Gauge(lane, kind) => run
-                .gauge(lane, kind)
-                .and_then(|s| s.highest(Nanos(i64::MIN), Nanos::MAX))
-                .unwrap_or_default()
-                .max(f64::MIN_POSITIVE),
+            Self::Gauge(subject, kind) => {
+                let least = match kind {
+                    // Whole shares, so that one sees how much is missing.
+                    GaugeKind::Occupancy | GaugeKind::WaitingToGet | GaugeKind::WaitingToPut => 1.0,
+                    _ => f64::MIN_POSITIVE,
+                };
+                let series = subject.series(run, kind);
+                series
+                    .and_then(|s| s.highest(Nanos(i64::MIN), Nanos::MAX))
+                    .unwrap_or_default()
+                    .max(least)
+            }
         }
     }
 
@@ -108,7 +207,7 @@ impl Chart {
                 let level = run.tasks_outstanding();
                 (start < end).then(|| level.mean(start, end))
             }
-            Self::Gauge(lane, kind) => run.gauge(lane, kind)?.highest(start, end),
+            Self::Gauge(subject, kind) => subject.series(run, kind)?.highest(start, end),
         }
     }
 
@@ -132,8 +231,8 @@ impl Chart {
                     changes = grid.edges();
                 }
             }
-            Self::Gauge(lane, kind) => {
-                let Some(series) = run.gauge(lane, kind) else {
+            Self::Gauge(subject, kind) => {
+                let Some(series) = subject.series(run, kind) else {
                     return;
                 };
                 let points = series.points();
@@ -245,7 +344,7 @@ mod tests {
 
     #[test]
     fn values_read_well() {
-        let memory = Chart::Gauge(None, GaugeKind::Rss);
+        let memory = Chart::Gauge(Subject::Program, GaugeKind::Rss);
         let texts =
             [512.0, 1_500.0, 12_345_678.0, 1.5e9].map(|v| memory.text(v).replace('\u{2009}', " "));
         assert_eq!(texts, ["512 B", "1.50 kB", "12.3 MB", "1.50 GB"]);

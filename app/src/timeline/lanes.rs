@@ -32,6 +32,9 @@ impl Lanes {
     /// The trainer, which stays where it is while the others scroll: it is what matters.
     pub fn pinned(run: &Run) -> Self {
         let mut lanes = Self::default();
+        if run.batches().is_empty() {
+            return lanes;
+        }
         let rows = Used::of(run).rows(Lane::Trainer).unwrap_or(1);
         lanes.push(Lane::Trainer, rows, space::GAP);
         lanes.height += space::GAP / 2.0;

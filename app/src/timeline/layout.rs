@@ -1,7 +1,7 @@
 //! What is drawn of a track: wide spans as themselves, the rest as shares of time per bucket. The cost depends on the
 //! number of pixels and not on the number of spans.
 
-use loadscope_trace::{Nanos, Shares, Span, Spans};
+use loadscope_trace::{Landmark, Nanos, Shares, Span, Spans};
 
 use super::axis::{TimeAxis, floor};
 
@@ -107,6 +107,7 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
         t: grid.start,
         at: spans.index_after(grid.start),
         before: None,
+        landmark: None,
         count: 0,
     };
     while walk.t < grid.end {
@@ -126,12 +127,15 @@ pub fn lay_out(spans: &Spans, grid: &Grid, out: &mut Vec<Drawn>) {
             }));
             walk.t = end;
             walk.at += 1;
-            walk.before = None;
+            (walk.before, walk.landmark) = (None, None);
         } else {
             walk.edge(spans, span, grid, out);
         }
     }
 }
+
+/// So many spans are looked at one by one before anything else is tried.
+const FEW: usize = 12;
 
 /// The way through a track from left to right.
 struct Walk {
@@ -141,6 +145,8 @@ struct Walk {
     at: usize,
     /// The running sum there, if it is known.
     before: Option<Shares>,
+    /// The landmark there, if there is one.
+    landmark: Option<Landmark>,
     /// How many spans the last bucket had: the next one has about as many.
     count: usize,
 }
@@ -156,13 +162,28 @@ impl Walk {
             return false;
         }
         let guess = self.at + self.count;
-        let Some((next, end, sum)) = spans.landmark(self.at, guess, edge, bucket) else {
+        let Some(landmark) = spans.landmark(self.at, guess, edge, bucket) else {
             return false;
         };
-        if (edge - end).0 > bucket.0 / 4 || end <= self.t {
+        let (start, end) = (self.t, landmark.at);
+        if (edge - end).0 > bucket.0 / 4 || end <= start {
             return false;
         }
-        self.put(spans, self.t, (next, end, sum), out);
+        let mut shares = Shares::default();
+        match self.landmark {
+            Some(before) => spans.add_between(before, landmark, &mut shares),
+            None => shares = spans.until_landmark(landmark) - self.before(spans, start),
+        }
+        if !shares.is_empty() {
+            out.push(Drawn::Shares { start, end, shares });
+        }
+        *self = Self {
+            t: end,
+            at: landmark.index(),
+            before: None,
+            landmark: Some(landmark),
+            count: landmark.index() - self.at,
+        };
         true
     }
 
@@ -179,39 +200,55 @@ impl Walk {
         let is_rest = start > left && ((right - start).0 as f64) < grid.bucket / 2.0;
         if is_rest && right < grid.end {
             // What is left of a bucket whose end was moved is too narrow to be drawn by itself.
-            wide = is_wide(spans.index_near(self.at, right).max(self.at), right);
+            wide = is_wide(self.reach(spans, self.at, right), right);
             right = grid.around(right).1;
         }
         let mut end = right.min(grid.end);
-        let mut next = spans.index_near(guess, end).max(self.at);
+        let mut next = self.reach(spans, guess, end);
         if let Some(wide) = wide.or_else(|| is_wide(next, end)) {
             end = wide.start.max(start);
-            next = spans.index_near(next, end).max(self.at);
+            next = self.reach(spans, next, end);
         }
-        let sum = spans.until_at(next, end);
-        self.put(spans, start, (next, end, sum), out);
-    }
-
-    fn put(
-        &mut self,
-        spans: &Spans,
-        start: Nanos,
-        (next, end, sum): (usize, Nanos, Shares),
-        out: &mut Vec<Drawn>,
-    ) {
-        let before = self
-            .before
-            .unwrap_or_else(|| spans.until_at(self.at, start));
-        let shares = sum - before;
-        if shares.total() > Nanos::ZERO {
+        let mut sum = None;
+        let mut shares = Shares::default();
+        if next - self.at <= FEW {
+            let touched = &spans.all()[self.at..spans.all().len().min(next + 1)];
+            for span in touched.iter().filter(|s| s.start < end) {
+                shares.record(span.activity, span.end.min(end) - span.start.max(start));
+            }
+        } else {
+            let until = spans.until_at(next, end);
+            shares = until - self.before(spans, start);
+            sum = Some(until);
+        }
+        if !shares.is_empty() {
             out.push(Drawn::Shares { start, end, shares });
         }
         *self = Self {
             t: end,
             at: next,
-            before: Some(sum),
+            before: sum,
+            landmark: None,
             count: next - self.at,
         };
+    }
+
+    /// The first span that reaches beyond `end`, which is about the one at `guess` if it is none of the next few.
+    fn reach(&self, spans: &Spans, guess: usize, end: Nanos) -> usize {
+        let next = spans.all()[self.at..].iter().take(FEW);
+        match next.enumerate().find(|(_, span)| span.end > end) {
+            Some((count, _)) => self.at + count,
+            None => spans.index_near(guess, end).max(self.at),
+        }
+    }
+
+    /// The running sum at `start`, which lies where the walk has come to or behind it in the idle time before the next span.
+    fn before(&self, spans: &Spans, start: Nanos) -> Shares {
+        match (self.before, self.landmark) {
+            (Some(sum), _) => sum,
+            (None, Some(landmark)) => spans.until_landmark(landmark),
+            (None, None) => spans.until_at(self.at, start),
+        }
     }
 }
 
@@ -231,7 +268,7 @@ pub fn lay_out_depth<'a>(
         add_row(spans, grid, &edges, &mut sums);
     }
     for (k, shares) in sums.into_iter().enumerate() {
-        if shares.total() > Nanos::ZERO {
+        if !shares.is_empty() {
             let (start, end) = (edges[k], edges[k + 1]);
             out.push(Drawn::Shares { start, end, shares });
         }
@@ -240,11 +277,46 @@ pub fn lay_out_depth<'a>(
 
 /// Adds the time of one row to the buckets between `edges`.
 fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+    let first = spans.index_after(grid.start);
+    let after = spans.index_near(first + sums.len(), grid.end);
+    if after.saturating_sub(first) <= 4 * sums.len() {
+        let after = spans.all().len().min(after + 1);
+        add_spans(&spans.all()[first..after], grid, edges, sums);
+    } else {
+        add_crowd(spans, first, grid, edges, sums);
+    }
+}
+
+/// The same for one that has a few spans a bucket.
+fn add_spans(spans: &[Span], grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
+    let mut k = 0;
+    for span in spans {
+        let end = span.end.min(grid.end);
+        let mut start = span.start.max(grid.start);
+        if start >= end {
+            continue;
+        }
+        if edges[k + 1] <= start {
+            k += edges[k + 1..].partition_point(|edge| *edge <= start);
+        }
+        loop {
+            let edge = edges[k + 1].min(end);
+            sums[k].record(span.activity, edge - start);
+            if edge >= end {
+                break;
+            }
+            start = edge;
+            k += 1;
+        }
+    }
+}
+
+/// The same for one that has many.
+fn add_crowd(spans: &Spans, first: usize, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let (all, last) = (spans.all(), sums.len() - 1);
     let quarter = Nanos((grid.bucket / 4.0) as i64);
-    let mut t = grid.start;
-    let mut at = spans.index_after(t);
-    let mut before = None;
+    let (mut t, mut at) = (grid.start, first);
+    let (mut before, mut landmark): (Option<Shares>, Option<Landmark>) = (None, None);
     let (mut k, mut count) = (0, 0);
     while t < grid.end {
         // What is left of a bucket that ended early belongs to the next one.
@@ -252,23 +324,37 @@ fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
             k += 1;
         }
         let known = spans.landmark(at, at + count, edges[k + 1], Nanos::MAX);
-        let known = known.filter(|(_, end, _)| *end > t && *end + quarter >= edges[k + 1]);
+        let known = known.filter(|l| l.at > t && l.at + quarter >= edges[k + 1]);
+        if let (Some(from), Some(to)) = (landmark, known) {
+            spans.add_between(from, to, &mut sums[k]);
+            count = to.index() - at;
+            (t, at, landmark) = (to.at, to.index(), known);
+            continue;
+        }
+        let from = match (before, landmark) {
+            (Some(sum), _) => sum,
+            (None, Some(landmark)) => spans.until_landmark(landmark),
+            (None, None) => spans.until_at(at, t),
+        };
         let (next, end, sum) = match known {
-            Some(known) => known,
+            Some(known) => (known.index(), known.at, spans.until_landmark(known)),
             None => {
                 let Some(span) = all.get(at).filter(|s| s.start < grid.end) else {
                     return;
                 };
                 // To the first bucket that this span reaches: idle ones cost nothing.
-                k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
+                if edges[k + 1] <= span.start {
+                    k += edges[k + 1..].partition_point(|edge| *edge <= span.start);
+                }
                 let end = edges[k + 1];
                 let next = spans.index_near(at + count, end).max(at);
                 (next, end, spans.until_at(next, end))
             }
         };
-        sums[k] = sums[k] + (sum - before.unwrap_or_else(|| spans.until_at(at, t)));
+        sums[k] = sums[k] + (sum - from);
         count = next - at;
-        (t, at, before) = (end, next, Some(sum));
+        (t, at, landmark) = (end, next, known);
+        before = known.is_none().then_some(sum);
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn chart(
 ) {
     let palette = scene.palette;
     let run = &scene.state.run;
-    let (name, of) = chart.chart.label();
+    let (name, of) = chart.chart.label(run);
     let left = row.left() + space::MARGIN;
     let (first, second) = (row.top() + 8.0, row.bottom() - 7.0);
     let words = theme::words(size::SMALL);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Mesh, Pos2, Rangef, Rect, pos2};
-use loadscope_trace::{Activity, Lane, Run, Shares, Span};
+use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span};
 
 use super::axis::TimeAxis;
 use super::chart::Step;
@@ -346,14 +346,20 @@ fn bars(
     rows: usize,
 ) {
     let pixel = 1.0 / canvas.axis.pixels_per_point;
+    // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
+    let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
+    // Nearly every bar begins where the one before it ended.
+    let mut edge = (Nanos::MAX, 0.0);
     for item in drawn {
         let Drawn::Shares { start, end, shares } = item else {
             continue;
         };
-        let left = canvas.axis.x(*start);
-        let right = canvas.axis.x(*end).max(left + pixel);
-        // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
-        let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
+        let left = match edge {
+            (at, x) if at == *start => x,
+            _ => canvas.axis.x(*start),
+        };
+        edge = (*end, canvas.axis.x(*end));
+        let right = edge.1.max(left + pixel);
         let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
         stack(
             mesh,

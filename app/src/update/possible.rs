@@ -28,6 +28,8 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !matches!(state.source, Source::Simulating),
             "The simulation is not finished",
         )),
+        A::Export => no_run.or(unless(state.exporting.is_none(), "An export is under way")),
+        A::CancelExport => unless(state.exporting.is_some(), "Nothing is being exported"),
         A::Close => unless(
             !matches!(state.source, Source::None),
             "There is nothing to close",
@@ -96,8 +98,19 @@ fn no_steps_for(
 ) -> Option<&'static str> {
     use Action as A;
     let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    // What was measured over time can be looked at without a batch.
+    let looks = matches!(
+        action,
+        A::ToggleMarker | A::ShowAll | A::ZoomIn | A::ZoomOut | A::PanLeft | A::PanRight
+    );
+    let no_steps = no_steps.filter(|_| !(looks && state.has_run() && state.has_only_gauges()));
     match action {
-        A::PauseResume | A::FollowLive | A::ToggleMarker | A::ShowAll | A::ZoomIn => no_steps,
+        A::PauseResume
+        | A::GoToStart
+        | A::FollowLive
+        | A::ToggleMarker
+        | A::ShowAll
+        | A::ZoomIn => no_steps,
         A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
             state.view.is_some(),
             "The whole run is on the screen: zoom in first",

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use loadscope_engine::forecast::{Recorded, Setting, explore, grid};
+use loadscope_engine::forecast::{Recorded, Setting, explore, grid, prospects};
 use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_trace::{EventKind, Nanos, Origin, Run, RunInfo, RunOptions};
 
@@ -12,20 +12,20 @@ const BATCHES: u64 = 5_000;
 const BATCH: u64 = 32;
 
 /// Two workers on two cores: samples wait for 1 ms at most, then compute for 1 ms at most.
-fn recorded() -> Recorded {
+fn run(batches: u64, size: u64) -> Run {
     let options = RunOptions {
         num_workers: 2,
-        batch_size: Some(BATCH as usize),
+        batch_size: Some(size as usize),
         ..RunOptions::default()
     };
-    let indices = |batch| (batch * BATCH..(batch + 1) * BATCH).collect();
+    let indices = |batch| (batch * size..(batch + 1) * size).collect();
     let simulation = Simulation {
         info: RunInfo {
             options,
             origin: Origin::Simulation,
             ..RunInfo::default()
         },
-        work: Work::Batches((0..BATCHES).map(indices).collect()),
+        work: Work::Batches((0..batches).map(indices).collect()),
         collate: Nanos(200_000),
         pin: None,
         step: Nanos::from_millis(10),
@@ -36,7 +36,7 @@ fn recorded() -> Recorded {
     for mut event in simulation.run(|i| waits(i) + computes(i)) {
         match &mut event.kind {
             EventKind::Fetched(fetched) => {
-                let first = u64::from(fetched.batch.idx) * BATCH;
+                let first = u64::from(fetched.batch.idx) * size;
                 for (i, sample) in (first..).zip(&mut fetched.samples) {
                     sample.cpu = Some(computes(i));
                 }
@@ -49,11 +49,11 @@ fn recorded() -> Recorded {
         }
         run.apply(&event);
     }
-    Recorded::of(&run).expect("it tells everything")
+    run
 }
 
 fn forecast(criterion: &mut Criterion) {
-    let recorded = recorded();
+    let recorded = Recorded::of(&run(BATCHES, BATCH)).expect("it tells everything");
     let mut group = criterion.benchmark_group("forecast of 5,000 batches of 32");
     group
         .sample_size(10)
@@ -75,6 +75,16 @@ fn forecast(criterion: &mut Criterion) {
     assert_eq!(settings.len(), 96);
     group.bench_function("96 settings on 2 cores", |b| {
         b.iter(|| black_box(explore(&recorded, &settings, &|_| true)));
+    });
+    group.finish();
+    // What a verdict needs, from the longest recording.
+    let long = run(1_000_000, 4);
+    let mut group = criterion.benchmark_group("a million batches");
+    group
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(10));
+    group.bench_function("prospects", |b| {
+        b.iter(|| black_box(prospects(&long, &|_| true)))
     });
     group.finish();
 }

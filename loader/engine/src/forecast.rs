@@ -9,16 +9,16 @@
 
 mod cores;
 mod grid;
-mod hints;
 mod load;
 mod play;
+mod prospects;
 mod recorded;
 mod setting;
 mod startup;
 mod uncertain;
 
 pub use grid::{Outlook, explore, grid};
-pub use hints::hints;
+pub use prospects::prospects;
 pub use recorded::Recorded;
 pub use setting::Setting;
 
@@ -98,7 +98,10 @@ impl Recorded {
     pub fn headspace(&self, setting: &Setting) -> Result<Nanos, Refusal> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
-        let steps = load.epochs.iter().map(load::EpochLoad::steps_taken);
+        let steps = load.epochs.iter().map(|e| {
+            let weight = e.weight;
+            e.steps_taken() * weight.batches * weight.epochs
+        });
         Ok(play::nanos(steps.sum::<f64>()))
     }
 
@@ -126,8 +129,9 @@ impl Recorded {
             if number == 0 {
                 whole.first = played.first.map(play::nanos);
             }
-            whole.time += self.pause_before(number);
-            whole.add(&played);
+            let pause = play::float(self.pause_before(number));
+            whole.time += play::nanos(pause * epoch.weight.epochs);
+            whole.add(&played, epoch);
             if played.stopped {
                 break;
             }
@@ -147,11 +151,22 @@ struct Whole {
 }
 
 impl Whole {
-    fn add(&mut self, played: &Played) {
-        self.time += play::nanos(played.end);
-        self.waited += play::nanos(played.waited);
-        self.samples += played.samples;
-        self.batches += played.batches;
+    /// Adds an epoch, or what a part of it tells about the whole: its beginning and its end happen once, the rest again and
+    /// again.
+    fn add(&mut self, played: &Played, load: &load::EpochLoad) {
+        let weight = load.weight;
+        let stretched = |all: f64, first: f64| {
+            let finish = load.finish.min(all - first);
+            first + (all - first - finish) * weight.batches + finish
+        };
+        let first = played.first.unwrap_or_default();
+        let time = stretched(played.end, first);
+        let waited = stretched(played.waited, played.waited_first);
+        self.time += play::nanos(time * weight.epochs);
+        self.waited += play::nanos(waited * weight.epochs);
+        let many = |n: u64| (n as f64 * weight.batches * weight.epochs).round() as u64;
+        self.samples += many(played.samples);
+        self.batches += many(played.batches);
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod diagnosis {
     mod confusion;
+    mod experiment;
+    mod notes;
     mod proof;
     mod scenario;
     mod spoil;

@@ -92,7 +92,12 @@ fn gauge(at: Nanos, run: RunId, lane: Option<Lane>, what: GaugeKind, value: f64)
     Event {
         at,
         run,
-        kind: EventKind::Gauge(Box::new(Gauge { lane, what, value })),
+        kind: EventKind::Gauge(Box::new(Gauge {
+            lane,
+            what,
+            part: None,
+            value,
+        })),
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Batch {
     pub has_error: bool,
     /// True once it has been in the pin thread.
     pub(crate) pinned: bool,
+    /// Its place among those in flight, while it is in no final stage.
+    pub(crate) flying: u32,
     /// The lane and row it is in, while it is in one.
     pub(crate) place: Option<(Lane, u16)>,
     /// Its first transition.

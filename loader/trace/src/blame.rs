@@ -198,11 +198,12 @@ impl<'a> Culprits<'a> {
             next = Some(t.stage);
             at = t.previous;
         }
-        tell(Blamed {
-            cause: Cause::NotDispatched,
-            start,
-            end,
-        });
+        // Who does not tell of queues does not tell when a batch came into one.
+        let cause = match self.run.measures(Stage::Queued) {
+            true => Cause::NotDispatched,
+            false => Cause::NotMeasured,
+        };
+        tell(Blamed { cause, start, end });
     }
 
     /// Tells what is to blame while the batch at `row` is in the stage that it entered with the transition `at`, before it went

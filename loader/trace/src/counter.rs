@@ -1,6 +1,6 @@
 //! Counters over time, from the same running sums as the timeline: exact means per bucket, however many events there were.
 
-use crate::{Lane, Nanos, Run, Shares, Spans};
+use crate::{Lane, Nanos, Run, Shares};
 
 /// A quantity that changes over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,41 +18,59 @@ pub enum Counter {
 }
 
 impl Run {
-    /// The mean of `counter` in each of `buckets` equal parts of `start..end`.
+    /// The mean of `counter` in each of `buckets` equal parts of `start..end`. Costs a few steps a bucket and track, however
+    /// many events there are.
     pub fn counter(&self, counter: Counter, start: Nanos, end: Nanos, buckets: usize) -> Vec<f64> {
         let length = (end.0.saturating_sub(start.0)).max(1) as f64 / buckets.max(1) as f64;
         let edge = |k: usize| Nanos(start.0.saturating_add((length * k as f64).round() as i64));
-        let mut before = self.amount(counter, edge(0));
-        (1..=buckets)
-            .map(|k| {
-                let after = self.amount(counter, edge(k));
-                let mean = (after - before) / length;
-                before = after;
-                mean
-            })
-            .collect()
+        let edges: Vec<Nanos> = (0..=buckets).map(edge).collect();
+        let amounts = self.amounts(counter, &edges);
+        let pairs = amounts.windows(2);
+        pairs.map(|pair| (pair[1] - pair[0]) / length).collect()
     }
 
-    /// What `counter` has added up to until `t`: batch-nanoseconds, or for the throughput billions of batches.
-    fn amount(&self, counter: Counter, t: Nanos) -> f64 {
+    /// What `counter` has added up to until each of `edges`: batch-nanoseconds, or for the throughput billions of batches.
+    fn amounts(&self, counter: Counter, edges: &[Nanos]) -> Vec<f64> {
         use crate::Activity as A;
-        let sum = |pick: &dyn Fn(Lane) -> bool, time: &dyn Fn(&Shares) -> Nanos| -> f64 {
-            let lanes = self.lanes.iter().filter(|(lane, _)| pick(**lane));
-            let tracks = lanes.flat_map(|(_, rows)| rows.iter());
-            let until = |spans: &Spans| time(&spans.until(t.min(self.last))).0 as f64;
-            tracks.map(until).sum()
-        };
+        let level = self.tasks_outstanding();
         match counter {
-            Counter::In(lane) => sum(&|l| l == lane, &Shares::total),
-            Counter::TasksOutstanding => self.tasks_outstanding().area(t.min(self.last)) as f64,
-            Counter::Held => sum(&|l| l == Lane::Reorder, &|s| s.of(A::Held)),
-            Counter::Waiting => sum(&|l| l == Lane::Trainer, &|s| s.of(A::Waiting)),
+            Counter::In(lane) => self.times(lane, edges, Shares::total),
+            Counter::Held => self.times(Lane::Reorder, edges, |s| s.of(A::Held)),
+            Counter::Waiting => self.times(Lane::Trainer, edges, |s| s.of(A::Waiting)),
+            Counter::TasksOutstanding => {
+                let area = |t: &Nanos| level.area((*t).min(self.last)) as f64;
+                edges.iter().map(area).collect()
+            }
             Counter::BatchesPerSecond => {
                 // Half-open like the spans: what happens at an edge belongs to the bucket after it.
-                let yielded = self.yields.before(t);
-                yielded as f64 * 1e9
+                let yielded = |t: &Nanos| self.yields.before(*t) as f64 * 1e9;
+                edges.iter().map(yielded).collect()
             }
         }
+    }
+
+    /// The `time` of all rows of a lane until each of `edges`, which come in order.
+    fn times(&self, lane: Lane, edges: &[Nanos], time: impl Fn(&Shares) -> Nanos) -> Vec<f64> {
+        let mut sums = vec![0.0; edges.len()];
+        let rows = self
+            .lanes
+            .get(&lane)
+            .into_iter()
+            .flat_map(|rows| rows.iter());
+        for spans in rows {
+            let (mut at, mut count) = (0, 0);
+            for (sum, edge) in sums.iter_mut().zip(edges) {
+                let t = (*edge).min(self.last);
+                // From one edge to the next it is about as far as it was from the one before.
+                let next = match at {
+                    0 => spans.index_after(t),
+                    _ => spans.index_near(at + count, t),
+                };
+                (count, at) = (next.saturating_sub(at), next);
+                *sum += time(&spans.until_at(at, t)).0 as f64;
+            }
+        }
+        sums
     }
 }
 

@@ -57,3 +57,14 @@ pub enum LogError {
         why: String,
     },
 }
+
+impl LogError {
+    /// The same error where `before` lines come before those that were counted.
+    #[must_use]
+    pub fn after(mut self, before: u64) -> Self {
+        if let Self::Io { lines: count, .. } | Self::Line { line: count, .. } = &mut self {
+            *count += before;
+        }
+        self
+    }
+}

@@ -153,6 +153,8 @@ pub struct StageTiming {
 pub struct Gauge {
     /// Of which lane; `None` for the whole program.
     pub lane: Option<Lane>,
+    /// Of which part of a pipeline that has other parts than a `DataLoader`, by the name its tool gives it.
+    pub part: Option<String>,
     /// What was measured.
     pub what: GaugeKind,
     /// The value, in the unit of `what`.
@@ -175,11 +177,63 @@ pub enum GaugeKind {
     Descriptors,
     /// Page-locked memory, bytes.
     PinnedBytes,
+    /// Share of the time in which a queue was not empty, 0 to 1.
+    Occupancy,
+    /// What goes through, items per second.
+    Throughput,
+    /// Mean time of a task, seconds.
+    TaskTime,
+    /// Tasks that failed.
+    Failures,
+    /// How many wait on average for something to come out of a queue.
+    WaitingToGet,
+    /// How many wait on average for room in a queue.
+    WaitingToPut,
+}
+
+impl GaugeKind {
+    /// Its name in recordings and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Rss => "rss",
+            Self::Pss => "pss",
+            Self::Cpu => "cpu",
+            Self::Shm => "shm",
+            Self::Descriptors => "descriptors",
+            Self::PinnedBytes => "pinned_bytes",
+            Self::Occupancy => "occupancy",
+            Self::Throughput => "throughput",
+            Self::TaskTime => "task_time",
+            Self::Failures => "failures",
+            Self::WaitingToGet => "waiting_to_get",
+            Self::WaitingToPut => "waiting_to_put",
+        }
+    }
+
+    /// The unit of its values, in tables.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Rss | Self::Pss | Self::Shm | Self::PinnedBytes => "bytes",
+            Self::Cpu => "cores",
+            Self::Occupancy => "share",
+            Self::Throughput => "1/s",
+            Self::TaskTime => "s",
+            Self::Descriptors | Self::Failures | Self::WaitingToGet | Self::WaitingToPut => "count",
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gauges_have_one_name() {
+        for kind in [GaugeKind::PinnedBytes, GaugeKind::WaitingToGet] {
+            let text = serde_json::to_string(&kind).expect("a word");
+            assert_eq!(text, format!("\"{}\"", kind.id()));
+        }
+    }
 
     #[test]
     fn an_event_fits_32_bytes() {

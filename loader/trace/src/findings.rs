@@ -20,7 +20,7 @@ mod survey;
 mod verdict;
 mod window;
 
-pub use forecast::{Change, Forecast};
+pub use forecast::{Change, Forecast, Prospects};
 pub use glance::Glance;
 pub use survey::Survey;
 pub use verdict::Verdict;
@@ -136,19 +136,19 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Looks at a run. `forecasts` say what other settings would bring, and `more` is what others found; both may be empty.
-    pub fn of(run: &Run, forecasts: &[Forecast], more: Vec<Finding>) -> Self {
-        Self::from(&Survey::of(run), forecasts, more)
+    /// Looks at a run. `prospects` say what other settings would bring, `more` is what others found; both may be missing.
+    pub fn of(run: &Run, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
+        Self::from(&Survey::of(run), prospects, more)
     }
 
     /// The same for who has surveyed the run already.
-    pub fn from(survey: &Survey, forecasts: &[Forecast], more: Vec<Finding>) -> Self {
+    pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
         findings.extend(more);
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
         Self {
-            verdict: Verdict::of(survey, &findings, forecasts),
+            verdict: Verdict::of(survey, &findings, prospects),
             findings,
         }
     }
@@ -166,13 +166,19 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(blocked::head_of_line(survey));
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
+    all.extend(start::short_run(survey));
     all.extend(cores::oversubscribed(survey));
-    all.extend(handover::slower_than_none(survey));
     all.extend(handover::pinning(survey));
     all.extend(handover::sampler(survey));
-    all.extend(starved::starved(survey));
-    all.extend(starved::sawtooth(survey));
-    all.extend(window::too_small(survey));
+    // Where workers cost more than they bring, that there are too few of them is no advice.
+    match handover::slower_than_none(survey) {
+        Some(finding) => all.push(finding),
+        None => {
+            all.extend(starved::starved(survey));
+            all.extend(starved::sawtooth(survey));
+            all.extend(window::too_small(survey));
+        }
+    }
     all.extend(window::too_large(survey));
     all.extend(starved::trainer(survey));
     all

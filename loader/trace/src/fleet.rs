@@ -43,6 +43,18 @@ impl Fleet {
         self.runs.get(at).map(|(_, run)| run)
     }
 
+    /// Number of events that were taken in.
+    pub fn events(&self) -> u64 {
+        self.runs.iter().map(|(_, run)| run.events()).sum()
+    }
+
+    /// Makes room for what is still to come, if `share` of everything has been taken in and the rest is like it.
+    pub fn make_room(&mut self, share: f64) {
+        self.runs
+            .iter_mut()
+            .for_each(|(_, run)| run.make_room(share));
+    }
+
     /// Gives back what was reserved for more events.
     pub fn shrink_to_fit(&mut self) {
         self.runs

@@ -31,6 +31,7 @@ mod findings;
 pub mod fleet;
 mod id;
 mod lane;
+mod lanes;
 mod log;
 mod machine;
 mod message;
@@ -58,12 +59,14 @@ pub use event::{
     WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Severity, Survey, Verdict,
+    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
 };
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
-pub use log::{Compression, FORMAT_VERSION, LogReader, LogWriter, ReadOutcome, read_log};
+pub use log::{
+    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome, read_log,
+};
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
@@ -71,7 +74,7 @@ pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};
-pub use spans::Spans;
+pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;

@@ -3,14 +3,26 @@
 //! The format is described in `loader/trace/FORMAT.md`.
 
 mod header;
+mod lines;
+mod merge;
 mod quick;
 mod read;
 mod wire;
 mod write;
 
 pub use header::FORMAT_VERSION;
+pub use lines::{Lines, Parsed};
+pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};
 pub use write::{Compression, LogWriter};
+
+use crate::Nanos;
+
+/// How far events of different processes may be out of order in a file.
+const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
+
+/// Length of the lines whose events are held back at most. A file in which no time passes must not exhaust the memory.
+const MAX_HELD: usize = 32 << 20;
 
 /// A line longer than this is not read: no event is, and a damaged file must not exhaust the memory.
 const MAX_LINE: usize = 64 << 20;

@@ -53,7 +53,7 @@ impl Keyframe {
             })
         };
         let rows = run.in_flight.iter();
-        let mut in_flight: Vec<Flying> = rows.filter_map(|(_, row)| flying(*row)).collect();
+        let mut in_flight: Vec<Flying> = rows.filter_map(|row| flying(*row)).collect();
         in_flight.sort_unstable_by_key(|f| f.batch);
         Self {
             step: run.transitions.len(),

@@ -291,6 +291,16 @@ pub struct RunInfo {
     pub started_unix_ns: i64,
 }
 
+impl RunInfo {
+    /// The line of Python that makes the loader; `None` where the source does not tell its arguments.
+    pub fn python_line(&self) -> Option<String> {
+        match self.origin {
+            Origin::Import(_) => None,
+            _ => Some(self.options.python_line()),
+        }
+    }
+}
+
 /// Who tells what happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,5 @@
 //! The rows of a lane: as many as batches were ever in it side by side.
 
-use std::collections::BTreeSet;
-
 use crate::spans::Spans;
 use crate::{Activity, Nanos};
 
@@ -10,7 +8,7 @@ use crate::{Activity, Nanos};
 pub(crate) struct Rows {
     spans: Vec<Spans>,
     /// Rows whose last span has ended.
-    free: BTreeSet<u16>,
+    free: Free,
 }
 
 impl Rows {
@@ -29,7 +27,7 @@ impl Rows {
 
     /// Opens a span in the first row that is free and tells which one that is; `None` if there are too many.
     pub fn open(&mut self, at: Nanos, batch: u32, activity: Activity) -> Option<u16> {
-        let row = match self.free.pop_first() {
+        let row = match self.free.take_first() {
             Some(row) => row,
             None => {
                 let new = u16::try_from(self.spans.len()).ok()?;
@@ -46,7 +44,7 @@ impl Rows {
 
     /// True if row 0 has no open span.
     pub fn first_is_free(&self) -> bool {
-        self.spans.is_empty() || self.free.contains(&0)
+        self.spans.is_empty() || self.free.contains(0)
     }
 
     /// Ends the open span of `row`, if there is one.
@@ -68,11 +66,79 @@ impl Rows {
         }
     }
 
+    pub fn make_room(&mut self, share: f64) {
+        self.spans.iter_mut().for_each(|s| s.make_room(share));
+    }
+
     pub fn shrink_to_fit(&mut self) {
         self.spans.iter_mut().for_each(Spans::shrink_to_fit);
     }
 
     fn open_mut(&mut self, row: u16) -> Option<&mut crate::Span> {
         self.spans.get_mut(usize::from(row))?.open_mut()
+    }
+}
+
+/// A set of rows, of which the lowest is asked for again and again: one bit each.
+#[derive(Clone, Debug, Default)]
+struct Free {
+    words: Vec<u64>,
+    /// Words before this one are empty.
+    first: usize,
+}
+
+impl Free {
+    fn insert(&mut self, row: u16) {
+        let word = usize::from(row) / 64;
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (row % 64);
+        self.first = self.first.min(word);
+    }
+
+    fn contains(&self, row: u16) -> bool {
+        let word = self.words.get(usize::from(row) / 64);
+        word.is_some_and(|word| word & (1 << (row % 64)) != 0)
+    }
+
+    fn take_first(&mut self) -> Option<u16> {
+        while let Some(word) = self.words.get_mut(self.first) {
+            if *word != 0 {
+                let bit = word.trailing_zeros();
+                *word &= *word - 1;
+                return Some((self.first * 64) as u16 + bit as u16);
+            }
+            self.first += 1;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_lowest_free_row_is_taken(steps in prop::collection::vec(prop::option::of(0..=u16::MAX), 0..200)) {
+            let (mut free, mut set) = (Free::default(), BTreeSet::new());
+            for step in steps {
+                match step {
+                    // Mostly low ones.
+                    Some(row) => {
+                        let row = if row % 8 == 0 { row } else { row % 100 };
+                        free.insert(row);
+                        set.insert(row);
+                    }
+                    None => prop_assert_eq!(free.take_first(), set.pop_first()),
+                }
+                prop_assert_eq!(free.contains(0), set.contains(&0));
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Extent};
 use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
+use crate::lanes::Lanes;
 use crate::machine::Keyframe;
 use crate::rows::Rows;
 use crate::series::{Series, Ticks};
@@ -11,12 +12,14 @@ use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod fetched;
+mod gauges;
 mod memory;
 mod place;
 mod query;
 mod range;
 
 pub use memory::Memory;
+pub(crate) use memory::make_room;
 pub use range::RangeSummary;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
@@ -84,7 +87,7 @@ pub struct Run {
     pub(crate) batches: Vec<Batch>,
     pub(crate) epochs: Vec<Epoch>,
     pub(crate) workers: Vec<Worker>,
-    pub(crate) lanes: BTreeMap<Lane, Rows>,
+    pub(crate) lanes: Lanes,
     pub(crate) transitions: Vec<Transition>,
     pub(crate) keyframes: Vec<Keyframe>,
     pub(crate) waits: Vec<Wait>,
@@ -96,13 +99,17 @@ pub struct Run {
     pub(crate) arrived: Ticks,
     pub(crate) messages: Vec<(Nanos, Message)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
+    /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
+    pub(crate) parts: Vec<String>,
+    /// What was measured of them, by position in `parts`.
+    pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
     pub(crate) stage_names: Vec<Vec<String>>,
-    /// Batches that are in no final stage: epoch and position.
-    pub(crate) in_flight: BTreeSet<(u32, u32)>,
+    /// Positions of the batches that are in no final stage, in no order; each knows its place.
+    pub(crate) in_flight: Vec<u32>,
     /// Positions of the batches that the trainer works on.
     training: BTreeSet<u32>,
     /// Positions in `epochs` by number.
@@ -163,10 +170,7 @@ impl Run {
             },
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
-            EventKind::Gauge(gauge) => {
-                let series = self.gauges.entry((gauge.lane, gauge.what)).or_default();
-                series.push(at, gauge.value);
-            }
+            EventKind::Gauge(gauge) => self.measured(at, gauge),
             EventKind::Message(message) => self.message(at, message),
             EventKind::Dropped { count } => {
                 self.dropped = self.dropped.saturating_add(*count);
@@ -197,15 +201,29 @@ impl Run {
         let position = self.epoch_at[&epoch];
         self.epochs[position].end = Some(at);
         self.end_wait(at, None);
-        let left = self.in_flight.range((epoch, 0)..=(epoch, u32::MAX));
-        let left: Vec<u32> = left.map(|(_, row)| *row).collect();
-        for row in left {
+        for row in self.left_in(position) {
             let end = match self.batches[row as usize].stage {
                 Stage::Training => Stage::Done,
                 _ => Stage::Discarded,
             };
             self.enter(at, row as usize, end);
         }
+    }
+
+    /// Positions of the batches in flight of the epoch at `position`, in the order of their dispatch.
+    fn left_in(&self, position: usize) -> Vec<u32> {
+        let epoch = &self.epochs[position];
+        let is_left = |row: &u32| {
+            let batch = self.batches.get(*row as usize);
+            batch.is_some_and(|b| b.id.epoch == epoch.epoch && !b.stage.is_final())
+        };
+        // Whichever is shorter, so that many epochs at a time stay cheap.
+        if epoch.rows.len() < self.in_flight.len() {
+            return epoch.rows.iter().copied().filter(is_left).collect();
+        }
+        let mut left: Vec<u32> = self.in_flight.iter().copied().filter(is_left).collect();
+        left.sort_unstable();
+        left
     }
 
     fn end_run(&mut self, at: Nanos) {
@@ -262,6 +280,7 @@ impl Run {
             was_yielded: false,
             has_error: false,
             pinned: false,
+            flying: self.in_flight.len() as u32,
             place: None,
             first: self.transitions.len() as u32,
             last: u32::MAX,
@@ -272,7 +291,7 @@ impl Run {
         });
         self.dispatched.push(at);
         self.note_transition(at, row, Stage::Queued);
-        self.in_flight.insert((dispatch.batch.epoch, row));
+        self.in_flight.push(row);
         self.move_to(at, row, Stage::Queued);
     }
 
@@ -302,22 +321,32 @@ impl Run {
         if stage.has_arrived() && !batch.stage.has_arrived() {
             self.arrived.push(at);
         }
-        batch.stage = stage;
-        let epoch = batch.id.epoch;
+        let before = std::mem::replace(&mut batch.stage, stage);
         let row = row as u32;
         self.note_transition(at, row, stage);
-        self.training.remove(&row);
+        if before == Stage::Training {
+            self.training.remove(&row);
+        }
         if stage == Stage::Training {
             self.training.insert(row);
             self.yields.push(at);
         }
         if stage.is_final() {
-            self.in_flight.remove(&(epoch, row));
+            self.land(row);
         }
         if matches!(stage, Stage::Training | Stage::Failed) {
             self.end_wait(at, Some(row));
         }
         self.move_to(at, row, stage);
+    }
+
+    /// Takes a batch from those in flight.
+    fn land(&mut self, row: u32) {
+        let place = self.batches[row as usize].flying;
+        self.in_flight.swap_remove(place as usize);
+        if let Some(moved) = self.in_flight.get(place as usize) {
+            self.batches[*moved as usize].flying = place;
+        }
     }
 
     /// While its epoch lasts, a batch is discarded either because its worker answered that its stream has ended, or because that
@@ -389,7 +418,12 @@ impl Run {
 
     /// Position in [`Run::batches`] of a batch.
     pub fn row(&self, id: BatchId) -> Option<usize> {
-        let epoch = *self.epoch_at.get(&id.epoch)?;
+        // Nearly always the last one.
+        let last = self.epochs.len().wrapping_sub(1);
+        let epoch = match self.epochs.last() {
+            Some(epoch) if epoch.epoch == id.epoch => last,
+            _ => *self.epoch_at.get(&id.epoch)?,
+        };
         let row = *self.epochs[epoch].rows.get(id.idx as usize)?;
         (row != u32::MAX).then_some(row as usize)
     }

@@ -1,6 +1,7 @@
 //! Quantities over time: instants that are counted, and values that were measured.
 
 use crate::Nanos;
+use crate::run::make_room;
 
 /// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
 /// is found without a walk.
@@ -40,6 +41,11 @@ impl Ticks {
 
     pub(crate) fn bytes(&self) -> usize {
         (self.at.capacity() + self.sums.capacity()) * size_of::<i64>()
+    }
+
+    pub(crate) fn make_room(&mut self, share: f64) {
+        make_room(&mut self.at, share);
+        make_room(&mut self.sums, share);
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {

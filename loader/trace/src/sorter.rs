@@ -24,11 +24,12 @@ pub struct Sorter {
     weight: usize,
 }
 
+/// An event in its place: by time, then as they came.
 #[derive(Debug)]
-struct Pending {
-    order: (Nanos, u64),
-    weight: usize,
-    event: Event,
+pub(crate) struct Pending {
+    pub order: (Nanos, u64),
+    pub weight: usize,
+    pub event: Event,
 }
 
 impl PartialEq for Pending {

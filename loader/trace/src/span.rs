@@ -118,6 +118,12 @@ impl Shares {
         Nanos(self.0.iter().copied().fold(0, i64::saturating_add))
     }
 
+    /// True if no activity took any time.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().fold(0, |any, time| any | time) == 0
+    }
+
     /// Adds `time` to an activity.
     #[inline]
     pub fn record(&mut self, activity: Activity, time: Nanos) {
@@ -150,7 +156,8 @@ impl Sub for Shares {
     #[inline]
     fn sub(mut self, other: Self) -> Self {
         for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a = a.saturating_sub(b);
+            // Times are not negative, so this cannot leave the range.
+            *a = a.wrapping_sub(b);
         }
         self
     }

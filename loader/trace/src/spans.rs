@@ -1,5 +1,6 @@
 //! The spans of a track, and what they come to until any instant.
 
+use crate::run::make_room;
 use crate::{Activity, Nanos, Shares, Span};
 
 /// The spans of one track in order of time, with running sums so that the time per activity up to any instant is
@@ -13,15 +14,36 @@ pub struct Spans {
     columns: Vec<Activity>,
     /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
     longest: Vec<Nanos>,
+    /// The longest of those.
+    peak: Nanos,
     /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
     /// to memory only for the spans of one block.
     ends: Vec<Nanos>,
+}
+
+/// An instant at which the time per activity of a track is known without a look at any span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landmark {
+    block: usize,
+    /// The instant: the end of a span.
+    pub at: Nanos,
+}
+
+impl Landmark {
+    /// The index of the first span after it.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.block * Spans::EVERY
+    }
 }
 
 impl Spans {
     /// One running sum per so many spans: enough to be exact in a walk through a few cache lines, few enough to cost
     /// a byte or two a span.
     const EVERY: usize = 16;
+
+    /// Running sums that are looked at at once around a guess.
+    const NEAR: usize = 8;
 
     /// All spans.
     pub fn all(&self) -> &[Span] {
@@ -50,6 +72,14 @@ impl Spans {
         let Some(last) = ends.len().checked_sub(1) else {
             return 0;
         };
+        // Usually it is one of the next few: counting those has no branches to guess.
+        let first = guess.saturating_sub(Self::NEAR / 2);
+        if let Some(near) = ends.get(first..first.saturating_add(Self::NEAR))
+            && near[0] <= t
+            && near[Self::NEAR - 1] > t
+        {
+            return first + near.iter().filter(|end| **end <= t).count();
+        }
         let at = guess.min(last);
         let mut step = 1;
         let (low, high) = if ends[at] <= t {
@@ -67,22 +97,48 @@ impl Spans {
     }
 
     /// For who can do with an instant near `end`: the last one at or before it at which the time per activity is known without
-    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`. Returns
-    /// the index of the first span after it, the instant, and [`Spans::until`] it.
+    /// a look at any span, if there is one after the span `from` and every span between is shorter than `narrower`.
+    #[inline]
     pub fn landmark(
         &self,
         from: usize,
         guess: usize,
         end: Nanos,
         narrower: Nanos,
-    ) -> Option<(usize, Nanos, Shares)> {
+    ) -> Option<Landmark> {
         let block = self.blocks_near(guess / Self::EVERY, end).checked_sub(1)?;
         let first = from / Self::EVERY;
-        let between = self.longest.get(first..block).filter(|b| !b.is_empty())?;
-        if between.iter().any(|longest| *longest >= narrower) {
+        if first >= block {
             return None;
         }
-        Some((block * Self::EVERY, self.ends[block], self.sum(block)))
+        // Of a track that has no long span at all, no block has one.
+        if self.peak >= narrower {
+            let between = self.longest.get(first..block)?;
+            if between.iter().any(|longest| *longest >= narrower) {
+                return None;
+            }
+        }
+        Some(Landmark {
+            block,
+            at: self.ends[block],
+        })
+    }
+
+    /// [`Spans::until`] a landmark.
+    pub fn until_landmark(&self, landmark: Landmark) -> Shares {
+        self.sum(landmark.block)
+    }
+
+    /// Adds the time per activity between two landmarks to `shares`: a look at the few activities that occur here.
+    #[inline]
+    pub fn add_between(&self, from: Landmark, to: Landmark, shares: &mut Shares) {
+        let width = self.columns.len();
+        let row = |block: usize| self.sums.get(block * width..(block + 1) * width);
+        if let (Some(from), Some(to)) = (row(from.block), row(to.block)) {
+            for (activity, (from, to)) in self.columns.iter().zip(from.iter().zip(to)) {
+                shares.record(*activity, Nanos(to.wrapping_sub(*from)));
+            }
+        }
     }
 
     /// [`Spans::index_after`] for a `t` not before the end of span `from - 1`.
@@ -176,6 +232,7 @@ impl Spans {
         }
         if !self.spans.is_empty() {
             self.longest.push(longest);
+            self.peak = self.peak.max(longest);
         }
         let columns = self.columns.iter();
         self.sums
@@ -202,6 +259,13 @@ impl Spans {
         self.spans.capacity() * size_of::<Span>()
             + self.sums.capacity() * size_of::<i64>()
             + (self.ends.capacity() + self.longest.capacity()) * size_of::<Nanos>()
+    }
+
+    pub(crate) fn make_room(&mut self, share: f64) {
+        make_room(&mut self.spans, share);
+        make_room(&mut self.sums, share);
+        make_room(&mut self.ends, share);
+        make_room(&mut self.longest, share);
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
@@ -283,13 +347,20 @@ mod tests {
         for from in [0, 3, 16, 290, 320] {
             for end in (0..6_000).step_by(7).map(Nanos) {
                 let landmark = spans.landmark(from, from + 40, end, Nanos(100));
-                let Some((index, at, shares)) = landmark else {
+                let Some(landmark) = landmark else {
                     continue;
                 };
+                let (index, at) = (landmark.index(), landmark.at);
+                let shares = spans.until_landmark(landmark);
                 found += 1;
                 assert!(index > from && at <= end);
                 assert_eq!(index, spans.index_after(at));
                 assert_eq!(shares, spans.until(at));
+                if let Some(before) = spans.landmark(0, 40, at - Nanos(200), Nanos::MAX) {
+                    let mut between = spans.until_landmark(before);
+                    spans.add_between(before, landmark, &mut between);
+                    assert_eq!(between, shares);
+                }
                 assert!(!(from..index).contains(&300), "a long span between");
             }
         }

@@ -73,6 +73,23 @@ impl Stage {
         }
     }
 
+    /// Its name in recordings and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Fetching => "fetching",
+            Self::Collating => "collating",
+            Self::Returning => "returning",
+            Self::Pinning => "pinning",
+            Self::Held => "held",
+            Self::Ready => "ready",
+            Self::Training => "training",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Discarded => "discarded",
+        }
+    }
+
     /// One word for people, as shown in the window.
     pub fn label(self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::run::make_room;
 use crate::{Nanos, SampleTiming};
 
 /// The times of samples. Processor time takes room only from the first sample on for which it was measured.
@@ -46,6 +47,11 @@ impl Timings {
     pub fn bytes(&self) -> usize {
         let times = self.times.capacity() * size_of::<(Nanos, Nanos)>();
         times + self.cpus.capacity() * size_of::<Nanos>()
+    }
+
+    pub fn make_room(&mut self, share: f64) {
+        make_room(&mut self.times, share);
+        make_room(&mut self.cpus, share);
     }
 
     pub fn shrink_to_fit(&mut self) {

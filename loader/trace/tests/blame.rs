@@ -71,7 +71,7 @@ proptest! {
     fn it_adds_up_whatever_a_source_sends(events in prop::collection::vec(any::event(), 0..120)) {
         let run = fold(&events);
         assert_sound(&run);
-        let diagnosis = Diagnosis::of(&run, &[], Vec::new());
+        let diagnosis = Diagnosis::of(&run, None, Vec::new());
         prop_assert!(!diagnosis.verdict.text().is_empty());
     }
 
@@ -290,7 +290,7 @@ fn what_the_source_cannot_measure_is_not_zero() {
 fn a_run_without_anything_has_nothing_to_blame() {
     let run = Run::default();
     assert_eq!(run.blame().main(), None);
-    let diagnosis = Diagnosis::of(&run, &[], Vec::new());
+    let diagnosis = Diagnosis::of(&run, None, Vec::new());
     assert_eq!(
         (diagnosis.verdict.id, diagnosis.verdict.severity),
         ("empty", Severity::Note)
@@ -337,7 +337,7 @@ fn a_million_batches_are_blamed_in_a_tenth_of_a_second() {
     });
     let best = best.min().unwrap_or_default();
     let start = Instant::now();
-    let diagnosis = Diagnosis::of(&run, &[], Vec::new());
+    let diagnosis = Diagnosis::of(&run, None, Vec::new());
     println!(
         "blame {best:?}, all findings {:?}: {}",
         start.elapsed(),

@@ -118,6 +118,13 @@ impl<T: Send + 'static> Question<T> {
         self.job = None;
     }
 
+    /// Forgets what was about another run.
+    fn forget_others(&mut self, key: &Key) {
+        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
+            self.answer = None;
+        }
+    }
+
     fn forget(&mut self) {
         (self.job, self.answer) = (None, None);
     }
@@ -193,6 +200,9 @@ impl Asker {
         });
         // Forecasts are made of what has come to rest.
         if grows {
+            self.costs.forget_others(&key);
+            self.what_if.forget_others(&key);
+            self.compared.forget_others(&key);
             return;
         }
         self.costs.update(ctx, &key, false, || {
@@ -217,8 +227,13 @@ impl Asker {
             base: base.clone(),
             ..key.clone()
         };
+        let last = self.what_if.answer.as_ref().filter(|(k, _)| {
+            let of_now = (key.run, key.events);
+            (k.run, k.events) == of_now
+        });
+        let known = last.and_then(|(_, w)| w.as_ref().ok()?.prospects.clone());
         self.what_if.update(ctx, &key, false, || {
-            move |progress: &Progress| WhatIf::explore(&recorded, base, progress)
+            move |progress: &Progress| WhatIf::explore(&recorded, base, known, progress)
         });
     }
 

@@ -178,7 +178,7 @@ impl Marks {
         let same = s.num_workers == own.num_workers
             && (s.num_workers == 0 || s.prefetch_factor == own.prefetch_factor);
         Self {
-            recorded: same,
+            recorded: same && what_if.base == what_if.own,
             best: forecast.setting == what_if.best().setting,
             cheapest: forecast.setting == what_if.cheapest().setting,
         }

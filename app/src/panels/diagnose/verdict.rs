@@ -16,7 +16,13 @@ use super::slowest::look_at;
 const BAR: f32 = 4.0;
 
 /// Shows it, with a bar of its weight at the left.
-pub fn show(ui: &mut Ui, look: &Look, what_if: Option<&WhatIf>, commands: &mut Vec<Command>) {
+pub fn show(
+    ui: &mut Ui,
+    look: &Look,
+    what_if: Option<&WhatIf>,
+    is_coming: bool,
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui);
     let verdict = &look.diagnosis.verdict;
     let colour = match verdict.severity {
@@ -42,12 +48,23 @@ pub fn show(ui: &mut Ui, look: &Look, what_if: Option<&WhatIf>, commands: &mut V
                     go_to(Item::Batch(wait.row), commands);
                 }
             }
-            if let Some(outlook) = what_if.and_then(WhatIf::sentence) {
-                ui.add(Label::new(RichText::new(outlook).color(palette.text)).wrap());
+            if verdict.wants_outlook {
+                outlook(ui, what_if, is_coming);
             }
         });
     });
     let rect = inner.response.rect;
     let bar = Rect::from_min_max(pos2(left, rect.top()), pos2(left + BAR, rect.bottom()));
     ui.painter().rect_filled(bar, 2.0, colour);
+}
+
+/// What would help. Its line is there before it is known, so that nothing moves when it comes.
+fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, is_coming: bool) {
+    let palette = Palette::of(ui);
+    let (text, colour) = match what_if.and_then(WhatIf::sentence) {
+        Some(sentence) => (sentence, palette.text),
+        None if is_coming => ("Forecasting what would help".to_owned(), palette.weak),
+        None => return,
+    };
+    ui.add(Label::new(RichText::new(text).color(colour)).wrap());
 }

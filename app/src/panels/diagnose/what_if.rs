@@ -1,6 +1,6 @@
 //! What other settings would bring, and whether it came true.
 
-use eframe::egui::{Button, Label, ProgressBar, RichText, Ui};
+use eframe::egui::{self, Button, Label, ProgressBar, RichText, Ui};
 use loadscope_trace::{Glance, Nanos};
 
 use crate::command::Command;
@@ -17,6 +17,8 @@ use super::ask::Asker;
 use super::blame::explained;
 use super::{heat, knobs};
 
+/// Height of the bar that tells how far a forecast is, points.
+const PROGRESS: f32 = 8.0;
 /// Below this a forecast of what is known already is as good as it can be told.
 const WELL: f64 = 0.05;
 
@@ -52,9 +54,14 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
     let picked = state.diagnose.picked.unwrap_or(of_best);
     heat::show(ui, what_if, picked, commands);
     heat::legend(ui);
-    if let Some(share) = asker.share() {
-        progress(ui, share);
-    }
+    // Its room stays when it is through, so that nothing moves under the pointer.
+    let wide = egui::vec2(ui.available_width(), PROGRESS);
+    ui.allocate_ui(wide, |ui| {
+        ui.set_min_height(PROGRESS);
+        if let Some(share) = asker.share() {
+            progress(ui, share);
+        }
+    });
     if let Some(forecast) = what_if.at(picked.0, picked.1) {
         detail(ui, state, what_if, forecast, commands);
     }
@@ -68,7 +75,7 @@ fn progress(ui: &mut Ui, share: f32) {
     ui.add(
         ProgressBar::new(share)
             .desired_width(ui.available_width().min(240.0))
-            .desired_height(8.0),
+            .desired_height(PROGRESS),
     );
 }
 
@@ -194,6 +201,18 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 e => format!("The forecast is {} off", percent(e)),
             };
             remark(ui, &off);
+            if now.total < forecast.low || now.total > forecast.high {
+                let say = |time: Nanos| time.beside(check.took_before);
+                remark(
+                    ui,
+                    &format!(
+                        "The outcome is outside of what nine cases of ten would bring ({} to {}): other work on this \
+                         machine, or something that the recording does not tell",
+                        say(forecast.low),
+                        say(forecast.high)
+                    ),
+                );
+            }
         }
         None => {
             let share = now.total.as_secs_f64() / forecast.time.as_secs_f64().max(1e-9);

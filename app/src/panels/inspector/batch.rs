@@ -29,6 +29,7 @@ pub fn show(
     for sentence in story::story(run, at, state.now()) {
         ui.label(sentence);
     }
+    samples::costliest(ui, run, at);
     content::show(ui, pictures, state, at, commands);
     samples::show(ui, state, at, commands);
 }

@@ -17,13 +17,19 @@ pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) 
     stages(ui, run, at);
     let mut samples: Vec<Sample> = run.samples(at).collect();
     samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
+    list(ui, run, at, &samples);
+    indices(ui, state, at, commands);
+}
+
+/// The sample that cost the most, if one did. It stands before everything else that is inside the batch.
+pub fn costliest(ui: &mut Ui, run: &Run, at: usize) {
+    let mut samples: Vec<Sample> = run.samples(at).collect();
+    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
     if let [costliest, next, ..] = samples.as_slice()
         && next.wall < costliest.wall
     {
         most_expensive(ui, run, at, costliest, samples[samples.len() / 2].wall);
     }
-    list(ui, run, at, &samples);
-    indices(ui, state, at, commands);
 }
 
 /// The named stages of all samples, the most expensive first.

@@ -85,7 +85,7 @@ fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
             "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic"
         }
         _ => {
-            "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu, seed, shape"
+            "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape"
         }
     };
     hint(ui, effect);
@@ -125,7 +125,7 @@ pub(super) fn faults(ui: &mut Ui, o: &mut RunOptions) {
         .labelled_by(label.id);
     hint(
         ui,
-        "Slows samples down on purpose: cost_ms, slow=index:ms, every=n:ms, jitter, tail, fail, panic, cpu",
+        "Slows samples down on purpose: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu",
     );
 }
 

@@ -212,7 +212,7 @@ fn list(ui: &mut Ui, what: &str, all: u64, texts: Vec<String>) {
 }
 
 fn shuffle(ui: &mut Ui, s: &Shuffle) {
-    title(ui, "Shuffle quality", &percent(s.quality()));
+    title(ui, "Shuffle quality", &percent(s.quality().min(1.0)));
     histogram(ui, s);
     ui.scope(|ui| gaps(ui, s));
     line(ui, Shuffle::DEFINITION);

@@ -116,7 +116,7 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     if let Some(shuffle) = &answers.shuffle {
         headline += &format!(
             "; shuffle quality {}",
-            crate::format::percent(shuffle.quality())
+            crate::format::percent(shuffle.quality().min(1.0))
         );
     }
     if let Some(p) = answers.balance.as_ref().and_then(|b| b.test).map(|t| t.p) {

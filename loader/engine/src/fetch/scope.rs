@@ -122,14 +122,19 @@ impl<'a> FetchScope<'a> {
         let samples = stopwatch.take(self.current.is_some());
         let stages = self.stages.take_stages();
         self.probe.emit(|| {
-            let named = stages.into_iter().map(|(name, walls)| StageTiming {
-                name: name.to_owned(),
-                walls,
+            let named = stages.into_iter().map(|(name, mut walls)| {
+                // A sample that failed, and the end of a stream, may have had stages, but are no samples.
+                walls.truncate(samples.len());
+                StageTiming {
+                    name: name.to_owned(),
+                    walls,
+                }
             });
+            let stages = named.collect();
             EventKind::Fetched(Box::new(Fetched {
                 batch: self.batch,
                 samples,
-                stages: named.collect(),
+                stages,
             }))
         });
     }

@@ -61,15 +61,45 @@ pub fn explore(
     settings: &[Setting],
     tell: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Option<Outlook>, Refusal> {
-    let settings: Vec<Setting> = settings
-        .iter()
-        .map(|s| recorded.checked(s))
-        .collect::<Result<_, _>>()?;
     let Some(first) = settings.first() else {
         return Err(Refusal("no settings were asked for".to_owned()));
     };
     let headspace = recorded.headspace(first)?;
     let own = recorded.forecast(&recorded.setting())?;
+    let Some(configurations) = forecast_all(recorded, settings, tell)? else {
+        return Ok(None);
+    };
+    let (best, cheapest) = cheapest_of(&configurations).unwrap_or_default();
+    Ok(Some(Outlook {
+        best,
+        cheapest,
+        recorded: own,
+        headspace,
+        configurations,
+    }))
+}
+
+/// The best, and the one with the fewest workers, then the smallest prefetch factor, that is as good.
+pub(super) fn cheapest_of(configurations: &[Forecast]) -> Option<(usize, usize)> {
+    let cost = |f: &Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
+    let each = || configurations.iter().enumerate();
+    let (best, least) = each().min_by_key(|(_, f)| (f.time, cost(f)))?;
+    let limit = least.time.as_secs_f64() * (1.0 + AS_GOOD);
+    let good = each().filter(|(_, f)| f.time.as_secs_f64() <= limit);
+    let cheapest = good.min_by_key(|(_, f)| cost(f));
+    Some((best, cheapest.map_or(best, |(at, _)| at)))
+}
+
+/// The forecasts of all `settings`, in their order; `Ok(None)`: they were not wanted any more.
+pub(super) fn forecast_all(
+    recorded: &Recorded,
+    settings: &[Setting],
+    tell: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<Vec<Forecast>>, Refusal> {
+    let settings: Vec<Setting> = settings
+        .iter()
+        .map(|s| recorded.checked(s))
+        .collect::<Result<_, _>>()?;
     let prepared = Prepared::all(recorded, &settings);
     let next = AtomicUsize::new(0);
     let wanted = AtomicBool::new(tell(0.0));
@@ -103,20 +133,9 @@ pub fn explore(
         return Ok(None);
     }
     done.sort_by_key(|(at, _)| *at);
-    let configurations: Vec<Forecast> = done.into_iter().map(|(_, forecast)| forecast).collect();
-    let cost = |f: &Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
-    let each = || configurations.iter().enumerate();
-    let best = each().min_by_key(|(_, f)| (f.time, cost(f)));
-    let limit = best.map_or(0.0, |(_, f)| f.time.as_secs_f64() * (1.0 + AS_GOOD));
-    let good = each().filter(|(_, f)| f.time.as_secs_f64() <= limit);
-    let cheapest = good.min_by_key(|(_, f)| cost(f));
-    Ok(Some(Outlook {
-        best: best.map_or(0, |(at, _)| at),
-        cheapest: cheapest.or(best).map_or(0, |(at, _)| at),
-        recorded: own,
-        headspace,
-        configurations,
-    }))
+    Ok(Some(
+        done.into_iter().map(|(_, forecast)| forecast).collect(),
+    ))
 }
 
 /// The work of a setting. Settings that differ only in who loads it and how share it.

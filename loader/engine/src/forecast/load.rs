@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::play;
-use super::recorded::{EpochCosts, TaskCost};
+use super::recorded::{EpochCosts, TaskCost, Weight};
 use super::{Recorded, Setting};
 
 /// Parts into which the fetching of a batch is divided at most where cores are shared.
@@ -30,6 +30,8 @@ pub(super) struct EpochLoad {
     pub finish: f64,
     /// True if anything computes.
     pub computes: bool,
+    /// For how much it stands.
+    pub weight: Weight,
 }
 
 /// One batch.
@@ -62,7 +64,10 @@ impl Load {
         let epochs = recorded.epochs.iter().map(|epoch| {
             let drafts = costs.drafts(epoch);
             let steps = costs.steps(epoch, &drafts);
-            costs.epoch(drafts, steps, play::float(epoch.finish))
+            EpochLoad {
+                weight: epoch.weight,
+                ..costs.epoch(drafts, steps, play::float(epoch.finish))
+            }
         });
         Self {
             epochs: epochs.collect(),

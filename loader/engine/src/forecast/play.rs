@@ -95,6 +95,8 @@ pub(super) struct Played {
     pub waited: f64,
     /// When the trainer got its first batch.
     pub first: Option<f64>,
+    /// How long it had waited until then.
+    pub waited_first: f64,
     /// How long the workers were fetching and collating.
     pub busy: f64,
     pub samples: u64,
@@ -341,21 +343,20 @@ impl<'a> Player<'a> {
             return;
         }
         self.note_handed_out(idx, task.map_or(0, |t| t.samples));
-        let computes = self.step() * self.way.trainer_cpu;
+        let computes = self.last_step() * self.way.trainer_cpu;
         self.main = Main::Training { computes };
         let away = self.last_step() - computes;
         self.main_away(away);
     }
 
     fn note_handed_out(&mut self, idx: usize, samples: usize) {
-        self.played.first.get_or_insert(self.cores.now);
+        if self.played.first.is_none() {
+            self.played.first = Some(self.cores.now);
+            self.played.waited_first = self.played.waited;
+        }
         self.played.batches += 1;
         self.played.samples += samples as u64;
         self.played.order.push(idx as u32);
-    }
-
-    fn step(&self) -> f64 {
-        self.last_step()
     }
 
     /// The step on the batch that was handed out last.

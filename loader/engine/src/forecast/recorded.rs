@@ -3,17 +3,27 @@
 mod batch;
 mod contention;
 mod delays;
+mod notes;
+mod part;
 
-use loadscope_trace::Nanos;
-use loadscope_trace::{OnError, Origin, PinMemory, Run, RunOptions, Stage, Summary};
+use loadscope_trace::{Nanos, OnError, Origin, Run, RunOptions, Stage, Summary};
 
 use super::Refusal;
 use super::startup::Startup;
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, median};
+use part::Part;
+pub(super) use part::Weight;
 
 /// No cost is longer than eleven days: what a broken source says must not overflow.
 const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
+
+/// Batches that are looked at in a second or so, for several dozens of settings.
+const MOST_BATCHES: usize = 16_384;
+/// The same of samples.
+const MOST_SAMPLES: usize = 524_288;
+/// Fewer batches say nothing, however large they are.
+const FEW_BATCHES: usize = 512;
 
 /// A duration as it can be counted with.
 pub(super) fn sane(time: Nanos) -> Nanos {
@@ -70,6 +80,8 @@ pub(super) struct EpochCosts {
     pub steps: Vec<Nanos>,
     /// From the last batch to the end.
     pub finish: Nanos,
+    /// For how much it stands.
+    pub weight: Weight,
 }
 
 /// One batch.
@@ -94,6 +106,21 @@ impl Recorded {
     /// # Errors
     /// If it tells too little.
     pub fn of(run: &Run) -> Result<Self, Refusal> {
+        Self::of_parts(run, &part::whole(run))
+    }
+
+    /// The same; of a long run, what a part of it tells that can be looked at many times in a second.
+    ///
+    /// # Errors
+    /// If it tells too little.
+    pub fn of_part(run: &Run) -> Result<Self, Refusal> {
+        let samples = run.batches().iter().map(|b| b.samples() as usize);
+        let each = samples.sum::<usize>().div_ceil(run.batches().len().max(1));
+        let most = (MOST_SAMPLES / each.max(1)).clamp(FEW_BATCHES, MOST_BATCHES);
+        Self::of_parts(run, &part::of_at_most(run, most))
+    }
+
+    fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, Refusal> {
         let summary = Summary::of(run);
         let simulated = run.info.origin == Origin::Simulation;
         let cores = (run.info.cores as usize).max(1);
@@ -113,7 +140,7 @@ impl Recorded {
             time: Nanos::from_secs_f64(summary.seconds),
             waited: Nanos::from_secs_f64(summary.waited_seconds),
         };
-        let facts = recorded.take_epochs(run);
+        let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
             return Err(Refusal(
                 "the recording does not tell how long any batch took to be fetched, so nothing can be forecast from it"
@@ -122,7 +149,7 @@ impl Recorded {
         }
         recorded.delays = Delays::of(run, &facts);
         recorded.startup = Startup::of(run, &facts);
-        recorded.note_assumptions(run);
+        recorded.note_assumptions(run, &facts);
         recorded.take_out_contention();
         Ok(recorded)
     }
@@ -164,28 +191,27 @@ impl Recorded {
         self.options.on_error == OnError::Stop
     }
 
-    fn take_epochs(&mut self, run: &Run) -> Vec<BatchFacts> {
-        let mut all = Vec::with_capacity(run.batches().len());
-        let no_index = |row: usize| run.indices(row).is_empty();
-        let rows = 0..run.batches().len();
-        let ended = rows.clone().any(|row| {
-            let batch = &run.batches()[row];
-            batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
-        });
-        let named = self.options.dataset.starts_with("stream");
-        self.streams = (named || ended) && rows.clone().all(no_index);
-        let mut before = None;
-        for epoch in run.epochs() {
+    fn take_epochs(&mut self, run: &Run, parts: &[Part]) -> Vec<BatchFacts> {
+        let mut all = Vec::new();
+        self.streams = self.is_of_streams(run);
+        for part in parts {
+            let epoch = &run.epochs()[part.epoch];
+            let before = part.epoch.checked_sub(1).map(|k| &run.epochs()[k]);
+            let pause = before.map(|b| sane(epoch.start - b.end.unwrap_or(run.end())));
             let mut costs = EpochCosts {
-                pause: before.map_or(Nanos::ZERO, |end| sane(epoch.start - end)),
+                pause: pause.unwrap_or_default(),
+                weight: part.weight,
                 ..EpochCosts::default()
             };
             let end = epoch.end.unwrap_or(run.end());
-            before = Some(end);
             let mut handed = Vec::new();
             let mut last = None;
             let mut behind = 0;
-            for &row in &epoch.rows {
+            for &row in part
+                .tasks
+                .iter()
+                .flat_map(|(from, to)| &epoch.rows[*from..*to])
+            {
                 let Some(facts) = BatchFacts::of(run, row as usize) else {
                     costs.tasks.extend(costs.tasks.last().copied());
                     continue;
@@ -212,6 +238,19 @@ impl Recorded {
             self.epochs.push(costs);
         }
         all
+    }
+
+    /// True if each worker has samples of its own, so that tasks name none.
+    fn is_of_streams(&self, run: &Run) -> bool {
+        let rows = 0..run.batches().len();
+        if !rows.clone().all(|row| run.indices(row).is_empty()) {
+            return false;
+        }
+        let has_ended = |row: usize| {
+            let batch = &run.batches()[row];
+            batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
+        };
+        self.options.dataset.starts_with("stream") || rows.clone().any(has_ended)
     }
 
     /// The costs of a batch; `None` if there is nothing to be known. One whose fetching was not told is taken to be like the
@@ -285,58 +324,6 @@ impl Recorded {
             self.stages.len() - 1
         });
         &mut self.stages[at]
-    }
-
-    /// Says what was not measured.
-    fn note_assumptions(&mut self, run: &Run) {
-        let mut notes = Vec::new();
-        let mut note = |applies: bool, text: &str| {
-            if applies {
-                notes.push(text.to_owned());
-            }
-        };
-        let rows = || (0..run.batches().len()).filter(|row| run.batches()[*row].was_yielded);
-        let simulated = run.info.origin == Origin::Simulation;
-        let by_sample = rows().all(|row| run.samples(row).len() > 0);
-        note(
-            !by_sample,
-            "The time of single samples was not measured: that of their batch is spread evenly over them",
-        );
-        let slow_without = rows()
-            .flat_map(|row| run.samples(row))
-            .any(|s| s.cpu.is_none() && s.wall >= QUICK);
-        note(
-            !simulated && (slow_without || !by_sample),
-            "The processor time of samples was not measured: they are taken to wait (for a disk, say) rather than to \
-             compute, so the gain of more workers than cores may be overstated",
-        );
-        note(
-            !simulated && run.info.cores == 0,
-            "The number of cores was not told: there are taken to be enough",
-        );
-        note(
-            !self.fixed_step,
-            "Training steps are taken to need no core, as on a GPU, and to grow with the batch size",
-        );
-        note(
-            self.options.num_workers == 0,
-            "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
-             cost nothing",
-        );
-        note(
-            self.options.pin_memory != PinMemory::Off && !self.pinned,
-            "Pinning was asked for but not recorded, so it is left out",
-        );
-        let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
-        note(
-            cut,
-            "The recording is not complete: the forecast is for the batches that were handed out",
-        );
-        note(
-            run.dropped() > 0,
-            "Events were lost while recording, so batches may be missing",
-        );
-        self.notes = notes;
     }
 }
 

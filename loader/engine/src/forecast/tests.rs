@@ -1,5 +1,5 @@
 use loadscope_trace::{
-    BatchId, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo,
+    BatchId, Change, Event, EventKind, Fetched, OnError, Origin, PinMemory, Run, RunId, RunInfo,
     RunOptions, SampleTiming, Stage, Summary,
 };
 use proptest::prelude::*;
@@ -117,13 +117,29 @@ fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
     );
     let headspace = recorded.headspace(&recorded.setting());
     assert_eq!(headspace, Ok(Nanos::from_millis(480)));
-    let hints: Vec<String> = hints(&recorded).into_iter().map(|(_, text)| text).collect();
-    let text = hints.join("; ").replace('\u{2009}', " ");
-    assert!(
-        text.starts_with("in_order=False would end after 1.17 s"),
-        "{text}"
+    let prospects = recorded
+        .prospects(&|_| true)
+        .expect("sound")
+        .expect("wanted");
+    assert_eq!(
+        (prospects.recorded, prospects.error()),
+        (Nanos::from_millis(1590), 0.0)
     );
-    assert!(text.contains("a third worker only after 1.45 s"), "{text}");
+    assert_eq!(prospects.headspace, Nanos::from_millis(480));
+    let took = |change| {
+        prospects
+            .changes
+            .iter()
+            .find(|f| f.change == change)
+            .map(|f| f.took)
+    };
+    assert_eq!(took(Change::InOrder(false)), Some(Nanos::from_millis(1170)));
+    assert_eq!(took(Change::NumWorkers(3)), Some(Nanos::from_millis(1450)));
+    assert_eq!(
+        prospects.first(2).map(|f| f.change),
+        Some(Change::InOrder(false))
+    );
+    assert_eq!(recorded.prospects(&|share| share < 0.5), Ok(None));
 }
 
 #[test]
@@ -311,4 +327,49 @@ fn took(run: &Run) -> (Nanos, Nanos) {
     let summary = Summary::of(run);
     let nanos = Nanos::from_secs_f64;
     (nanos(summary.seconds), nanos(summary.waited_seconds))
+}
+
+/// A long recording is forecast from a part of it, and comes out as it did as a whole.
+#[test]
+fn a_part_tells_of_the_whole() {
+    let samples = 40_000;
+    let case = Case {
+        costs: (0..samples)
+            .map(|i| 20_000_000 + i * 7_919_317 % 15_000_017)
+            .collect(),
+        options: RunOptions {
+            num_workers: 2,
+            batch_size: Some(1),
+            ..proof().options
+        },
+        ..proof()
+    };
+    let run = case.run();
+    let (whole, part) = (
+        Recorded::of(&run).expect("sound"),
+        Recorded::of_part(&run).expect("sound"),
+    );
+    assert!(part.tasks() * 4 < whole.tasks(), "{}", part.tasks());
+    assert!(
+        part.notes().iter().any(|n| n.contains("of 40,000 batches")),
+        "{:?}",
+        part.notes()
+    );
+    for change in [
+        &[][..],
+        &["num_workers=1"],
+        &["num_workers=4"],
+        &["batch_size=4"],
+        &["in_order=false"],
+    ] {
+        let (whole, part) = (with(&whole, change), with(&part, change));
+        let near = |a: Nanos, b: Nanos| (a.as_secs_f64() / b.as_secs_f64() - 1.0).abs() < 0.01;
+        assert!(near(part.time, whole.time), "{change:?} {part:?} {whole:?}");
+        assert!(
+            near(part.waited + whole.time, whole.waited + whole.time),
+            "{change:?}"
+        );
+        assert_eq!(part.samples, whole.samples, "{change:?}");
+        assert!((part.high - part.low).0 <= 2 * (whole.high - whole.low).0 + 1_000_000);
+    }
 }

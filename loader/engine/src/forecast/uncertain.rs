@@ -23,7 +23,11 @@ pub(super) struct Again {
 /// Draws the samples of `recorded` again and again.
 pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> Again {
     let costs = Costs::new(recorded, setting);
-    let all: usize = load.epochs.iter().map(|e| e.tasks.len()).sum();
+    let all = load.epochs.iter().map(|e| {
+        let weight = e.weight;
+        e.tasks.len() as f64 * weight.batches * weight.epochs
+    });
+    let all: f64 = all.sum();
     let each = (ENOUGH / load.epochs.len().max(1)).max(16);
     let drafts: Vec<Vec<Draft>> = recorded.epochs.iter().map(|e| costs.drafts(e)).collect();
     let mut dice = Dice(0);
@@ -39,7 +43,7 @@ pub(super) fn resampled(recorded: &Recorded, setting: &Setting, load: &Load) -> 
     let loads = loads.collect();
     Again {
         loads,
-        shrink: (some as f64 / all.max(1) as f64).sqrt(),
+        shrink: (some as f64 / all.max(1.0)).sqrt(),
     }
 }
 

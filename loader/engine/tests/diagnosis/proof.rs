@@ -1,11 +1,11 @@
 //! One slow sample: 24 samples of 50 ms, sample 4 takes 1 s, a training step 20 ms.
 
+use loadscope_engine::forecast::prospects;
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
 use loadscope_engine::{ContentPolicy, EngineError};
 use loadscope_trace::{
-    Cause, Change, Diagnosis, Event, EventKind, Evidence, Forecast, Nanos, Run, RunOptions,
-    Severity, Survey,
+    Cause, Diagnosis, Event, EventKind, Evidence, Nanos, Run, RunOptions, Severity, Survey,
 };
 
 fn options(num_workers: usize, in_order: bool) -> RunOptions {
@@ -26,14 +26,6 @@ fn simulated(num_workers: usize, in_order: bool) -> Run {
     run
 }
 
-fn forecast(change: Change, run: &Run) -> Forecast {
-    Forecast {
-        change,
-        took: run.end(),
-        waited: run.waited(),
-    }
-}
-
 fn plain(text: &str) -> String {
     text.replace('\u{2009}', " ")
 }
@@ -50,11 +42,8 @@ fn the_sentence_comes_out_by_itself() {
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
     assert_eq!(sum, blame.waited);
 
-    let forecasts = [
-        forecast(Change::NumWorkers(3), &simulated(3, true)),
-        forecast(Change::InOrder(false), &simulated(2, false)),
-    ];
-    let diagnosis = Diagnosis::of(&run, &forecasts, Vec::new());
+    let prospects = prospects(&run, &|_| true).expect("sound").expect("wanted");
+    let diagnosis = Diagnosis::of(&run, Some(&prospects), Vec::new());
     assert_eq!(
         plain(&diagnosis.verdict.text()),
         "The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while \
@@ -126,7 +115,7 @@ fn the_engine_needs_what_the_algorithm_says() {
     let mut seen = Vec::new();
     for _ in 0..TRIES {
         let run = executed().expect("sound options");
-        let diagnosis = Diagnosis::of(&run, &[], Vec::new());
+        let diagnosis = Diagnosis::of(&run, None, Vec::new());
         let survey = Survey::of(&run);
         let sum = survey.blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
         assert_eq!(sum, run.waited());

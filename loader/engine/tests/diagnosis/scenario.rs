@@ -134,6 +134,17 @@ impl Scenario {
         }
     }
 
+    /// The same, so often.
+    pub fn of_epochs(self, epochs: u32) -> Self {
+        Self { epochs, ..self }
+    }
+
+    /// The same with another prefetch factor.
+    #[allow(dead_code, reason = "only the tests need it, not the experiment")]
+    pub fn of_prefetch(self, prefetch: usize) -> Self {
+        Self { prefetch, ..self }
+    }
+
     /// Puts a cause in.
     pub fn with(mut self, cause: Cause) -> Self {
         let mut draw = Generator::new(self.seed ^ ((cause as u64 + 1) << 8));

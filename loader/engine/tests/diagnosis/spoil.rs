@@ -37,9 +37,18 @@ impl Scenario {
         match self.ends_badly {
             Some(Cause::DeadWorker) => {
                 let reason = EndReason::Died;
-                events.truncate(half);
-                events.push(event(EventKind::WorkerEnded { worker: 0, reason }));
-                events.push(event(EventKind::RunEnded));
+                let late = events.len() * 9 / 10;
+                let event = |kind| Event {
+                    at: events[late].at,
+                    run: RunId(0),
+                    kind,
+                };
+                let end = [
+                    event(EventKind::WorkerEnded { worker: 0, reason }),
+                    event(EventKind::RunEnded),
+                ];
+                events.truncate(late);
+                events.extend(end);
             }
             Some(Cause::SilentWorker) => {
                 // A lock that is never let go: everyone waits, and the recording goes on.
@@ -52,10 +61,11 @@ impl Scenario {
                         }
                     )
                 };
-                let stuck = events[half..]
+                let late = events.len() * 9 / 10;
+                let stuck = events[late..]
                     .iter()
                     .position(fetching)
-                    .map_or(half, |k| half + k + 1);
+                    .map_or(late, |k| late + k + 1);
                 events.truncate(stuck);
                 let at = events[stuck - 1].at + Nanos::from_millis(600_000);
                 events.push(Event {
@@ -70,8 +80,12 @@ impl Scenario {
 }
 
 fn gauge(what: GaugeKind, value: f64) -> EventKind {
-    let lane = None;
-    EventKind::Gauge(Box::new(Gauge { lane, what, value }))
+    EventKind::Gauge(Box::new(Gauge {
+        lane: None,
+        part: None,
+        what,
+        value,
+    }))
 }
 
 fn error(text: &str) -> EventKind {

@@ -8,7 +8,9 @@ use crate::{Nanos, Run, count, percent, plural};
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
 const HELD_SHARE: f64 = 0.25;
-/// Fewer slow samples are no tail.
+/// Less of the run than this is not worth a word.
+const TOLD: f64 = 0.005;
+/// Fewer slow samples an epoch are no tail: the same ones come again in the next.
 const FEW: u64 = 5;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
@@ -32,12 +34,15 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         n => plural(n, "slow batch", "slow batches"),
     };
     let ready = survey.blame.ready_batches.unwrap_or_default();
-    let text = format!(
-        "The trainer waited {} ({}) for {batches}, and finished batches lay {} in all behind missing ones",
-        survey.say(cost),
-        percent(survey.share(cost)),
-        survey.say(ready),
-    );
+    let verb = if waits == 1 { "costs" } else { "cost" };
+    let mut text = format!("{batches} {verb} {}", survey.say_cost(cost));
+    text.replace_range(..1, &text[..1].to_uppercase());
+    if survey.share(ready) >= TOLD {
+        text += &format!(
+            "; finished batches lay {} behind missing ones, added up",
+            survey.say(ready)
+        );
+    }
     let spread = if run.info.options.batch_size.is_some_and(|size| size > 1) {
         "; batches of samples of like cost keep single ones from standing out"
     } else {
@@ -57,24 +62,24 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
 pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
     let samples = survey.samples;
     let share_of_samples = samples.slow as f64 / samples.count.max(1) as f64;
-    if samples.slow < FEW || share_of_samples < RARE {
+    let epochs = survey.run.epochs().len().max(1) as u64;
+    if samples.slow < FEW.saturating_mul(epochs) || share_of_samples < RARE {
         return None;
     }
     // A wait for a batch that is slow because of them is theirs as a whole.
     let cost = survey.sum(|w| match w.kind {
-        Kind::Slow if w.in_slow_samples.0 > 0 => w.took,
+        Kind::Slow if w.by_slow_sample => w.took,
         _ => w.in_slow_samples,
     });
     let severity = Severity::of_share(survey.share(cost))?;
     let worst = survey.waits.iter().max_by_key(|w| w.in_slow_samples)?;
     let text = format!(
-        "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}, and cost {} of waiting ({})",
+        "{} of {} samples ({}) take more than {SLOW_SAMPLE} times the median of {}: {}",
         count(samples.slow),
         count(samples.count),
         percent(share_of_samples),
         samples.usual,
-        survey.say(cost),
-        percent(survey.share(cost)),
+        survey.say_cost(cost),
     );
     let order = if survey.run.info.options.in_order && survey.workers > 1 {
         "in_order=False lets the others pass; "
@@ -87,7 +92,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: worst_sample(survey.run, worst.row?),
         remedy: format!(
-            "{order}a larger prefetch_factor bridges them; prepare these samples once, before training, or cache them"
+            "{order}a larger prefetch_factor bridges them, up to a point; best is to prepare or cache these samples once"
         ),
         cost: Some(cost),
     })

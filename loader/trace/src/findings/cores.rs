@@ -1,7 +1,7 @@
 //! More runnable threads than cores.
 
 use super::{Evidence, Finding, Severity, Survey, starved};
-use crate::percent;
+use crate::{percent, plural};
 
 /// Samples got less than this share of a core while they were computed.
 const CROWDED: f64 = 0.75;
@@ -21,9 +21,11 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "oversubscribed",
         text: format!(
-            "{} workers share {cores} cores: a sample has a core for {} of the time that it takes",
+            "{} workers share {}: a sample has a core for {} of the time that it takes, {}",
             survey.workers,
-            percent(share)
+            plural(cores as u64, "core", "cores"),
+            percent(share),
+            survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,

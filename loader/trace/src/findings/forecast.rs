@@ -1,17 +1,21 @@
-//! What other settings would bring. The forecasts themselves are made elsewhere; this is what the verdict needs of them.
+//! What other settings would bring. The forecasts themselves are made elsewhere; this is what a verdict needs of them, and
+//! what it says of them.
 
-use serde::Serialize;
+use std::fmt;
 
-use crate::Nanos;
+use serde::{Serialize, Serializer};
+
+use crate::{Nanos, percent};
 
 /// A setting that could be another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// `num_workers`
     NumWorkers(usize),
     /// `prefetch_factor`
     PrefetchFactor(usize),
+    /// `num_workers` and `prefetch_factor`
+    Window(usize, usize),
     /// `in_order`
     InOrder(bool),
     /// `persistent_workers`
@@ -20,40 +24,195 @@ pub enum Change {
     PinMemory(bool),
 }
 
-/// How long the run would take with one setting changed.
+/// How long the run would take with a setting changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Forecast {
-    /// What would be changed.
+    /// What would be changed, in PyTorch's words.
     pub change: Change,
-    /// How long it would take.
+    /// How long it would take, s.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub took: Nanos,
-    /// How long the trainer would wait.
+    /// How long the trainer would wait, s.
+    #[serde(rename = "waited_seconds", serialize_with = "seconds")]
     pub waited: Nanos,
+    /// With other samples of the same kind it would take at least so long, in nine cases of ten with `high`, s.
+    #[serde(serialize_with = "seconds")]
+    pub low: Nanos,
+    /// And at most so long, s.
+    #[serde(serialize_with = "seconds")]
+    pub high: Nanos,
 }
 
-impl Change {
-    /// As the subject of a sentence; `now` is how many workers there are.
-    pub(super) fn subject(self, now: usize) -> String {
+/// What is forecast from a run: its own setting again, to see how far forecasts can be trusted, and others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prospects {
+    /// What the run took, s.
+    #[serde(rename = "recorded_seconds", serialize_with = "seconds")]
+    pub recorded: Nanos,
+    /// What is forecast for its own setting, s: the same, if the model is right.
+    #[serde(rename = "refit_seconds", serialize_with = "seconds")]
+    pub refit: Nanos,
+    /// How long the trainer waits in that forecast, s.
+    #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
+    pub refit_waited: Nanos,
+    /// One setting changed at a time, those that are nearest to the recorded one.
+    pub changes: Vec<Forecast>,
+    /// Of all numbers of workers and prefetch factors that were tried the one that takes least.
+    pub best: Option<Forecast>,
+    /// The one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
+    pub cheapest: Option<Forecast>,
+    /// How long training would take with a loader that never lets it wait, s.
+    #[serde(rename = "headspace_seconds", serialize_with = "seconds")]
+    pub headspace: Nanos,
+    /// What is assumed because it was not measured: sentences for people.
+    pub assumptions: Vec<String>,
+}
+
+fn seconds<S: Serializer>(time: &Nanos, s: S) -> Result<S::Ok, S::Error> {
+    time.as_secs_f64().serialize(s)
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let python = |on: bool| if on { "True" } else { "False" };
-        match self {
-            Self::NumWorkers(n) if n.checked_sub(1) == Some(now) => {
-                format!("a {} worker", ordinal(n))
-            }
-            Self::NumWorkers(n) => format!("num_workers={n}"),
-            Self::PrefetchFactor(n) => format!("prefetch_factor={n}"),
-            Self::InOrder(on) => format!("in_order={}", python(on)),
-            Self::PersistentWorkers(on) => format!("persistent_workers={}", python(on)),
-            Self::PinMemory(on) => format!("pin_memory={}", python(on)),
+        match *self {
+            Self::NumWorkers(n) => write!(f, "num_workers={n}"),
+            Self::PrefetchFactor(n) => write!(f, "prefetch_factor={n}"),
+            Self::Window(n, factor) => write!(f, "num_workers={n}, prefetch_factor={factor}"),
+            Self::InOrder(on) => write!(f, "in_order={}", python(on)),
+            Self::PersistentWorkers(on) => write!(f, "persistent_workers={}", python(on)),
+            Self::PinMemory(on) => write!(f, "pin_memory={}", python(on)),
         }
     }
 }
 
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl Change {
+    /// As the subject of a sentence; `now` is how many workers there are.
+    pub fn subject(self, now: usize) -> String {
+        match self {
+            Self::NumWorkers(n) if n.checked_sub(1) == Some(now) => {
+                format!("a {} worker", ordinal(n))
+            }
+            Self::Window(n, factor) => format!("num_workers={n} with prefetch_factor={factor}"),
+            other => other.to_string(),
+        }
+    }
+
+    /// How much it asks for: settings changed, then workers added to `now`.
+    fn effort(self, now: usize) -> (usize, usize) {
+        match self {
+            Self::NumWorkers(n) => (1, n.saturating_sub(now)),
+            Self::Window(n, _) => (2, n.saturating_sub(now)),
+            _ => (1, 0),
+        }
+    }
+}
+
+impl Prospects {
+    /// A forecast of the recorded setting that is off by more than this share shows that the model does not fit the run, and
+    /// then nothing is said of other settings.
+    pub const FITS: f64 = 0.1;
+    /// Less is within the error of a forecast.
+    pub const WORTH: f64 = 0.02;
+
+    /// By how much the forecast of the recorded setting is off, as a share of what the run took.
+    pub fn error(&self) -> f64 {
+        match self.recorded.0 {
+            took if took > 0 => self.refit.0 as f64 / took as f64 - 1.0,
+            _ => 0.0,
+        }
+    }
+
+    /// True if the forecasts can be believed.
+    pub fn fits(&self) -> bool {
+        self.error().abs() <= Self::FITS
+    }
+
+    /// The changes that would bring more than [`Prospects::WORTH`], the best first. Of those that are equally good the one
+    /// comes first that asks for least.
+    pub fn better(&self) -> Vec<Forecast> {
+        let now = self.recorded.min(self.refit).0 as f64;
+        let limit = (now * (1.0 - Self::WORTH)) as i64;
+        let all = self.changes.iter().chain(&self.cheapest);
+        let mut better: Vec<Forecast> = all.filter(|f| f.took.0 < limit).copied().collect();
+        better.sort_by_key(|f| f.took);
+        better.dedup_by_key(|f| f.change);
+        better
+    }
+
+    /// The change to be made first: of the best ones the one that asks for least; `workers` is how many there are.
+    pub fn first(&self, workers: usize) -> Option<Forecast> {
+        let better = self.better();
+        let as_good = better.first()?.took.0 as f64 * (1.0 + Self::WORTH);
+        let best = better.into_iter().filter(|f| f.took.0 as f64 <= as_good);
+        best.min_by_key(|f| (f.change.effort(workers), f.took))
+    }
+
+    /// What else is worth a word: the best of what asks for little, be it a worker more, which most would try.
+    fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
+        let is_little = |f: &&Forecast| match f.change {
+            Change::NumWorkers(n) => n == workers + 1,
+            Change::Window(..) => false,
+            _ => true,
+        };
+        let better = self.better();
+        let mut others = better.iter().filter(|f| f.change != first.change);
+        others.find(is_little).copied()
+    }
+
+    /// `in_order=False would end after 1.17 s; a third worker only after 1.45 s`. There were so many `workers`; `say` writes
+    /// times.
+    pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
+        if !self.fits() {
+            return format!(
+                "Nothing is forecast for other settings: the forecast for this one is {}, {} off",
+                say(self.refit),
+                percent(self.error().abs()),
+            );
+        }
+        let Some(first) = self.first(workers) else {
+            return format!(
+                "No other setting is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
+                Self::WORTH * 100.0,
+                say(self.headspace),
+            );
+        };
+        let subject = first.change.subject(workers);
+        let mut text = format!("{subject} would end after {}", say(first.took));
+        if let Some(second) = self.second(&first, workers) {
+            let subject = second.change.subject(workers);
+            let (took, same) = (say(second.took), say(first.took));
+            text += &match took == same {
+                true => format!("; {subject} would, too"),
+                false if second.took > first.took => format!("; {subject} only after {took}"),
+                false => format!("; {subject} after {took}"),
+            };
+        }
+        // A name of PyTorch's keeps its letters.
+        if text.starts_with("a ") {
+            text.replace_range(..1, "A");
+        }
+        text
+    }
+}
+
+/// `third`, `11th`, `22nd`
 fn ordinal(n: usize) -> String {
     const WORDS: [&str; 9] = [
         "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
     ];
-    match n.checked_sub(1).and_then(|k| WORDS.get(k)) {
-        Some(word) => (*word).to_owned(),
-        None => format!("{n}th"),
+    let word = n.checked_sub(1).and_then(|k| WORDS.get(k));
+    match (word, n % 10, n % 100) {
+        (Some(word), ..) => (*word).to_owned(),
+        (None, 1, tail) if tail != 11 => format!("{n}st"),
+        (None, 2, tail) if tail != 12 => format!("{n}nd"),
+        (None, 3, tail) if tail != 13 => format!("{n}rd"),
+        _ => format!("{n}th"),
     }
 }

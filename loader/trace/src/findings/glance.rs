@@ -1,7 +1,7 @@
 //! A glance at a run: how long the trainer waited, and for what longest. Cheap enough to be taken while a run goes on.
 
 use crate::words::list;
-use crate::{Cause, Nanos, Run, Stage, percent};
+use crate::{Cause, Nanos, Run, Stage, count, percent};
 
 /// How long the trainer waited, of what, and for what longest.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,9 @@ impl<'a> Glance<'a> {
 
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`
     pub fn headline(&self) -> String {
+        if self.run.tells_only_parts() {
+            return "How long the trainer waited for single batches was not measured".to_owned();
+        }
         let verb = if self.run.has_ended() {
             "waited"
         } else {
@@ -112,31 +115,38 @@ impl<'a> Glance<'a> {
         ))
     }
 
-    /// `sample 4 took 1.00 s`, if one sample took more than half of the batch.
+    /// `sample 4 took 1.00 s`, if one sample took more than half of the batch; with the stage that took most of it, unless
+    /// that is nearly all, as when a dataset has but one.
     fn slowest_sample(&self, row: usize) -> Option<String> {
+        const MOST: f64 = 0.5;
+        const NEARLY_ALL: f64 = 0.95;
         let run = self.run;
         let total = run.samples(row).fold(Nanos::ZERO, |sum, s| sum + s.wall);
         let slowest = run.samples(row).max_by_key(|s| s.wall)?;
-        if slowest.wall.0.saturating_mul(2) <= total.0 {
+        let is_most = |part: Nanos, whole: Nanos| part.0 as f64 > MOST * whole.0 as f64;
+        if !is_most(slowest.wall, total) {
             return None;
         }
         let name = match slowest.index {
-            Some(index) => format!("sample {index}"),
+            Some(index) => format!("sample {}", count(index)),
             None => format!("sample {} of it", slowest.position),
         };
+        let took = self.say(slowest.wall);
         let stages = run.sample_stages(row);
-        let named = stages.and_then(|stages| {
+        let longest = stages.and_then(|stages| {
             let walls = stages.names.iter().enumerate();
             let walls = walls.map(|(k, name)| (stages.wall(k, slowest.position), name));
-            let (wall, name) = walls.max_by_key(|(wall, _)| *wall)?;
-            (wall.0.saturating_mul(2) > slowest.wall.0)
-                .then(|| format!(", {} of it in {name}", self.say(wall)))
+            walls.max_by_key(|(wall, _)| *wall)
         });
-        Some(format!(
-            "{name} took {}{}",
-            self.say(slowest.wall),
-            named.unwrap_or_default()
-        ))
+        Some(match longest {
+            Some((wall, stage))
+                if is_most(wall, slowest.wall)
+                    && (wall.0 as f64) < NEARLY_ALL * slowest.wall.0 as f64 =>
+            {
+                format!("{name} took {took}, {} of it in {stage},", self.say(wall))
+            }
+            _ => format!("{name} took {took}"),
+        })
     }
 
     /// `batches 5 and 7`: what lay in the reorder buffer just before the awaited batch came.

@@ -1,7 +1,8 @@
 //! What is not reading: handing over, pinning, drawing indices.
 
+use super::survey::Kind;
 use super::{Evidence, Finding, Severity, Survey};
-use crate::{Cause, Nanos, percent};
+use crate::{Cause, Nanos};
 
 /// Handing batches over takes longer than making them, so that the trainer alone would be faster.
 pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
@@ -14,7 +15,11 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     }
     let of = |cause| survey.blame.of(cause).unwrap_or_default();
     let on_their_way = of(Cause::Returning) + of(Cause::IndexQueue);
-    let waited = survey.blame.waited;
+    // How a run or an epoch begins says nothing of the way.
+    let waited = survey.sum(|w| match w.kind {
+        Kind::First => Nanos::ZERO,
+        _ => w.took,
+    });
     if (on_their_way.0 as f64) < ON_THEIR_WAY * waited.0 as f64 {
         return None;
     }
@@ -29,7 +34,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "slower_than_none",
         text: format!(
-            "A batch takes {} to make and {} to come over: without workers the same work would take {} instead of {}",
+            "A batch takes {} to make and {} to hand over: without workers the same work would take {} instead of {}",
             survey.mean_work,
             a_batch,
             survey.say(alone),
@@ -45,7 +50,11 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
 /// The trainer waits for the pin thread.
 pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     let of = |cause| survey.blame.of(cause).unwrap_or_default();
-    let mut cost = of(Cause::Pinning);
+    // That of the first batch sets page-locked memory up, and is a matter of the beginning.
+    let mut cost = survey.sum(|w| match w.kind {
+        Kind::First => Nanos::ZERO,
+        _ => w.pinning,
+    });
     // Where pinning is what limits the flow, batches queue up before it.
     let supply = survey.mean_work.0 / survey.workers.max(1) as i64;
     if survey.pin > survey.step && survey.pin.0 > supply && cost.0 > 0 {
@@ -55,10 +64,10 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "pinning",
         text: format!(
-            "The trainer waited {} ({}) for the pin thread, which takes {} a batch",
-            survey.say(cost),
-            percent(survey.share(cost)),
-            survey.pin
+            "The pin thread takes {} a batch, where a training step takes {}: {}",
+            survey.pin,
+            survey.step,
+            survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,
@@ -76,9 +85,8 @@ pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "sampler",
         text: format!(
-            "The sampler is the bottleneck: the trainer waited {} ({}) while the main thread drew the indices of batches",
-            survey.say(cost),
-            percent(survey.share(cost))
+            "The sampler is the bottleneck: the main thread draws the indices of batches while nothing else goes on, {}",
+            survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Run,

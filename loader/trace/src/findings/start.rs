@@ -2,53 +2,91 @@
 
 use super::survey::Kind;
 use super::{Evidence, Finding, Severity, Survey};
-use crate::{Cause, Epoch, Nanos, count, percent};
+use crate::{Cause, Epoch, Nanos, count, percent, plural};
 
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
 
-/// How long an epoch took to hand out its first batch, beyond what a batch takes.
-fn late(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
+/// How long an epoch took to hand out its first batch, and when it did.
+fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     let yields = survey.run.yields();
     let first = *yields.all().get(yields.before(epoch.start))?;
-    if epoch.end.is_some_and(|end| first > end) {
-        return None;
-    }
-    let took = first - epoch.start;
-    (took.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER))
-        .then(|| (took - survey.usual_work, first))
+    let is_its = epoch.end.is_none_or(|end| first <= end);
+    is_its.then_some((first - epoch.start, first))
 }
 
-/// The first batch of the run comes late: workers start, the dataset opens its files.
+fn is_late(survey: &Survey, gap: Nanos) -> bool {
+    // Where nobody tells what a batch takes, there is nothing to hold it against.
+    survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
+}
+
+/// The first batch of the run comes late: workers start, the dataset opens its files, memory is page-locked.
 pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let epoch = survey.run.epochs().first()?;
-    let (cost, first) = late(survey, epoch)?;
+    let (took, first) = gap(survey, epoch).filter(|(took, _)| is_late(survey, *took))?;
+    let cost = took - survey.usual_work;
     let severity = Severity::of_share(survey.share(cost))?;
-    let started = survey.run.workers().iter().map(|w| w.start);
-    let started = started.filter(|at| *at <= first).max();
-    let what = match started.map(|at| at - epoch.start) {
-        Some(start) if start.0 > cost.0 / 2 => {
-            format!("; until the last worker ran, {} passed", survey.say(start))
-        }
-        _ => String::new(),
+    let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
+    let (what, remedy) = match wait.map(|w| w.main) {
+        Some(Cause::Starting) => (
+            ": its worker had not started",
+            "Keep the dataset object small, since it is sent to every worker, and build tables lazily or once before the \
+             loader is made",
+        ),
+        Some(Cause::Pinning) => (
+            ": pinning it took long",
+            "The first batch sets page-locked memory up; pin_memory=False for short runs without a GPU",
+        ),
+        Some(Cause::NotDispatched | Cause::Sampling) => (
+            ": the sampler had not drawn it",
+            "Draw the order once, before training, and not whenever the sampler's __iter__ is called",
+        ),
+        _ => (
+            "",
+            "Open files and build tables in worker_init_fn or once before the loader is made, and keep the dataset object \
+             small: it is sent to every worker",
+        ),
     };
     Some(Finding {
         id: "slow_first_batch",
         text: format!(
-            "The first batch came after {}, where a batch takes {}{what}",
-            survey.say(first - epoch.start),
-            survey.usual_work
+            "The first batch came after {}, where a batch takes {}{what} ({} of the run)",
+            survey.say(took),
+            survey.usual_work,
+            percent(survey.share(cost))
         ),
         severity,
         evidence: Evidence::Range(epoch.start, first),
-        remedy: "Open files and build tables in worker_init_fn lazily or once before the loader is made, and keep the \
-                 dataset object small: it is sent to every worker"
-            .to_owned(),
+        remedy: remedy.to_owned(),
         cost: Some(cost),
     })
 }
 
-/// Every epoch begins with a wait, because workers end and start again.
+/// The first batch is most of the waiting although it takes no longer than others: the run is short.
+pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
+    const MOST: f64 = 0.5;
+    let epoch = survey.run.epochs().first()?;
+    let (took, first) = gap(survey, epoch).filter(|(took, _)| !is_late(survey, *took))?;
+    let share = survey.share(survey.blame.waited);
+    let is_most = took.0 as f64 >= MOST * survey.blame.waited.0 as f64;
+    if share < Severity::WARNING_SHARE || !is_most {
+        return None;
+    }
+    Some(Finding {
+        id: "short_run",
+        text: format!(
+            "Most of the waiting, {}, was for the first batch, which nothing can make ready in advance; the run has only {}",
+            survey.say(took),
+            plural(survey.handed_out, "batch", "batches")
+        ),
+        severity: Severity::Note,
+        evidence: Evidence::Range(epoch.start, first),
+        remedy: "In a longer run it counts for less".to_owned(),
+        cost: None,
+    })
+}
+
+/// Every epoch begins with a wait: workers end and start again, and the window is empty.
 pub(super) fn refill(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let later = run.epochs().get(1..).unwrap_or_default();
@@ -56,36 +94,39 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let gaps: Vec<(Nanos, Nanos, Nanos)> = (later.iter())
-        .filter_map(|e| late(survey, e).map(|(cost, first)| (cost, e.start, first)))
+        .filter_map(|e| gap(survey, e).map(|(took, first)| (took, e.start, first)))
         .collect();
     // The iterator ends its workers before it returns.
     let ending = survey.sum(|w| match w.kind {
         Kind::End => w.took,
         _ => Nanos::ZERO,
     });
-    let cost = gaps.iter().fold(ending, |sum, (cost, ..)| sum + *cost);
+    let cost = gaps.iter().fold(ending, |sum, (took, ..)| sum + *took);
     let severity = Severity::of_share(survey.share(cost))?;
-    let (_, start, first) = *gaps.iter().max_by_key(|(cost, ..)| *cost)?;
+    let (longest, start, first) = *gaps.iter().max_by_key(|(took, ..)| *took)?;
+    let is_persistent = run.info.options.persistent_workers;
     let starting = survey.blame.of(Cause::Starting).unwrap_or_default();
-    let remedy = if run.info.options.persistent_workers {
+    let anew = (starting + ending).0 >= cost.0 / 5 && !is_persistent;
+    let remedy = if !is_late(survey, longest) && ending.0 < cost.0 / 2 {
+        "Fewer and longer epochs, from a sampler that goes through the dataset several times: prefetching begins anew in each"
+    } else if is_persistent {
         "The workers are kept, so the sampler or the dataset's __iter__ takes the time: prepare there only once"
     } else {
         "persistent_workers=True keeps the workers, and what they have opened, between epochs"
     };
-    let what = if starting.0 > 0 && !run.info.options.persistent_workers {
-        ", while workers started anew"
-    } else {
-        ""
+    let what = match anew {
+        true => ", while workers end and start anew",
+        false => "",
     };
     Some(Finding {
         id: "epoch_refill",
         text: format!(
-            "{} of {} epochs began with a gap of {} before the first batch{what}: {} in all ({})",
+            "{} of {} epochs began with a gap of {}{} before the first batch{what}: {}",
             count(gaps.len() as u64),
             count(run.epochs().len() as u64),
-            survey.say(first - start),
-            survey.say(cost),
-            percent(survey.share(cost))
+            if gaps.len() > 1 { "up to " } else { "" },
+            survey.say(longest),
+            survey.say_cost(cost)
         ),
         severity,
         evidence: Evidence::Range(start, first),

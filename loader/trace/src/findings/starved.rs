@@ -26,7 +26,7 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
         0 => format!(
-            "num_workers=0: the trainer reads every batch itself, {} each",
+            "Without workers the trainer reads every batch itself, {} each",
             survey.plain_work
         ),
         1 => format!("1 worker needs {} a batch", survey.plain_work),
@@ -37,10 +37,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         ),
     };
     let text = format!(
-        "{supply}; a training step takes {}. That costs {} of waiting ({})",
+        "{supply}, where a training step takes {}: {}",
         survey.step,
-        survey.say(cost),
-        percent(survey.share(cost))
+        survey.say_cost(cost)
     );
     let remedy = match needed {
         Some(n) if is_computing && cores > 0 && n >= cores => format!(
@@ -95,15 +94,18 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "sawtooth",
         text: format!(
-            "Every {workers} batches the trainer waits once, for {} of its waiting: the {workers} workers finish together, \
-             then nothing comes until they finish again",
-            percent(highest as f64 / all as f64),
+            "{} of that waiting comes once every {workers} batches: the {workers} workers finish together, then nothing \
+             comes until they finish again",
+            match highest as f64 / all as f64 {
+                share if share > 0.95 => "Nearly all".to_owned(),
+                share => percent(share),
+            }
         ),
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => format!("A larger prefetch_factor does not help, since every worker is busy all the time: num_workers={n}"),
-            None => "A larger prefetch_factor does not help, since every worker is busy all the time: cheaper samples do".to_owned(),
+            Some(n) => format!("num_workers={n}; a larger prefetch_factor does not help, since every worker is busy all the time"),
+            None => "Cheaper samples; a larger prefetch_factor does not help, since every worker is busy all the time".to_owned(),
         },
         // The same waiting as that of workers that are too few, seen from another side.
         cost: Some(cost),

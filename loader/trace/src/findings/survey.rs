@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Glance;
-use crate::{Activity, Blame, Cause, Lane, Nanos, Run, Stage};
+use crate::{Activity, Blame, Cause, Lane, Nanos, Run, Stage, percent};
 
 /// What is known about a run as a whole.
 #[derive(Clone, Debug)]
@@ -70,6 +70,12 @@ pub(super) struct Waited {
     pub held: Nanos,
     /// How much of it passed in samples that took much longer than others.
     pub in_slow_samples: Nanos,
+    /// Its batch is slow because of such a sample.
+    pub by_slow_sample: bool,
+    /// How much of it passed in the pin thread.
+    pub pinning: Nanos,
+    /// What is to blame for most of it.
+    pub main: Cause,
 }
 
 /// The samples of a run.
@@ -144,6 +150,18 @@ impl<'a> Survey<'a> {
         self.glance.say(time)
     }
 
+    /// How long the longest wait lasted.
+    pub(super) fn longest_wait(&self) -> Nanos {
+        let longest = self.waits.iter().map(|w| w.took).max();
+        longest.unwrap_or_default()
+    }
+
+    /// A cost in time and as a share: `0.86 s of waiting (71 % of the run)`.
+    pub(super) fn say_cost(&self, cost: Nanos) -> String {
+        let share = percent(self.share(cost));
+        format!("{} of waiting ({share} of the run)", self.say(cost))
+    }
+
     /// Workers that it would take to make a batch in the time of a training step; `None` if no number would do.
     pub fn needed_workers(&self) -> Option<usize> {
         /// More is no advice.
@@ -213,15 +231,27 @@ impl<'a> Survey<'a> {
                 Some(row) if self.is_slow(row) => Kind::Slow,
                 Some(_) => Kind::Usual,
             };
+            let of = |cause| {
+                let parts = parts.iter().filter(|p| p.cause == cause);
+                parts.fold(Nanos::ZERO, |sum, p| sum + (p.end - p.start))
+            };
+            let main = parts.iter().max_by_key(|p| (of(p.cause), p.cause));
             let fetching = parts.iter().filter(|p| p.cause == Cause::Fetching);
             let slow = fetching.map(|p| self.slow_samples_within(row, p.start, p.end));
+            let by_slow_sample = |row| {
+                let mut samples = run.samples(row);
+                samples.any(|s| self.is_slow_sample(s.wall))
+            };
             waits.push(Waited {
                 row,
+                by_slow_sample: kind == Kind::Slow && row.is_some_and(by_slow_sample),
                 took: end - wait.start,
                 kind,
                 working,
                 held: held.within(wait.start, end),
                 in_slow_samples: slow.fold(Nanos::ZERO, |sum, t| sum + t),
+                pinning: of(Cause::Pinning),
+                main: main.map_or(Cause::End, |p| p.cause),
             });
         });
         waits

@@ -2,7 +2,7 @@
 
 use super::survey::Kind;
 use super::{Evidence, Finding, Severity, Survey, starved};
-use crate::{Nanos, Stage, percent};
+use crate::{Nanos, Stage};
 
 /// What a larger prefetch_factor may be advised up to.
 const LARGEST: i64 = 16;
@@ -32,12 +32,11 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
         id: "window_too_small",
         text: format!(
             "The workers are fast enough, a batch every {} for steps of {}, but the window of prefetch_factor × \
-             num_workers = {} batches does not bridge slow ones: {} of waiting ({})",
+             num_workers = {} batches does not bridge slow ones: {}",
             Nanos(supply as i64),
             survey.step,
             options.window(),
-            survey.say(cost),
-            percent(survey.share(cost))
+            survey.say_cost(cost)
         ),
         severity,
         evidence: match longest.row {
@@ -72,7 +71,7 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "window_too_large",
         text: format!(
-            "At least {least} of the window's {window} batches always lay ready: they only take up memory"
+            "At least {least} of the {window} batches of the window always lie ready: they only take up memory"
         ),
         severity: Severity::Note,
         evidence: Evidence::Run,

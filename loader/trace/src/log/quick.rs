@@ -5,28 +5,67 @@
 use crate::event::{Dispatch, Event, EventKind, Fetched, SampleTiming, StageTiming};
 use crate::{BatchId, Nanos, RunId, Stage, WorkerId};
 
-/// The event on the line at the beginning of `text`, and the length of that line; `None` if the thorough reader has to look at
-/// it, be it only because the line goes on behind `text`.
-pub(super) fn parse(text: &[u8]) -> Option<(Event, usize)> {
+/// The quick reader. Keeps what it needs for lists, so that it has room from the second one on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Quick {
+    numbers: Vec<i64>,
+}
+
+impl Quick {
+    /// The event on the line at the beginning of `text`, and the length of that line; `None` if the thorough reader has to look at
+    /// it, be it only because the line goes on behind `text`.
+    pub fn parse(&mut self, text: &[u8]) -> Option<(Event, usize)> {
+        usual(text).or_else(|| self.any_order(text))
+    }
+
+    /// The same for fields in any order.
+    fn any_order(&mut self, text: &[u8]) -> Option<(Event, usize)> {
+        let length = text.len();
+        let mut text = Text { rest: text };
+        let mut fields = Fields::default();
+        text.take(b'{')?;
+        loop {
+            let name = text.word()?;
+            text.take(b':')?;
+            fields.read(name, &mut text, &mut self.numbers)?;
+            match text.next()? {
+                b',' => {}
+                b'}' => break,
+                _ => return None,
+            }
+        }
+        if text.peek()? == b'\r' {
+            text.rest = &text.rest[1..];
+        }
+        text.take(b'\n')?;
+        Some((fields.into_event()?, length - text.rest.len()))
+    }
+}
+
+/// What three lines of four look like when we wrote them: a change of stage, or the trainer's call.
+#[inline]
+fn usual(text: &[u8]) -> Option<(Event, usize)> {
     let length = text.len();
     let mut text = Text { rest: text };
-    let mut fields = Fields::default();
-    text.take(b'{')?;
-    loop {
-        let name = text.word()?;
-        text.take(b':')?;
-        fields.read(name, &mut text)?;
-        match text.next()? {
-            b',' => {}
-            b'}' => break,
-            _ => return None,
-        }
-    }
-    if text.peek()? == b'\r' {
-        text.rest = &text.rest[1..];
-    }
-    text.take(b'\n')?;
-    Some((fields.into_event()?, length - text.rest.len()))
+    text.is(b"{\"t\":")?;
+    let at = Nanos(text.digits()?);
+    text.is(b",\"e\":\"")?;
+    let kind = if text.is(b"entered\",\"epoch\":").is_some() {
+        let epoch = text.digits()?.try_into().ok()?;
+        text.is(b",\"batch\":")?;
+        let idx = text.digits()?.try_into().ok()?;
+        text.is(b",\"stage\":")?;
+        let batch = BatchId { epoch, idx };
+        let stage = stage(text.word()?)?;
+        EventKind::Entered { batch, stage }
+    } else {
+        text.is(b"consumer\",\"waiting\":")?;
+        let waiting = text.bool()?;
+        EventKind::Consumer { waiting }
+    };
+    text.is(b"}\n")?;
+    let run = RunId(0);
+    Some((Event { at, run, kind }, length - text.rest.len()))
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -60,7 +99,7 @@ fn set<T>(field: &mut Option<T>, value: T) -> Option<()> {
 }
 
 impl Fields {
-    fn read(&mut self, name: &[u8], text: &mut Text<'_>) -> Option<()> {
+    fn read(&mut self, name: &[u8], text: &mut Text<'_>, numbers: &mut Vec<i64>) -> Option<()> {
         match name {
             b"t" => set(&mut self.t, text.int()?),
             b"e" => set(
@@ -80,24 +119,23 @@ impl Fields {
             b"run" => set(&mut self.run, text.int()?.try_into().ok()?),
             b"waiting" => set(&mut self.waiting, text.bool()?),
             b"indices" => {
-                let mut indices = Vec::with_capacity(text.entries()?);
-                text.each(|text| {
-                    indices.push(u64::try_from(text.int()?).ok()?);
-                    Some(())
-                })?;
-                set(&mut self.indices, indices)
+                text.numbers(numbers)?;
+                if numbers.iter().any(|index| *index < 0) {
+                    return None;
+                }
+                set(
+                    &mut self.indices,
+                    numbers.iter().map(|index| *index as u64).collect(),
+                )
             }
             b"starts" => {
-                let mut samples = Vec::with_capacity(text.entries()?);
-                text.each(|text| {
-                    samples.push(SampleTiming {
-                        start: Nanos(text.int()?),
-                        wall: Nanos::ZERO,
-                        cpu: None,
-                    });
-                    Some(())
-                })?;
-                set(&mut self.samples, samples)
+                text.numbers(numbers)?;
+                let sample = |start: &i64| SampleTiming {
+                    start: Nanos(*start),
+                    wall: Nanos::ZERO,
+                    cpu: None,
+                };
+                set(&mut self.samples, numbers.iter().map(sample).collect())
             }
             b"walls" if !std::mem::replace(&mut self.has_walls, true) => {
                 self.fill(text, |sample, text| {
@@ -221,6 +259,13 @@ impl<'a> Text<'a> {
         (self.next()? == byte).then_some(())
     }
 
+    /// Goes past exactly these bytes, white space included.
+    #[inline]
+    fn is(&mut self, bytes: &[u8]) -> Option<()> {
+        self.rest = self.rest.strip_prefix(bytes)?;
+        Some(())
+    }
+
     fn exactly(&mut self, word: &[u8]) -> Option<()> {
         self.peek()?;
         self.rest = self.rest.strip_prefix(word)?;
@@ -241,27 +286,57 @@ impl<'a> Text<'a> {
     /// A whole number of at most 18 digits: more might not fit.
     #[inline]
     fn int(&mut self) -> Option<i64> {
-        let negative = self.peek()? == b'-';
-        if negative {
-            self.rest = &self.rest[1..];
+        if self.peek()? != b'-' {
+            return self.digits();
         }
+        self.rest = &self.rest[1..];
+        // There is no other zero than 0.
+        self.digits()
+            .filter(|value| *value != 0)
+            .map(|value| -value)
+    }
+
+    /// The same without a sign and without white space before it.
+    #[inline]
+    fn digits(&mut self) -> Option<i64> {
         let mut value = 0;
-        let mut digits = 0;
-        while let Some(digit) = self.rest.get(digits).map(|b| b.wrapping_sub(b'0'))
-            && digit < 10
-        {
-            if digits == 18 {
+        let mut length = 0;
+        // Eight at a time.
+        while let Some(eight) = self.rest.get(length..length + 8) {
+            let eight = u64::from_le_bytes(eight.try_into().ok()?);
+            let count = digits_of(eight);
+            if length + count > 18 {
                 return None;
             }
-            value = value * 10 + i64::from(digit);
-            digits += 1;
+            if count < 8 {
+                value = value * POWERS[count] + number_of(eight, count);
+                return self.after(value, length + count);
+            }
+            value = value * 100_000_000 + number_of(eight, 8);
+            length += 8;
         }
-        let zeros = self.rest.first() == Some(&b'0') && (digits > 1 || negative);
-        if digits == 0 || zeros || matches!(self.rest.get(digits), Some(b'.' | b'e' | b'E')) {
+        while let Some(digit) = self.rest.get(length).map(|b| b.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            if length == 18 {
+                return None;
+            }
+            value = value * 10 + u64::from(digit);
+            length += 1;
+        }
+        self.after(value, length)
+    }
+
+    /// The number of `length` digits that comes is `value`, unless it is written as it should not be, or goes on.
+    #[inline]
+    fn after(&mut self, value: u64, length: usize) -> Option<i64> {
+        let zeros = length > 1 && self.rest.first() == Some(&b'0');
+        let goes_on = matches!(self.rest.get(length), Some(b'.' | b'e' | b'E'));
+        if length == 0 || length > 18 || zeros || goes_on {
             return None;
         }
-        self.rest = &self.rest[digits..];
-        Some(if negative { -value } else { value })
+        self.rest = &self.rest[length..];
+        Some(value as i64)
     }
 
     fn bool(&mut self) -> Option<bool> {
@@ -270,10 +345,13 @@ impl<'a> Text<'a> {
         Some(value)
     }
 
-    /// Number of entries of the list of numbers that comes, for the room they take: what follows the line is in `rest` as well.
-    fn entries(&self) -> Option<usize> {
-        let end = self.rest.iter().position(|byte| *byte == b']')?;
-        Some(self.rest[..end].iter().filter(|b| **b == b',').count() + 1)
+    /// A list of whole numbers.
+    fn numbers(&mut self, numbers: &mut Vec<i64>) -> Option<()> {
+        numbers.clear();
+        self.each(|text| {
+            numbers.push(text.int()?);
+            Some(())
+        })
     }
 
     /// Every entry of a list.
@@ -307,6 +385,32 @@ impl<'a> Text<'a> {
         self.take(b']')?;
         (walls.len() == count).then_some(StageTiming { name, walls })
     }
+}
+
+/// Powers of ten.
+const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// How many of eight characters are digits, from the first (the lowest byte) on.
+#[inline]
+fn digits_of(eight: u64) -> usize {
+    // A digit is 0x30 to 0x39: its upper half is 3, and still is when 6 is added.
+    let other = (eight ^ REPEATED_ZERO) | (eight.wrapping_add(6 * ONES) ^ REPEATED_ZERO);
+    ((other & (0xF0 * ONES)).trailing_zeros() / 8) as usize
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const REPEATED_ZERO: u64 = 0x30 * ONES;
+
+/// The number that the first `count` (1 to 8; of none it is 0) of eight characters say, two, four, eight digits at a time.
+#[inline]
+fn number_of(eight: u64, count: usize) -> u64 {
+    if count == 0 {
+        return 0;
+    }
+    let digits = (eight << (64 - 8 * count)) & (0x0F * ONES);
+    let pairs = (digits.wrapping_mul(10 * 256 + 1) >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs.wrapping_mul(100 * 65_536 + 1) >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000 * (1 << 32) + 1) >> 32
 }
 
 #[cfg(test)]

@@ -7,19 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::header::Header;
-use super::quick;
-use super::wire::Line;
-use super::{MAX_HEADER, MAX_LINE};
-use crate::{Event, LogError, Nanos, Sorter};
+use super::lines::{thorough, too_long};
+use super::quick::Quick;
+use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
+use crate::{Event, LogError, Sorter};
 
 /// The first bytes of a zstd frame.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-
-/// How far events of different processes may be out of order in a file.
-const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
-
-/// Length of the lines whose events are held back at most. A file in which no time passes must not exhaust the memory.
-const MAX_HELD: usize = 32 << 20;
 
 /// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
 /// unless it is told otherwise.
@@ -28,13 +22,18 @@ const MAX_WINDOW_LOG: u32 = 27;
 /// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
 pub struct LogReader {
     consumed: Arc<AtomicU64>,
-    input: BufReader<Box<dyn Read + Send>>,
+    pub(super) input: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
     /// Length of the last line.
     length: usize,
     lines: u64,
     cut: bool,
     failed: bool,
+    /// Taken from the input by [`LogReader::read_lines`], behind the last whole line.
+    pub(super) rest: Vec<u8>,
+    /// Nothing is left for it to read.
+    pub(super) is_through: bool,
+    quick: Quick,
 }
 
 impl LogReader {
@@ -82,6 +81,9 @@ impl LogReader {
             lines: 0,
             cut: false,
             failed: false,
+            rest: Vec::new(),
+            is_through: false,
+            quick: Quick::default(),
         };
         match reader.next_line(MAX_HEADER) {
             Ok(false) if reader.cut => {
@@ -139,18 +141,14 @@ impl LogReader {
         self.lines += 1;
         self.length = self.line.len();
         if self.line.len() > longest {
-            let why = format!("it is longer than {} MiB", longest >> 20);
-            return Err(LogError::Line {
-                line: self.lines,
-                why,
-            });
+            return Err(too_long(self.lines, longest));
         }
         Ok(true)
     }
 
     fn next_event(&mut self) -> Result<Option<Event>, LogError> {
         loop {
-            if let Some((event, length)) = quick::parse(self.input.buffer()) {
+            if let Some((event, length)) = self.quick.parse(self.input.buffer()) {
                 self.input.consume(length);
                 self.lines += 1;
                 self.length = length;
@@ -160,15 +158,9 @@ impl LogReader {
                 return Ok(None);
             }
             let ends_here = !self.line.ends_with(b"\n");
-            let text = self.line.trim_ascii();
-            if text.is_empty() {
-                continue;
-            }
-            let event = serde_json::from_slice::<Line<'_>>(text)
-                .map_err(|e| e.to_string())
-                .and_then(Line::into_event);
-            return match event {
-                Ok(event) => Ok(Some(event)),
+            return match thorough(&self.line) {
+                Ok(None) => continue,
+                Ok(event) => Ok(event),
                 // The last line was being written when the program stopped.
                 Err(_) if ends_here => {
                     self.cut = true;

@@ -70,6 +70,8 @@ pub(super) struct Line<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lane: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     what: Option<GaugeKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
@@ -110,6 +112,7 @@ impl<'a> Line<'a> {
             reason: None,
             count: None,
             lane: None,
+            part: None,
             what: None,
             value: None,
             level: None,
@@ -175,6 +178,7 @@ impl<'a> Line<'a> {
             },
             EventKind::Gauge(g) => Self {
                 lane: g.lane.map(|lane| Cow::Owned(lane.to_string())),
+                part: g.part.as_deref().map(Cow::Borrowed),
                 what: Some(g.what),
                 value: Some(g.value).filter(|v| v.is_finite()),
                 ..bare(Name::Gauge)
@@ -263,6 +267,7 @@ impl<'a> Line<'a> {
             },
             Name::Gauge => EventKind::Gauge(Box::new(Gauge {
                 lane: self.lane.as_deref().map(parse_lane).transpose()?,
+                part: self.part.map(Cow::into_owned),
                 what: need(self.what, "what")?,
                 value: self.value.unwrap_or(f64::NAN),
             })),

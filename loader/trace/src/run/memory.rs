@@ -21,7 +21,45 @@ pub struct Memory {
     pub sample_bytes: usize,
 }
 
+/// The most room that is made in advance for one list, bytes.
+const MOST_ROOM: f64 = (1u64 << 33) as f64;
+
+/// Makes room for the rest of a list of which `share` is there, and for a little more, before it is full.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, share: f64) {
+    let there = list.len();
+    if list.capacity() - there > there / 32 || there < 1024 || share <= 0.0 {
+        return;
+    }
+    let whole = (there as f64 / share * 1.04).min(MOST_ROOM / size_of::<T>().max(1) as f64);
+    let more = (whole as usize).saturating_sub(there);
+    // Without it the list grows as lists do.
+    let _ = list.try_reserve_exact(more.max(there / 16));
+}
+
 impl Run {
+    /// Makes room for a recording of which `share` (0 to 1) has been taken in, as if the rest were like it. To be called every few
+    /// thousand events: lists that double again and again would copy everything, into pages that the system has to clear first,
+    /// and end up twice as large as they have to be.
+    pub fn make_room(&mut self, share: f64) {
+        make_room(&mut self.batches, share);
+        make_room(&mut self.transitions, share);
+        make_room(&mut self.keyframes, share);
+        make_room(&mut self.waits, share);
+        make_room(&mut self.indices, share);
+        make_room(&mut self.stage_walls, share);
+        self.timings.make_room(share);
+        for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
+            ticks.make_room(share);
+        }
+        self.lanes
+            .values_mut()
+            .for_each(|rows| rows.make_room(share));
+        // Of the epochs only the one that is under way grows.
+        if let [epoch] = &mut self.epochs[..] {
+            make_room(&mut epoch.rows, share);
+        }
+    }
+
     /// What the run costs in memory. Pictures and other contents of batches are not in it.
     pub fn memory(&self) -> Memory {
         let tracks = || self.lanes.values().flat_map(Rows::iter);

@@ -18,7 +18,7 @@ impl Run {
         ) else {
             return;
         };
-        let rows = self.lanes.entry(lane).or_default();
+        let rows = self.lanes.of(lane);
         match rows.open(at, row, activity) {
             Some(track) => batch.place = Some((lane, track)),
             None => self.inconsistent += 1,
@@ -40,7 +40,7 @@ impl Run {
             batch: None,
             step: self.transitions.len() as u32,
         });
-        let rows = self.lanes.entry(Lane::Trainer).or_default();
+        let rows = self.lanes.of(Lane::Trainer);
         if rows.first_is_free() {
             rows.open(at, Span::NO_BATCH, Activity::Waiting);
         }

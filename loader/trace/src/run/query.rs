@@ -7,8 +7,8 @@ use crate::machine::Machine;
 use crate::span::Span;
 use crate::spans::Spans;
 use crate::{
-    Batch, BatchContent, BatchId, CountLevel, GaugeKind, Lane, Message, Nanos, PathStep, Sample,
-    SampleStages, Series, Stage, Ticks, Track,
+    Batch, BatchContent, BatchId, CountLevel, Lane, Message, Nanos, PathStep, Sample, SampleStages,
+    Stage, Ticks, Track,
 };
 
 impl Run {
@@ -45,17 +45,6 @@ impl Run {
     /// Errors, warnings and notes, with their times.
     pub fn messages(&self) -> &[(Nanos, Message)] {
         &self.messages
-    }
-
-    /// What was measured, of which lane (`None`: of the whole program).
-    pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
-        let gauges = self.gauges.iter();
-        gauges.map(|((lane, what), series)| (*lane, *what, series))
-    }
-
-    /// What was measured of `lane`, or of the whole program.
-    pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
-        self.gauges.get(&(lane, what))
     }
 
     /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`, over time.
@@ -208,6 +197,11 @@ impl Run {
             walls: &self.stage_walls[first..first + samples * batch.stages.len() as usize],
             samples,
         })
+    }
+
+    /// The lists of names of stages inside of samples that occur.
+    pub fn stage_names(&self) -> &[Vec<String>] {
+        &self.stage_names
     }
 
     /// What is inside a batch, if it was kept.

@@ -65,7 +65,7 @@ impl Run {
         if range.is_empty() {
             return range;
         }
-        for (lane, rows) in &self.lanes {
+        for (lane, rows) in self.lanes.iter() {
             let shares = rows
                 .iter()
                 .map(|spans| spans.until(end) - spans.until(start))
@@ -106,7 +106,7 @@ impl Run {
 
     fn find_slowest(&self, range: &mut RangeSummary) {
         let mut work = Vec::new();
-        for (lane, rows) in &self.lanes {
+        for (lane, rows) in self.lanes.iter() {
             if matches!(lane, Lane::Worker(_) | Lane::Main) {
                 rows.iter()
                     .for_each(|spans| self.work_of(spans, range, &mut work));

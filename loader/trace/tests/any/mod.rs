@@ -212,6 +212,12 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         GaugeKind::Shm,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
+        GaugeKind::Occupancy,
+        GaugeKind::Throughput,
+        GaugeKind::TaskTime,
+        GaugeKind::Failures,
+        GaugeKind::WaitingToGet,
+        GaugeKind::WaitingToPut,
     ]);
     let fixed = select(vec![
         Lane::Trainer,
@@ -226,8 +232,11 @@ fn gauge() -> impl Strategy<Value = Gauge> {
         worker().prop_map(Lane::Worker),
         worker().prop_map(Lane::IndexQueue),
     ];
-    (prop::option::of(lane), what, float()).prop_map(|(lane, what, value)| Gauge {
+    let part = prop::option::weighted(0.3, "[a-z:]{0,3}");
+    let all = (prop::option::of(lane), part, what, float());
+    all.prop_map(|(lane, part, what, value)| Gauge {
         lane,
+        part,
         what,
         value,
     })

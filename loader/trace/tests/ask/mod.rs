@@ -51,6 +51,10 @@ pub fn ask_everything(run: &Run) {
     let (late, odd) = run.anomalies();
     assert!(late <= run.events() && odd <= 2 * run.events());
     let _ = (run.messages(), run.gauges(), run.workers(), run.dropped());
+    for (part, what, series) in run.part_gauges() {
+        assert!(usize::from(part) < run.parts().len() && !series.points().is_empty());
+        assert!(run.part_gauge(part, what).is_some());
+    }
     assert!(!format!("{summary:?}{run:?}").is_empty());
 }
 

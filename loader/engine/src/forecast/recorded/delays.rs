@@ -36,9 +36,14 @@ impl Delays {
             .collect();
         let mut all = Lists::default();
         let mut free: HashMap<WorkerId, Nanos> = HashMap::new();
-        let mut epoch = None;
+        let mut before = None;
         for batch in facts {
-            if epoch.replace(batch.epoch) != Some(batch.epoch) {
+            // What workers did before is not known where an epoch begins, or where batches were left out.
+            let follows = |(epoch, row)| epoch == batch.epoch && row + 1 == batch.row;
+            if !before
+                .replace((batch.epoch, batch.row))
+                .is_some_and(follows)
+            {
                 free.clear();
             }
             let asked = u32::try_from(batch.row)

@@ -8,7 +8,7 @@ use super::*;
 /// What the quick reader makes of a line.
 fn quick(line: &[u8]) -> Option<Event> {
     let text = [line, b"\n{"].concat();
-    let (event, length) = parse(&text)?;
+    let (event, length) = Quick::default().parse(&text)?;
     assert_eq!(length, line.len() + 1);
     Some(event)
 }
@@ -25,7 +25,9 @@ fn events_take_no_more_room_than_they_need() {
     let line = br#"{"t":5,"e":"dispatched","epoch":0,"batch":3,"indices":[1,2,3]}"#;
     let follows = vec![b' '; 1 << 18];
     let text = [&line[..], b"\n", &follows].concat();
-    let (event, _) = parse(&text).expect("it is an ordinary line");
+    let (event, _) = Quick::default()
+        .parse(&text)
+        .expect("it is an ordinary line");
     let EventKind::Dispatched(dispatch) = event.kind else {
         panic!("it tells of a dispatch");
     };
@@ -46,7 +48,11 @@ fn ordinary_lines_are_taken() {
         let event = quick(line.as_bytes());
         assert!(event.is_some(), "{line}");
         assert_eq!(event, thorough(line.as_bytes()), "{line}");
-        assert_eq!(parse(line.as_bytes()), None, "it may go on");
+        assert_eq!(
+            Quick::default().parse(line.as_bytes()),
+            None,
+            "it may go on"
+        );
     }
 }
 
@@ -78,6 +84,22 @@ fn unusual_lines_are_left_to_the_thorough_reader() {
 }
 
 proptest! {
+    #[test]
+    fn numbers_of_any_length_are_read(value in any::<i64>(), shift in 0..64u32, after in prop::sample::select(vec![",", "}", "]", " ", ".5", "e3", "x", "/", ":", ""]), pad in 0..10usize) {
+        let value = value >> shift;
+        let text = format!("{value}{after}{}", "7 ".repeat(pad));
+        let mut text = Text { rest: text.as_bytes() };
+        let read = text.int();
+        let fits = value.unsigned_abs() < 10u64.pow(18) && !matches!(after, ".5" | "e3");
+        let fits = fits && !(after.is_empty() && pad > 0);
+        if fits {
+            prop_assert_eq!(read, Some(value));
+            prop_assert!(text.rest.starts_with(after.as_bytes()));
+        } else if !after.is_empty() {
+            prop_assert_eq!(read, None);
+        }
+    }
+
     /// Whatever is done to a line: what is taken is what the thorough reader makes of it.
     #[test]
     fn what_is_taken_is_right(

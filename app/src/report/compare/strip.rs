@@ -1,0 +1,27 @@
+//! Two runs from left to right, on one scale of time: for which share of each part their trainers waited.
+
+use loadscope_trace::{Activity, Lane, Nanos, Survey};
+
+/// Characters of the longer run.
+const PARTS: i64 = 64;
+/// From no waiting to nothing else.
+const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A character for each part of `run`, of which the longer one has [`PARTS`].
+pub fn strip(run: &Survey, longest: Nanos) -> String {
+    let at = |k: i64| {
+        let offset = i128::from(longest.0) * i128::from(k) / i128::from(PARTS);
+        run.start + Nanos(i64::try_from(offset).unwrap_or(i64::MAX))
+    };
+    let parts = (0..PARTS).map(|k| (at(k), at(k + 1).min(run.end)));
+    let parts = parts.take_while(|(from, to)| from < to);
+    let level = |(from, to): (Nanos, Nanos)| {
+        let waited = run.run.spent(Lane::Trainer, from, to).of(Activity::Waiting);
+        let share = waited.0 as f64 / (to - from).0 as f64;
+        let top = (LEVELS.len() - 1) as f64;
+        // A little is not nothing.
+        let level = (share * top).ceil().clamp(0.0, top);
+        LEVELS[level as usize]
+    };
+    parts.map(level).collect()
+}

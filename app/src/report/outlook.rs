@@ -1,0 +1,113 @@
+//! What other settings would bring, as the rows of a table.
+
+use loadscope_trace::{Change, Forecast, Nanos, Prospects};
+
+use super::Report;
+
+/// A forecast of what was recorded that is off by less than this share of it is not told.
+const OFF: f64 = 0.005;
+
+/// A setting and what it would bring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `in_order=False`
+    pub name: String,
+    /// How long it takes, or would take.
+    pub took: Nanos,
+    /// How long the trainer waits in it.
+    pub waited: Nanos,
+    /// How much longer than what was recorded, as a share; negative is better. `None` for what was recorded.
+    pub change: Option<f64>,
+    /// Between which times nine of ten such runs lie.
+    pub between: Option<(Nanos, Nanos)>,
+}
+
+/// What was recorded, the nearest other settings, the best and the cheapest, and a loader that never lets the trainer wait.
+/// Nothing, if there are no forecasts that can be believed.
+pub fn rows(report: &Report) -> Vec<Row> {
+    let Some(Ok(prospects)) = &report.prospects else {
+        return Vec::new();
+    };
+    if !prospects.fits() {
+        return Vec::new();
+    }
+    let own = Change::NumWorkers(report.survey.run.info.options.num_workers);
+    let is_own = |f: &Option<Forecast>| f.is_some_and(|f| f.change == own);
+    let recorded = Row {
+        name: format!(
+            "as recorded{}",
+            mark(is_own(&prospects.best), is_own(&prospects.cheapest))
+        ),
+        took: prospects.recorded,
+        waited: report.survey.blame.waited,
+        change: None,
+        between: None,
+    };
+    let mut rows = vec![recorded];
+    if prospects.error().abs() >= OFF {
+        rows.push(Row {
+            name: "the same, forecast".to_owned(),
+            took: prospects.refit,
+            waited: prospects.refit_waited,
+            change: Some(prospects.error()),
+            between: None,
+        });
+    }
+    let others = settings(prospects).filter(|(f, _)| f.change != own);
+    rows.extend(others.map(|(f, mark)| Row {
+        name: format!("{}{mark}", f.change),
+        took: f.took,
+        waited: f.waited,
+        change: Some(change(prospects, f.took)),
+        between: Some((f.low, f.high)),
+    }));
+    rows.push(Row {
+        name: "an ideal loader".to_owned(),
+        took: prospects.headspace,
+        waited: Nanos::ZERO,
+        change: Some(change(prospects, prospects.headspace)),
+        between: None,
+    });
+    rows
+}
+
+fn change(prospects: &Prospects, took: Nanos) -> f64 {
+    took.0 as f64 / prospects.recorded.0.max(1) as f64 - 1.0
+}
+
+/// Each once, with what is special about it.
+fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static str)> {
+    let of = |f: &Option<Forecast>| f.map(|f| f.change);
+    let (best, cheapest) = (of(&prospects.best), of(&prospects.cheapest));
+    let mut all: Vec<Forecast> = prospects.changes.clone();
+    for forecast in prospects.cheapest.iter().chain(&prospects.best) {
+        if all.iter().all(|f| f.change != forecast.change) {
+            all.push(*forecast);
+        }
+    }
+    all.into_iter().map(move |f| {
+        let is = |other| Some(f.change) == other;
+        (f, mark(is(best), is(cheapest)))
+    })
+}
+
+fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
+    match (is_best, is_cheapest) {
+        (true, true) => " (best and cheapest)",
+        (true, false) => " (best)",
+        (false, true) => " (cheapest within 2\u{2009}%)",
+        (false, false) => "",
+    }
+}
+
+/// Why there is no table; `None` if there is one, or nobody asked.
+pub fn reason(report: &Report) -> Option<String> {
+    match report.prospects.as_ref()? {
+        Err(reason) => Some(format!("There is no forecast: {reason}")),
+        Ok(prospects) if !prospects.fits() => {
+            let survey = &report.survey;
+            Some(prospects.sentence(0, |time| survey.say(time)))
+        }
+        Ok(_) => None,
+    }
+}

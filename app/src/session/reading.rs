@@ -1,0 +1,166 @@
+//! Reads a recording with all processors: one thread folds events into the run, and all of them, that one too when it has
+//! nothing to fold, take lines from the file and make events of them. Whoever reads goes on where the last one stopped, and the
+//! blocks are folded in that order.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use loadscope_trace::{Lines, LogReader, Parsed};
+
+/// Threads that help at most: folding does not get faster.
+const HELPERS: usize = 3;
+
+/// Blocks that may be ahead of the one that is folded, for each thread.
+const AHEAD: u64 = 4;
+
+/// The blocks of a recording, on their way from the file to the run.
+pub(super) struct Blocks {
+    source: Mutex<Source>,
+    desk: Mutex<Desk>,
+    /// Something came onto the desk.
+    came: Condvar,
+    /// Something was taken from it.
+    went: Condvar,
+    /// How far reading may be ahead.
+    ahead: u64,
+}
+
+/// The file.
+struct Source {
+    reader: LogReader,
+    /// Number of the next block.
+    next: u64,
+}
+
+/// What is ready to be folded.
+#[derive(Default)]
+struct Desk {
+    blocks: BTreeMap<u64, Parsed>,
+    /// How many blocks somebody has taken upon himself to read.
+    begun: u64,
+    /// Number of the block that is folded next.
+    wanted: u64,
+    /// How many blocks there are, once that is known.
+    count: Option<u64>,
+    /// Nobody wants the rest, or somebody cannot go on.
+    is_over: bool,
+}
+
+impl Blocks {
+    pub fn new(reader: LogReader) -> Self {
+        Self {
+            source: Mutex::new(Source { reader, next: 0 }),
+            desk: Mutex::default(),
+            came: Condvar::new(),
+            went: Condvar::new(),
+            ahead: AHEAD * (1 + Self::helpers() as u64),
+        }
+    }
+
+    /// How many threads should help.
+    pub fn helpers() -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        (cores - 1).clamp(1, HELPERS)
+    }
+
+    /// Reads until there is nothing left to be read.
+    pub fn help(&self) {
+        let _over = OverOnPanic(self);
+        let mut lines = Lines::default();
+        loop {
+            let mut desk = lock(&self.desk);
+            while desk.begun >= desk.wanted + self.ahead && !desk.is_done() {
+                desk = wait(&self.went, desk);
+            }
+            if desk.is_done() {
+                return;
+            }
+            desk.begun += 1;
+            drop(desk);
+            self.read(lock(&self.source), &mut lines);
+        }
+    }
+
+    /// The next block in the order of the file; `None` after the last one. Reads one itself where that is faster than to wait.
+    pub fn next(&self, lines: &mut Lines) -> Option<Parsed> {
+        let mut desk = lock(&self.desk);
+        loop {
+            let wanted = desk.wanted;
+            if let Some(block) = desk.blocks.remove(&wanted) {
+                desk.wanted += 1;
+                self.went.notify_all();
+                return Some(block);
+            }
+            if desk.is_over || desk.count == Some(wanted) {
+                return None;
+            }
+            if desk.count.is_none()
+                && let Ok(source) = self.source.try_lock()
+            {
+                desk.begun += 1;
+                drop(desk);
+                self.read(source, lines);
+                desk = lock(&self.desk);
+            } else {
+                desk = wait(&self.came, desk);
+            }
+        }
+    }
+
+    /// Nobody wants the rest.
+    pub fn stop(&self) {
+        lock(&self.desk).is_over = true;
+        self.came.notify_all();
+        self.went.notify_all();
+    }
+
+    /// Reads a block and makes events of it.
+    fn read(&self, mut source: MutexGuard<'_, Source>, lines: &mut Lines) {
+        let number = source.next;
+        let is_there = source.reader.read_lines(lines);
+        source.next += u64::from(is_there);
+        drop(source);
+        // Who waits for a block can begin one now. He looks and falls asleep with the desk in his hands.
+        drop(lock(&self.desk));
+        self.came.notify_all();
+        let block = is_there.then(|| lines.parse());
+        let mut desk = lock(&self.desk);
+        match block {
+            Some(block) => {
+                desk.blocks.insert(number, block);
+            }
+            None => desk.count = Some(number),
+        }
+        self.came.notify_all();
+        self.went.notify_all();
+    }
+}
+
+impl Desk {
+    /// True if nothing more is to be read.
+    fn is_done(&self) -> bool {
+        self.is_over || self.count.is_some()
+    }
+}
+
+/// So that nobody waits for what a thread that has failed would have brought. The scope of the threads passes its panic on.
+struct OverOnPanic<'a>(&'a Blocks);
+
+impl Drop for OverOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait<'a, T>(condition: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condition
+        .wait(guard)
+        .unwrap_or_else(PoisonError::into_inner)
+}

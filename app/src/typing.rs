@@ -1,0 +1,79 @@
+//! A path that is typed, where the system has no dialog to choose a file in.
+
+use std::path::PathBuf;
+
+use crate::command::Command;
+
+/// What the path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathFor {
+    /// A recording to open.
+    Open,
+    /// Where the recording is saved.
+    Save,
+    /// A recording to compare with.
+    Compare,
+    /// Where the run is exported to.
+    Export,
+    /// A folder of pictures.
+    Folder,
+}
+
+/// A path that is being typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedPath {
+    /// What it is for.
+    pub what: PathFor,
+    /// What was typed.
+    pub text: String,
+}
+
+impl PathFor {
+    /// The question.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Open => "Which recording?",
+            Self::Save => "Save it where?",
+            Self::Compare => "Compare with which recording?",
+            Self::Export => "Export it where?",
+            Self::Folder => "Which folder of pictures?",
+        }
+    }
+
+    /// An example.
+    pub fn example(self) -> &'static str {
+        match self {
+            Self::Open | Self::Compare => "/path/to/run.jsonl.zst",
+            Self::Save => "run.jsonl.zst",
+            Self::Export => "run.json",
+            Self::Folder => "/path/to/pictures",
+        }
+    }
+
+    /// The name of the button.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Open => "Open",
+            Self::Save => "Save",
+            Self::Compare => "Compare",
+            Self::Export => "Export",
+            Self::Folder => "Use it",
+        }
+    }
+
+    /// What the path is used for. `~` is the home directory, as everywhere.
+    pub fn command(self, text: &str) -> Command {
+        let text = text.trim();
+        let path = match (text.strip_prefix("~/"), std::env::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(text),
+        };
+        match self {
+            Self::Open => Command::Open(path),
+            Self::Save => Command::SaveTo(path),
+            Self::Compare => Command::CompareWith(path),
+            Self::Export => Command::ExportTo(path),
+            Self::Folder => Command::UseFolder(path),
+        }
+    }
+}

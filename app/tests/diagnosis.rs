@@ -1,0 +1,457 @@
+//! `report`, `what-if` and `compare`, run as a script runs them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn loadscope(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(args)
+        .output()
+        .expect("the executable starts")
+}
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{}", complaint(output));
+    String::from_utf8_lossy(&output.stdout).replace('\u{2009}', " ")
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).replace('\u{2009}', " ")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = loadscope(args);
+    assert!(output.status.success(), "{args:?}: {}", complaint(&output));
+    serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
+}
+
+/// What must fail with exit code 2 and one sentence.
+fn refusal(args: &[&str]) -> String {
+    let output = loadscope(args);
+    let said = complaint(&output);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+/// A folder with recordings.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).to_str().expect("plain letters").to_owned()
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> String {
+        std::fs::write(self.path(name), bytes).expect("there is room");
+        self.name(name)
+    }
+
+    /// Really runs a loader.
+    fn record(&self, name: &str, args: &str) -> String {
+        let file = self.name(name);
+        let mut all: Vec<&str> = std::iter::once("run")
+            .chain(args.split_whitespace())
+            .collect();
+        all.extend(["--record", &file]);
+        let output = loadscope(&all);
+        assert!(output.status.success(), "{}", complaint(&output));
+        file
+    }
+
+    fn proof(&self) -> String {
+        self.record("proof.jsonl.zst", PROOF)
+    }
+}
+
+const PROOF: &str = "--dataset synthetic:len=24,cost_ms=50,slow=4:1000 --batch-size 1 --num-workers 2 --step-ms 20 --seed 0";
+
+fn keys(value: &Value) -> Vec<&str> {
+    let object = value.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
+}
+
+fn seconds(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
+#[test]
+fn a_report_holds_every_field_that_scripts_were_promised() {
+    let folder = Folder::new();
+    let file = folder.proof();
+    let report = json(&["report", &file, "--json"]);
+    assert_eq!(report["verdict"]["id"], "head_of_line");
+    assert_eq!(report["verdict"]["severity"], "critical");
+    let verdict = report["verdict"]["text"].as_str().expect("a sentence");
+    let verdict = verdict.replace('\u{2009}', " ");
+    for part in [
+        "The trainer waited ",
+        " of it for batch 4: sample 4 took 1.0",
+        " s in worker 0 while batches 5 and 7 lay ready. in_order=False would end after ",
+        "; a third worker only after ",
+    ] {
+        assert!(verdict.contains(part), "{part}: {verdict}");
+    }
+    let (run, waited) = (
+        seconds(&report["run_seconds"]),
+        seconds(&report["waited_seconds"]),
+    );
+    assert!(
+        run > 1.5 && waited > 1.0 && waited < run,
+        "{waited} of {run}"
+    );
+    let blame = report["blame"].as_object().expect("an object");
+    let sum: f64 = blame.values().filter_map(Value::as_f64).sum();
+    assert!((sum - waited).abs() < 1e-9, "{sum} {waited}");
+    assert!(seconds(&blame["fetching"]) > 0.8 * waited);
+    assert_eq!(report["not_measured"], Value::Array(Vec::new()));
+    assert!(seconds(&report["ready_batch_seconds"]) > 1.0);
+    for finding in report["findings"].as_array().expect("a list") {
+        for key in ["id", "text", "severity", "evidence", "remedy"] {
+            assert!(!finding[key].is_null(), "{key}: {finding}");
+        }
+        let severity = finding["severity"].as_str();
+        assert!(
+            ["note", "warning", "critical"]
+                .map(Some)
+                .contains(&severity),
+            "{finding}"
+        );
+    }
+    assert_eq!(report["findings"][0]["evidence"]["sample"], 4);
+    let forecasts = &report["forecasts"];
+    assert_eq!(forecasts["fits"], true, "{forecasts}");
+    let changes = forecasts["changes"].as_array().expect("a list");
+    let took = |change: &str| {
+        let found = changes.iter().find(|f| f["change"] == change);
+        seconds(&found.unwrap_or_else(|| panic!("{change}: {forecasts}"))["seconds"])
+    };
+    assert!(took("in_order=False") < took("num_workers=3") && took("num_workers=3") < run);
+    assert!(took("num_workers=1") > run);
+    assert!(seconds(&forecasts["headspace_seconds"]) < took("in_order=False"));
+    assert!(!forecasts["best"].is_null() && !forecasts["cheapest"].is_null());
+}
+
+#[test]
+fn a_report_is_read_by_people_and_by_browsers() {
+    let folder = Folder::new();
+    let file = folder.proof();
+    let page = folder.name("report.html");
+    let said = text(&loadscope(&["report", &file, "--html", &page]));
+    for part in [
+        "What the trainer waited for",
+        "Why, and what to do",
+        "→ in_order=False",
+        "What other settings would bring",
+        "an ideal loader",
+        "24 batches, 24 samples",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let page = std::fs::read_to_string(page).expect("it was written");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("in_order=False would end after"));
+    assert!(!page.contains("<script") && !page.contains("http:") && !page.contains("https:"));
+    let nowhere = refusal(&["report", &file, "--html", "/no/such/folder/report.html"]);
+    assert!(nowhere.contains("/no/such/folder/report.html"), "{nowhere}");
+}
+
+#[test]
+fn rules_that_are_broken_end_with_one() {
+    let folder = Folder::new();
+    let file = folder.proof();
+    let report = |rules: &[&str]| {
+        let mut args = vec!["report", &file];
+        rules
+            .iter()
+            .for_each(|rule| args.extend(["--fail-on", rule]));
+        let output = loadscope(&args);
+        (output.status.code(), complaint(&output))
+    };
+    assert_eq!(
+        report(&["wait>99%", "dropped>0", "errors>0", "run>1h"]).0,
+        Some(2),
+        "no hours"
+    );
+    assert_eq!(
+        report(&["wait>99%", "dropped>0", "errors>0", "run>60s"]).0,
+        Some(0)
+    );
+    let (code, said) = report(&["wait>10%", "throughput<1000", "run>60s"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("broken: wait>10%: it is 6") || said.contains("broken: wait>10%: it is 7"),
+        "{said}"
+    );
+    assert!(
+        said.contains("throughput<1000") && !said.contains("run>60s"),
+        "{said}"
+    );
+    for wrong in ["patience>3%", "wait", "wait>10", "dropped>3%", "wait>lots%"] {
+        let (code, said) = report(&[wrong]);
+        assert_eq!(code, Some(2), "{wrong}: {said}");
+        assert!(said.contains("is no rule"), "{said}");
+    }
+}
+
+#[test]
+fn what_if_holds_every_field_and_every_key_can_be_set() {
+    let folder = Folder::new();
+    let file = folder.record(
+        "pinned.jsonl",
+        "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2",
+    );
+    let all = json(&["what-if", &file, "--json"]);
+    let configurations = all["configurations"].as_array().expect("a list");
+    // 0 workers once, 1 to 8 with four prefetch factors each.
+    assert_eq!(configurations.len(), 33);
+    for c in configurations
+        .iter()
+        .chain([&all["recorded"], &all["best"], &all["cheapest"]])
+    {
+        for key in [
+            "num_workers",
+            "prefetch_factor",
+            "batch_size",
+            "in_order",
+            "persistent_workers",
+            "pin_memory",
+            "seconds",
+            "waited_seconds",
+            "low",
+            "high",
+        ] {
+            assert!(keys(c).contains(&key), "{key}: {c}");
+        }
+        assert!(
+            seconds(&c["waited_seconds"]) <= seconds(&c["seconds"]),
+            "{c}"
+        );
+    }
+    let least = configurations
+        .iter()
+        .map(|c| seconds(&c["seconds"]))
+        .fold(f64::MAX, f64::min);
+    assert_eq!(seconds(&all["best"]["seconds"]), least);
+    assert!(seconds(&all["cheapest"]["seconds"]) <= 1.02 * least);
+    assert!(seconds(&all["headspace"]["seconds"]) <= least);
+    assert!(!all["assumptions"].is_null() && !all["outlook"].is_null());
+    let refit =
+        seconds(&all["recorded"]["forecast_seconds"]) / seconds(&all["recorded"]["seconds"]);
+    assert!((refit - 1.0).abs() < 0.25, "{refit}");
+
+    for (set, key, value) in [
+        ("num_workers=3", "num_workers", Value::from(3)),
+        ("prefetch_factor=3", "prefetch_factor", 3.into()),
+        ("batch_size=4", "batch_size", 4.into()),
+        ("batch_size=none", "batch_size", Value::Null),
+        ("in_order=false", "in_order", false.into()),
+        ("persistent_workers=true", "persistent_workers", true.into()),
+        ("pin_memory=false", "pin_memory", false.into()),
+        ("step_ms=9.5", "step_ms", 9.5.into()),
+        ("cores=3", "cores", 3.into()),
+        ("cache=80%", "cache", 0.8.into()),
+        ("faster=sleep:2", "num_workers", 1.into()),
+        ("trainer_cpu=0.5", "num_workers", 1.into()),
+    ] {
+        let given = [
+            "what-if",
+            &file,
+            "--workers",
+            "1",
+            "--prefetch",
+            "2",
+            "--set",
+            set,
+            "--json",
+        ];
+        let one = json(&given);
+        let configurations = one["configurations"].as_array().expect("a list");
+        assert_eq!(configurations.len(), 1, "{set}");
+        assert_eq!(configurations[0][key], value, "{set}");
+    }
+    let took = |set: &str| {
+        let one = json(&[
+            "what-if",
+            &file,
+            "--workers",
+            "1",
+            "--prefetch",
+            "2",
+            "--set",
+            set,
+            "--json",
+        ]);
+        seconds(&one["configurations"][0]["seconds"])
+    };
+    assert!(took("faster=sleep:4") < took("faster=sleep:1"));
+    assert!(took("cache=1") < took("cache=0"));
+    assert!(took("step_ms=50") > took("step_ms=1"));
+
+    let said = text(&loadscope(&[
+        "what-if",
+        &file,
+        "--workers",
+        "0..2",
+        "--prefetch",
+        "1,2",
+    ]));
+    assert_eq!(
+        said.lines()
+            .filter(|l| l.contains(" and ") && l.starts_with("  "))
+            .count(),
+        5,
+        "{said}"
+    );
+    for (set, says) in [
+        ("num_worker=3", "there is no num_worker"),
+        ("num_workers", "not of the form"),
+        ("cache=2", "from 0 to 1"),
+        ("faster=decoding:2", "no stage decoding"),
+        ("prefetch_factor=0", "greater than 0"),
+        ("batch_size=0", "positive"),
+        ("in_order=perhaps", "true or false"),
+    ] {
+        let said = refusal(&["what-if", &file, "--set", set]);
+        assert!(said.contains(says), "{set}: {said}");
+    }
+    assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("range"));
+}
+
+#[test]
+fn two_recordings_are_compared_in_both_directions() {
+    let folder = Folder::new();
+    let run = |name: &str, workers: usize| {
+        let args = format!(
+            "--dataset synthetic:len=120,cost_ms=8 --batch-size 2 --num-workers {workers} --step-ms 4 --epochs 2"
+        );
+        folder.record(name, &args)
+    };
+    let (slow, fast) = (run("slow.jsonl", 1), run("fast.jsonl", 4));
+    let better = json(&["compare", &slow, &fast, "--json"]);
+    assert_eq!(better["outcome"], "improved", "{better}");
+    assert_eq!(
+        json(&["compare", &fast, &slow, "--json"])["outcome"],
+        "worse"
+    );
+    for key in [
+        "measures",
+        "distributions",
+        "run_seconds",
+        "waited_seconds",
+        "blame",
+        "findings_gone",
+        "findings_new",
+        "verdicts",
+        "epochs",
+        "confidence",
+    ] {
+        assert!(!better[key].is_null(), "{key}");
+    }
+    let measures = better["measures"].as_array().expect("a list");
+    let ids: Vec<&str> = measures.iter().filter_map(|m| m["id"].as_str()).collect();
+    assert!(
+        ids.contains(&"samples_per_second") && ids.contains(&"wait_share"),
+        "{ids:?}"
+    );
+    for m in measures {
+        let (low, high) = (seconds(&m["low"]), seconds(&m["high"]));
+        assert!(low <= high, "{m}");
+    }
+    let said = text(&loadscope(&["compare", &slow, &fast]));
+    assert!(said.starts_with("B is faster: +"), "{said}");
+    assert!(said.contains("Gone: starved_workers"), "{said}");
+    // The same recording twice.
+    let same = json(&["compare", &slow, &slow, "--json"]);
+    assert_eq!(same["outcome"], "unclear");
+}
+
+#[test]
+fn tiny_cut_and_empty_recordings_get_sentences() {
+    let folder = Folder::new();
+    let one = folder.record(
+        "one.jsonl",
+        "--dataset synthetic:len=1,cost_ms=2 --batch-size 1 --num-workers 1",
+    );
+    let said = text(&loadscope(&["report", &one]));
+    assert!(said.contains("1 batch, 1 sample,"), "{said}");
+    json(&["what-if", &one, "--json"]);
+    let whole = std::fs::read(Path::new(&folder.record(
+        "whole.jsonl",
+        "--dataset synthetic:len=64,cost_ms=2 --batch-size 2 --num-workers 2",
+    )));
+    let whole = whole.expect("just written");
+    let lines: Vec<usize> = (0..whole.len())
+        .filter(|k| whole[*k] == b'\n')
+        .map(|k| k + 1)
+        .collect();
+    for end in [
+        lines[1],
+        lines[2],
+        lines[4],
+        lines[9],
+        whole.len() / 2,
+        whole.len() - 3,
+    ] {
+        let cut = folder.write("cut.jsonl", &whole[..end]);
+        let report = json(&["report", &cut, "--json"]);
+        assert!(
+            !report["verdict"]["text"]
+                .as_str()
+                .unwrap_or_default()
+                .is_empty()
+        );
+        let output = loadscope(&["what-if", &cut, "--json"]);
+        assert!(
+            [Some(0), Some(2)].contains(&output.status.code()),
+            "{}",
+            complaint(&output)
+        );
+        assert!(!complaint(&output).contains("panicked"));
+        json(&["compare", &cut, &one, "--json"]);
+    }
+    let header = folder.write("header.jsonl", &whole[..lines[0]]);
+    let report = json(&["report", &header, "--json"]);
+    assert_eq!(report["verdict"]["id"], "empty");
+    assert!(!report["forecasts"]["refused"].is_null(), "{report}");
+    assert!(refusal(&["what-if", &header]).contains("nothing can be forecast"));
+    let nothing = folder.write("nothing.jsonl", b"");
+    for command in ["report", "what-if"] {
+        refusal(&[command, &nothing]);
+        refusal(&[command, "/no/such.jsonl"]);
+    }
+    refusal(&["compare", &one, "/no/such.jsonl"]);
+}
+
+/// What fails on its way, and streams that end, leave recordings that can be opened.
+#[test]
+fn recordings_of_failures_and_streams_are_reported() {
+    let folder = Folder::new();
+    let fails = folder.record(
+        "fails.jsonl",
+        "--dataset synthetic:len=64,cost_ms=2,fail=20 --batch-size 4 --num-workers 2 --step-ms 2 --on-error continue",
+    );
+    assert_eq!(json(&["report", &fails, "--json"])["summary"]["failed"], 1);
+    let stream = folder.record(
+        "stream.jsonl",
+        "--dataset stream:len=63,cost_ms=2,shard=true --batch-size 4 --num-workers 3 --step-ms 2",
+    );
+    assert_eq!(
+        json(&["report", &stream, "--json"])["summary"]["samples"],
+        63
+    );
+    json(&["what-if", &stream, "--workers", "3", "--json"]);
+    let said = refusal(&["what-if", &stream, "--workers", "5"]);
+    assert!(said.contains("stream"), "{said}");
+}

@@ -1,0 +1,193 @@
+//! What a verdict needs of forecasts: the setting of the recording again, the changes that are nearest to it, and the best
+//! and the cheapest of a grid.
+
+use loadscope_trace::{Change, Nanos, Prospects, Run};
+
+use super::grid::{cheapest_of, forecast_all, grid};
+use super::{Forecast, Recorded, Refusal, Setting};
+
+/// Workers that are tried, whatever was recorded.
+const WORKERS: usize = 8;
+/// Prefetch factors that are tried.
+const PREFETCH: [usize; 4] = [1, 2, 3, 4];
+
+/// Forecasts from `run` what belongs into its verdict. `tell` hears which share is done, 0 to 1, and says whether the rest is
+/// still wanted. Of a long run only a part is looked at, so that it takes about a second.
+///
+/// # Errors
+/// If the run tells too little. `Ok(None)`: it was not wanted any more.
+pub fn prospects(
+    run: &Run,
+    tell: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Option<Prospects>, Refusal> {
+    if !tell(0.0) {
+        return Ok(None);
+    }
+    let recorded = Recorded::of_part(run)?;
+    recorded.prospects(tell)
+}
+
+impl Recorded {
+    /// Numbers of workers that are worth trying: 0 to 8, some about a larger number that was recorded, and as many as it takes
+    /// to make a batch in the time of a training step.
+    pub fn usual_workers(&self) -> Vec<usize> {
+        /// More is no advice.
+        const MOST: usize = 32;
+        let now = self.setting().num_workers;
+        let about = [now.saturating_sub(1), now, now + 1, now * 2];
+        let mut all: Vec<usize> = (0..=WORKERS).collect();
+        all.extend(about.into_iter().filter(|_| now >= WORKERS));
+        all.extend(self.needed_workers().filter(|n| *n <= MOST));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Prefetch factors that are worth trying: 1 to 4, and the one that was recorded.
+    pub fn usual_prefetch(&self) -> Vec<usize> {
+        let mut all = PREFETCH.to_vec();
+        all.push(self.setting().prefetch_factor);
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// As many as make a batch in the mean time of a training step.
+    fn needed_workers(&self) -> Option<usize> {
+        let (mut work, mut tasks, mut step, mut steps) = (0i128, 0, 0i128, 0);
+        let time = |t: Nanos| i128::from(t.0);
+        for epoch in &self.epochs {
+            for task in &epoch.tasks {
+                let samples = &self.samples[task.first..task.first + task.len];
+                work += time(task.extra) + time(task.collate);
+                work += samples
+                    .iter()
+                    .map(|s| time(s.off) + time(s.cpu))
+                    .sum::<i128>();
+                tasks += 1;
+            }
+            step += epoch.steps.iter().map(|s| time(*s)).sum::<i128>();
+            steps += epoch.steps.len() as i128;
+        }
+        // Rounded up: work / tasks over step / steps.
+        let (work, step) = (work.checked_mul(steps)?, step.checked_mul(tasks)?);
+        (step > 0).then(|| usize::try_from((work + step - 1) / step).ok())?
+    }
+
+    /// What belongs into the verdict on the recorded run; see [`prospects`].
+    ///
+    /// # Errors
+    /// If not even the recorded setting can be forecast. `Ok(None)`: it was not wanted any more.
+    pub fn prospects(
+        &self,
+        tell: &(dyn Fn(f64) -> bool + Sync),
+    ) -> Result<Option<Prospects>, Refusal> {
+        let base = self.setting();
+        let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
+        let near = near(&base).into_iter();
+        let near: Vec<(Change, Setting)> = near.filter(|(_, s)| self.checked(s).is_ok()).collect();
+        let mut settings = vec![self.checked(&base)?];
+        settings.extend(near.iter().map(|(_, s)| s.clone()));
+        let first = settings.len();
+        settings.extend(tried.into_iter().filter(|s| self.checked(s).is_ok()));
+        let Some(forecasts) = forecast_all(self, &settings, tell)? else {
+            return Ok(None);
+        };
+        let of_grid = &forecasts[first..];
+        let chosen = cheapest_of(of_grid);
+        let as_workers = |at: usize| of(change(&base, &of_grid[at].setting), &of_grid[at]);
+        let mut changes: Vec<_> = near.iter().map(|(change, _)| *change).collect();
+        let mut nearest: Vec<_> = forecasts[1..first].iter().collect();
+        if let Some((_, cheapest)) = chosen {
+            // The same number of workers with the prefetch factor left as it is: one thing changed instead of two.
+            let workers = of_grid[cheapest].setting.num_workers;
+            let own = |f: &&Forecast| {
+                f.setting.num_workers == workers
+                    && f.setting.prefetch_factor == base.prefetch_factor
+            };
+            let is_new = !changes.contains(&Change::NumWorkers(workers));
+            let plain = of_grid.iter().find(own);
+            if let Some(plain) = plain.filter(|_| is_new && workers != base.num_workers) {
+                changes.push(Change::NumWorkers(workers));
+                nearest.push(plain);
+            }
+        }
+        let changes = changes.into_iter().zip(nearest);
+        Ok(Some(Prospects {
+            recorded: self.time(),
+            refit: forecasts[0].time,
+            refit_waited: forecasts[0].waited,
+            changes: changes.map(|(change, f)| of(change, f)).collect(),
+            best: chosen.map(|(best, _)| as_workers(best)),
+            cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
+            headspace: self.headspace(&base)?,
+            assumptions: self.notes().to_vec(),
+        }))
+    }
+}
+
+fn of(change: Change, forecast: &Forecast) -> loadscope_trace::Forecast {
+    let at_least = |time: Nanos| time.max(Nanos::ZERO);
+    loadscope_trace::Forecast {
+        change,
+        took: forecast.time,
+        waited: at_least(forecast.waited),
+        low: at_least(forecast.low),
+        high: forecast.high,
+    }
+}
+
+/// What `setting`, one of the grid, changes.
+fn change(base: &Setting, setting: &Setting) -> Change {
+    let (workers, factor) = (setting.num_workers, setting.prefetch_factor);
+    match (workers == base.num_workers, factor == base.prefetch_factor) {
+        (_, true) => Change::NumWorkers(workers),
+        // Without workers there is nothing to prefetch.
+        (_, false) if workers == 0 => Change::NumWorkers(0),
+        (true, false) => Change::PrefetchFactor(factor),
+        (false, false) => Change::Window(workers, factor),
+    }
+}
+
+/// One thing changed, a little.
+fn near(base: &Setting) -> Vec<(Change, Setting)> {
+    let workers = base.num_workers;
+    let factor = base.prefetch_factor.saturating_mul(2);
+    let has_workers = workers > 0;
+    let mut out = Vec::new();
+    let mut add = |applies: bool, change: Change, setting: Setting| {
+        if applies {
+            out.push((change, setting));
+        }
+    };
+    let with = |n| Setting {
+        num_workers: n,
+        ..base.clone()
+    };
+    add(true, Change::NumWorkers(workers + 1), with(workers + 1));
+    if let Some(fewer) = workers.checked_sub(1) {
+        add(true, Change::NumWorkers(fewer), with(fewer));
+    }
+    let any = Setting {
+        in_order: false,
+        ..base.clone()
+    };
+    add(has_workers && base.in_order, Change::InOrder(false), any);
+    let further = Setting {
+        prefetch_factor: factor,
+        ..base.clone()
+    };
+    add(has_workers, Change::PrefetchFactor(factor), further);
+    let kept = Setting {
+        persistent_workers: true,
+        ..base.clone()
+    };
+    let ends = has_workers && !base.persistent_workers;
+    add(ends, Change::PersistentWorkers(true), kept);
+    let unpinned = Setting {
+        pin_memory: false,
+        ..base.clone()
+    };
+    add(base.pin_memory, Change::PinMemory(false), unpinned);
+    out
+}

@@ -1,0 +1,242 @@
+//! Which cause was put into a run, and which one the verdict names.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use loadscope_trace::{Diagnosis, Finding, Nanos, Severity};
+
+use super::scenario::{Cause, Scenario};
+
+/// Runs of each cause alone, in one set of seeds.
+const ALONE: u64 = 4;
+/// Runs of each pair.
+const PAIRED: u64 = 1;
+/// Runs without any, and as many of several epochs.
+const HEALTHY: u64 = 12;
+/// A set has so many seeds at most.
+const SET: u64 = 10_000;
+
+/// What a cause changes: two that change the same thing cannot be told apart, nor even put in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// How fast batches are made or handed over.
+    Supply,
+    /// Single samples.
+    Samples,
+    /// How a run or an epoch begins.
+    Beginning,
+    /// What runs out.
+    Resource,
+    /// How the run ends.
+    Ending,
+}
+
+fn part(cause: Cause) -> Part {
+    match cause {
+        Cause::HeadOfLine | Cause::HeavyTail => Part::Samples,
+        Cause::SlowFirstBatch | Cause::EpochRefill => Part::Beginning,
+        Cause::SharedMemory | Cause::Descriptors => Part::Resource,
+        Cause::DeadWorker | Cause::SilentWorker => Part::Ending,
+        _ => Part::Supply,
+    }
+}
+
+/// True if both causes have their effects in one run.
+fn go_together(a: Cause, b: Cause) -> bool {
+    let needs_workers =
+        |c| matches!(part(c), Part::Samples | Part::Ending) || c == Cause::EpochRefill;
+    let has_none = |c| matches!(c, Cause::NoWorkers | Cause::Sampler);
+    // What is limited by something else lets single samples pass unnoticed; where there is one worker nothing overtakes.
+    let hides_samples = |c| {
+        matches!(
+            c,
+            Cause::Pinning | Cause::SlowerThanNone | Cause::WindowTooSmall | Cause::Oversubscribed
+        )
+    };
+    let excluded = |a, b| {
+        has_none(a) && needs_workers(b)
+            || hides_samples(a) && part(b) == Part::Samples
+            // A tail needs workers with time to spare.
+            || part(a) == Part::Supply && b == Cause::HeavyTail
+            // Which of the workers is the only one.
+            || a == Cause::SlowerThanNone && part(b) == Part::Ending
+    };
+    part(a) != part(b) && !excluded(a, b) && !excluded(b, a)
+}
+
+/// All pairs, each once.
+pub fn pairs() -> Vec<(Cause, Cause)> {
+    let all = Cause::ALL.into_iter().enumerate();
+    let each = all.flat_map(|(k, a)| Cause::ALL[k + 1..].iter().map(move |b| (a, *b)));
+    each.filter(|(a, b)| go_together(*a, *b)).collect()
+}
+
+/// Workers that are too few, seen from two sides.
+fn is_named(cause: Cause, id: &str) -> bool {
+    match cause {
+        Cause::Starved | Cause::Sawtooth => ["starved_workers", "sawtooth"].contains(&id),
+        _ => cause.id() == id,
+    }
+}
+
+fn weighty(diagnosis: &Diagnosis) -> impl Iterator<Item = &Finding> {
+    let findings = diagnosis.findings.iter();
+    findings.filter(|f| f.severity > Severity::Note)
+}
+
+/// What came of one run.
+pub struct Trial {
+    /// The causes that were put in; none for a healthy one.
+    pub put: Vec<Cause>,
+    /// What the verdict says.
+    pub verdict: &'static str,
+    /// The verdict names a cause that was put in, or finds nothing in a healthy run, and every cause that was put in is among
+    /// the findings.
+    pub is_right: bool,
+    /// What was found, if that is not right.
+    pub remark: String,
+}
+
+impl Trial {
+    fn of(scenario: &Scenario, put: &[Cause]) -> Self {
+        let run = scenario.run();
+        assert_eq!(run.anomalies(), (0, 0), "{scenario:?}");
+        let blame = run.blame();
+        let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
+        assert_eq!((sum, blame.waited), (run.waited(), run.waited()));
+        let d = Diagnosis::of(&run, None, Vec::new());
+        let finds = |cause: Cause| weighty(&d).any(|f| is_named(cause, f.id));
+        // A worker that is silent for minutes makes everything before it small.
+        let counts = |cause: &Cause| {
+            let silent = put.contains(&Cause::SilentWorker);
+            !silent || matches!(part(*cause), Part::Ending | Part::Resource)
+        };
+        let is_right = match put {
+            [] => {
+                let bound = d.findings.iter().any(|f| f.id == "training_bound");
+                d.verdict.id == "fine" && weighty(&d).next().is_none() && bound
+            }
+            [cause] => {
+                let itself = weighty(&d).any(|f| f.id == cause.id());
+                itself && is_named(*cause, d.verdict.id)
+            }
+            _ => {
+                put.iter().filter(|c| counts(c)).all(|c| finds(*c))
+                    && put.iter().any(|c| is_named(*c, d.verdict.id))
+            }
+        };
+        let found: Vec<String> = weighty(&d)
+            .map(|f| match f.cost {
+                Some(cost) => format!("{} {cost}", f.id),
+                None => f.id.to_owned(),
+            })
+            .collect();
+        Self {
+            put: put.to_vec(),
+            verdict: d.verdict.id,
+            is_right,
+            remark: match is_right {
+                true => String::new(),
+                false => format!("{}\n  {found:?}\n  {scenario:?}", d.verdict.text()),
+            },
+        }
+    }
+}
+
+/// The runs of one set of seeds.
+pub struct Set {
+    /// Of a cause alone.
+    pub alone: Vec<Trial>,
+    /// Of two causes.
+    pub paired: Vec<Trial>,
+    /// Of none.
+    pub healthy: Vec<Trial>,
+}
+
+impl Set {
+    /// Runs set number `set`; no two have a seed in common.
+    pub fn run(set: u64) -> Self {
+        let base = set * SET;
+        let alone = Cause::ALL.into_iter().flat_map(|cause| {
+            (0..ALONE).map(move |k| {
+                let seed = base + 1_000 + k;
+                Trial::of(&Scenario::healthy(seed).with(cause), &[cause])
+            })
+        });
+        let paired = pairs().into_iter().flat_map(|(a, b)| {
+            (0..PAIRED).map(move |k| {
+                let healthy = Scenario::healthy(base + 2_000 + k);
+                // Where single samples lie depends on how long the epochs are.
+                let (first, then) = match part(b) {
+                    Part::Beginning => (b, a),
+                    _ => (a, b),
+                };
+                Trial::of(&healthy.with(first).with(then), &[a, b])
+            })
+        });
+        let healthy = (0..HEALTHY).flat_map(|k| {
+            let one = Scenario::healthy(base + k);
+            let several = Scenario::healthy(base + HEALTHY + k).of_epochs(3);
+            [Trial::of(&one, &[]), Trial::of(&several, &[])]
+        });
+        Self {
+            alone: alone.collect(),
+            paired: paired.collect(),
+            healthy: healthy.collect(),
+        }
+    }
+}
+
+/// How many of some trials are right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    /// So many are.
+    pub right: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+impl Score {
+    /// Counts.
+    pub fn of<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Self {
+        let mut score = Self::default();
+        for trial in trials {
+            score.of += 1;
+            score.right += usize::from(trial.is_right);
+        }
+        score
+    }
+
+    /// 0 to 1.
+    pub fn share(self) -> f64 {
+        self.right as f64 / self.of.max(1) as f64
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = self.share() * 100.0;
+        write!(f, "{} of {} ({share:.1} %)", self.right, self.of)
+    }
+}
+
+/// What was put in, what the verdict said, and how often, as the rows of a table.
+pub fn table<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> String {
+    let mut rows: BTreeMap<(String, &str, bool), u32> = BTreeMap::new();
+    for trial in trials {
+        let names: Vec<&str> = trial.put.iter().map(|c| c.id()).collect();
+        let put = match names.is_empty() {
+            true => "nothing".to_owned(),
+            false => names.join(" + "),
+        };
+        *rows
+            .entry((put, trial.verdict, trial.is_right))
+            .or_default() += 1;
+    }
+    let mut out = String::from("| put in | the verdict says | | runs |\n|---|---|---|--:|\n");
+    for ((put, verdict, is_right), runs) in rows {
+        let mark = if is_right { "" } else { "**wrong**" };
+        let _ = writeln!(out, "| {put} | {verdict} | {mark} | {runs} |");
+    }
+    out
+}

@@ -1,0 +1,91 @@
+//! What can go wrong with files of others.
+
+use std::path::PathBuf;
+
+use loadscope_trace::LogError;
+use thiserror::Error;
+
+use crate::Kind;
+
+/// What can be opened, in a sentence.
+const OPENABLE: &str = "Loadscope opens its own recordings (.jsonl, .jsonl.zst), traces of torch.profiler (.json, .json.gz), folders \
+                        of LotusTrace logs and SPDL's SQLite statistics";
+
+/// Why something could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// A recording of our own.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// It cannot be opened or read.
+    #[error("{path}: {cause}. Check the path and its permissions")]
+    Open {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// Nothing that can be opened.
+    #[error("this {what}. {OPENABLE}")]
+    Foreign {
+        /// What it seems to be, with its verb: `is a PNG picture`.
+        what: String,
+    },
+    /// It is what it seemed to be, but there is nothing of a data loader in it.
+    #[error("this {kind} {why}. {OPENABLE}")]
+    Nothing {
+        /// What it is.
+        kind: Kind,
+        /// What is missing.
+        why: String,
+    },
+    /// It is damaged.
+    #[error("this {kind} is damaged {place}: {why}")]
+    Damaged {
+        /// What it is.
+        kind: Kind,
+        /// Where: `at byte 512`.
+        place: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// More than fits into the memory.
+    #[error(
+        "this {kind} has more than {most} {what}, which is more than Loadscope holds in memory. {remedy}"
+    )]
+    TooMuch {
+        /// What it is.
+        kind: Kind,
+        /// How many can be held.
+        most: usize,
+        /// Of what.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+/// Why a run could not be written.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// A file cannot be created or written.
+    #[error("{path}: {cause}. Check the path, its permissions and the room on the disk")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The run cannot be told in this format.
+    #[error("{path}: {why}")]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Somebody broke it off.
+    #[error("the export was cancelled")]
+    Cancelled,
+}

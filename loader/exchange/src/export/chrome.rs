@@ -1,0 +1,338 @@
+//! A trace in Chrome's format for Perfetto: a track for each row of each lane, so that no two slices of a track overlap; a flow
+//! through the slices of each batch; counters for what was measured.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+
+use loadscope_trace::{Activity, Lane, Nanos, Run, RunId, Span, Track};
+
+use super::Failure;
+
+/// Slices between two looks at whether to go on.
+const LOOK_EVERY: usize = 1 << 14;
+/// The track of what was said.
+const MESSAGES: usize = 0;
+
+/// Writes the trace of the runs of a session: a process for each.
+pub(super) fn write(
+    runs: &[(RunId, &Run)],
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<(), Failure> {
+    if let Some((_, run)) = runs.first() {
+        head(run, out)?;
+    } else {
+        out.write_all(b"{\"traceEvents\": [")?;
+    }
+    let all: usize = runs.iter().map(|(_, run)| run.memory().spans).sum();
+    let (mut is_first, mut slices) = (true, 0);
+    for (k, (_, run)) in runs.iter().enumerate() {
+        let mut trace = Trace {
+            run,
+            process: k + 1,
+            out,
+            is_first,
+            slices,
+            all: all.max(1),
+            progress,
+        };
+        trace.run()?;
+        (is_first, slices) = (trace.is_first, trace.slices);
+    }
+    out.write_all(b"\n]}\n")?;
+    Ok(())
+}
+
+/// What stands before the events.
+fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
+    let info = &run.info;
+    writeln!(
+        out,
+        "{{\"displayTimeUnit\": \"ms\", \"otherData\": {{\"writer\": \"loadscope {}\", \"origin\": {}, \"dataset\": {}, \
+         \"rank\": {}, \"world_size\": {}, \"started_unix_ns\": {}, \"events_lost\": {}}},\n\"traceEvents\": [",
+        env!("CARGO_PKG_VERSION"),
+        Text(&info.origin.label()),
+        Text(&info.dataset),
+        info.rank,
+        info.world_size,
+        info.started_unix_ns,
+        run.dropped(),
+    )?;
+    Ok(())
+}
+
+/// All tracks, the trainer first, then along the way of a batch backwards.
+fn tracks(run: &Run) -> Vec<Track> {
+    let mut tracks = Vec::new();
+    let lanes: BTreeMap<Lane, usize> = run.lanes().collect();
+    for (lane, rows) in lanes {
+        tracks.extend((0..rows).filter_map(|row| {
+            let row = u16::try_from(row).ok()?;
+            Some(Track { lane, row })
+        }));
+    }
+    tracks
+}
+
+struct Trace<'a> {
+    run: &'a Run,
+    /// The process that its tracks belong to.
+    process: usize,
+    out: &'a mut dyn Write,
+    is_first: bool,
+    slices: usize,
+    all: usize,
+    progress: &'a mut dyn FnMut(f32) -> bool,
+}
+
+impl Trace<'_> {
+    fn run(&mut self) -> Result<(), Failure> {
+        let tracks = tracks(self.run);
+        self.names(&tracks)?;
+        // Counts from 1: 0 is where messages go.
+        for (k, track) in tracks.iter().enumerate() {
+            self.track(*track, k + 1)?;
+        }
+        self.tasks_outstanding()?;
+        self.gauges()?;
+        self.messages()
+    }
+
+    /// Writes an event; what belongs to its kind comes last.
+    fn event(&mut self, phase: &str, rest: fmt::Arguments<'_>) -> Result<(), Failure> {
+        let comma = if self.is_first { "" } else { ",\n" };
+        self.is_first = false;
+        write!(
+            self.out,
+            "{comma}{{\"ph\":\"{phase}\",\"pid\":{},{rest}}}",
+            self.process
+        )?;
+        Ok(())
+    }
+
+    fn names(&mut self, tracks: &[Track]) -> Result<(), Failure> {
+        let info = &self.run.info;
+        let rank = match info.world_size {
+            0 | 1 => String::new(),
+            size => format!(", rank {} of {size}", info.rank),
+        };
+        let process = format!("loader: {}{rank}", info.dataset);
+        self.event(
+            "M",
+            format_args!(
+                "\"name\":\"process_name\",\"args\":{{\"name\":{}}}",
+                Text(&process)
+            ),
+        )?;
+        let mut name = |tid: usize, name: &str| {
+            let name = Text(name);
+            self.event(
+                "M",
+                format_args!("\"tid\":{tid},\"name\":\"thread_name\",\"args\":{{\"name\":{name}}}"),
+            )?;
+            self.event(
+                "M",
+                format_args!(
+                    "\"tid\":{tid},\"name\":\"thread_sort_index\",\"args\":{{\"sort_index\":{tid}}}"
+                ),
+            )
+        };
+        name(MESSAGES, "messages")?;
+        for (k, track) in tracks.iter().enumerate() {
+            let row = match track.row {
+                0 => String::new(),
+                row => format!(" ({})", row + 1),
+            };
+            name(k + 1, &format!("{}{row}", track.lane))?;
+        }
+        Ok(())
+    }
+
+    fn track(&mut self, track: Track, tid: usize) -> Result<(), Failure> {
+        let Some(spans) = self.run.track(track) else {
+            return Ok(());
+        };
+        for span in spans.all() {
+            self.slices += 1;
+            if self.slices.is_multiple_of(LOOK_EVERY)
+                && !(self.progress)(self.slices as f32 / self.all as f32)
+            {
+                return Err(Failure::Cancelled);
+            }
+            self.slice(span, tid)?;
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, span: &Span, tid: usize) -> Result<(), Failure> {
+        let (start, end) = (span.start, span.end.min(self.run.end()));
+        let (ts, dur) = (Micros(start), Micros(end - start));
+        let label = span.activity.label();
+        let Some((row, batch)) = span
+            .batch()
+            .and_then(|r| Some((r, self.run.batches().get(r)?)))
+        else {
+            return self.event(
+                "X",
+                format_args!(
+                    "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":{},\"name\":\"{label}\"",
+                    Category(span)
+                ),
+            );
+        };
+        let (id, samples) = (batch.id, batch.samples());
+        self.event(
+            "X",
+            format_args!(
+                "\"tid\":{tid},\"ts\":{ts},\"dur\":{dur},\"cat\":{},\"name\":\"{label} #{}\",\
+                 \"args\":{{\"epoch\":{},\"batch\":{},\"samples\":{samples}}}",
+                Category(span),
+                id.idx,
+                id.epoch,
+                id.idx
+            ),
+        )?;
+        // A slice without a length is none that a flow could be tied to; waiting is on the trainer's way, not the batch's.
+        if end <= start || span.activity == Activity::Waiting {
+            return Ok(());
+        }
+        let phase = match span.activity {
+            Activity::Training => "f",
+            _ if self.is_first_of(row, span) => "s",
+            _ => "t",
+        };
+        // A batch of its own in every process.
+        let flow = ((self.process as u64) << 32) | row as u64;
+        let enclosing = if phase == "f" { ",\"bp\":\"e\"" } else { "" };
+        self.event(
+            phase,
+            format_args!("\"tid\":{tid},\"ts\":{ts},\"id\":{flow},\"cat\":\"batch\",\"name\":\"batch\"{enclosing}"),
+        )
+    }
+
+    /// True if nothing with a length comes before `span` on the way of its batch.
+    fn is_first_of(&self, row: usize, span: &Span) -> bool {
+        let path = self.run.path(row);
+        let first = path.iter().find(|s| s.end.is_none_or(|end| end > s.start));
+        first.is_some_and(|s| s.start == span.start)
+    }
+
+    fn counter(&mut self, name: &str, at: Nanos, value: f64) -> Result<(), Failure> {
+        let (ts, name) = (Micros(at), Text(name));
+        self.event(
+            "C",
+            format_args!("\"ts\":{ts},\"name\":{name},\"args\":{{\"value\":{value}}}"),
+        )
+    }
+
+    /// PyTorch's `_tasks_outstanding`, one value an instant at which it changes.
+    fn tasks_outstanding(&mut self) -> Result<(), Failure> {
+        let level = self.run.tasks_outstanding();
+        let (up, down) = (level.up.all(), level.down.all());
+        let (mut u, mut d) = (0, 0);
+        while u < up.len() || d < down.len() {
+            let next = match (up.get(u), down.get(d)) {
+                (Some(a), Some(b)) => *a.min(b),
+                (a, b) => a.or(b).copied().unwrap_or_default(),
+            };
+            u += up[u..].iter().take_while(|at| **at == next).count();
+            d += down[d..].iter().take_while(|at| **at == next).count();
+            self.counter("tasks_outstanding", next, u.saturating_sub(d) as f64)?;
+        }
+        Ok(())
+    }
+
+    fn gauges(&mut self) -> Result<(), Failure> {
+        let run = self.run;
+        let lanes = run.gauges().map(|(lane, what, series)| {
+            let of = lane.map(|l| format!("{l}: ")).unwrap_or_default();
+            (format!("{of}{} [{}]", what.id(), what.unit()), series)
+        });
+        let parts = run.part_gauges().map(|(part, what, series)| {
+            let of = run
+                .parts()
+                .get(usize::from(part))
+                .map_or("", String::as_str);
+            (format!("{of}: {} [{}]", what.id(), what.unit()), series)
+        });
+        for (name, series) in lanes.chain(parts) {
+            // A counter cannot say that it was not measured.
+            for (at, value) in series.points().iter().filter(|(_, v)| v.is_finite()) {
+                self.counter(&name, *at, *value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn messages(&mut self) -> Result<(), Failure> {
+        for (at, message) in self.run.messages() {
+            let (ts, text) = (Micros(*at), Text(&message.text));
+            self.event(
+                "i",
+                format_args!(
+                    "\"tid\":{MESSAGES},\"ts\":{ts},\"s\":\"t\",\"cat\":\"message\",\"name\":{text}"
+                ),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What kind of slice it is, for selecting all of one kind.
+struct Category<'a>(&'a Span);
+
+impl fmt::Display for Category<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.activity.label().to_ascii_lowercase())
+    }
+}
+
+/// Nanoseconds as microseconds with a fraction: exact.
+struct Micros(Nanos);
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0.0.unsigned_abs();
+        let sign = if self.0.0 < 0 { "-" } else { "" };
+        match ns % 1000 {
+            0 => write!(f, "{sign}{}", ns / 1000),
+            part => write!(f, "{sign}{}.{part:03}", ns / 1000),
+        }
+    }
+}
+
+/// A text in quotation marks, as JSON has it.
+struct Text<'a>(&'a str);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use fmt::Write as _;
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\n' => f.write_str("\\n")?,
+                c if c < ' ' => write!(f, "\\u{:04x}", u32::from(c))?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_texts_are_exact() {
+        assert_eq!(Micros(Nanos(1_234_567)).to_string(), "1234.567");
+        assert_eq!(Micros(Nanos(-1)).to_string(), "-0.001");
+        assert_eq!(Micros(Nanos(5_000)).to_string(), "5");
+        let odd = "a\"b\\c\n\u{1}\u{e9}\u{2028}";
+        let read: String = serde_json::from_str(&Text(odd).to_string()).expect("JSON");
+        assert_eq!(read, odd);
+    }
+}

@@ -1,0 +1,308 @@
+//! The tables: their columns and rows, whatever they are written as.
+
+use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage};
+
+use super::Failure;
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    /// One row a batch.
+    Batches,
+    /// One row a sample.
+    Samples,
+    /// One row a measurement.
+    Gauges,
+}
+
+/// What is in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Int,
+    Unsigned,
+    Float,
+    Bool,
+    Text,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub name: String,
+    pub kind: Kind,
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    None,
+    Int(i64),
+    Unsigned(u64),
+    Float(f64),
+    Bool(bool),
+    Text(&'a str),
+}
+
+impl From<Option<Nanos>> for Cell<'_> {
+    fn from(time: Option<Nanos>) -> Self {
+        time.map_or(Self::None, |t| Self::Int(t.0))
+    }
+}
+
+/// Stages that last, in the order of a batch's life, with their columns.
+const STAGES: [(Stage, &str); 8] = [
+    (Stage::Queued, "queued_ns"),
+    (Stage::Fetching, "fetching_ns"),
+    (Stage::Collating, "collating_ns"),
+    (Stage::Returning, "returning_ns"),
+    (Stage::Pinning, "pinning_ns"),
+    (Stage::Held, "held_ns"),
+    (Stage::Ready, "ready_ns"),
+    (Stage::Training, "training_ns"),
+];
+
+/// Rows between two looks at whether to go on.
+const LOOK_EVERY: usize = 1 << 14;
+
+impl Table {
+    pub const ALL: [Self; 3] = [Self::Batches, Self::Samples, Self::Gauges];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Batches => "batches",
+            Self::Samples => "samples",
+            Self::Gauges => "gauges",
+        }
+    }
+
+    /// Its columns, of these runs.
+    pub fn columns(self, runs: &[(RunId, &Run)]) -> Vec<Column> {
+        let fixed = |columns: &[(&str, Kind)]| -> Vec<Column> {
+            let columns = columns.iter();
+            let column = |(name, kind): &(&str, Kind)| Column {
+                name: (*name).to_owned(),
+                kind: *kind,
+            };
+            columns.map(column).collect()
+        };
+        match self {
+            Self::Batches => {
+                let mut columns = fixed(&[
+                    ("run", Kind::Int),
+                    ("epoch", Kind::Int),
+                    ("batch", Kind::Int),
+                    ("worker", Kind::Int),
+                    ("stage", Kind::Text),
+                    ("samples", Kind::Int),
+                    ("was_held", Kind::Bool),
+                    ("has_error", Kind::Bool),
+                    ("dispatched_at_ns", Kind::Int),
+                    ("handed_out_at_ns", Kind::Int),
+                    ("ended_at_ns", Kind::Int),
+                    ("waited_ns", Kind::Int),
+                ]);
+                columns.extend(fixed(&STAGES.map(|(_, name)| (name, Kind::Int))));
+                columns
+            }
+            Self::Samples => {
+                let mut columns = fixed(&[
+                    ("run", Kind::Int),
+                    ("epoch", Kind::Int),
+                    ("batch", Kind::Int),
+                    ("position", Kind::Int),
+                    ("sample", Kind::Unsigned),
+                    ("worker", Kind::Int),
+                    ("start_ns", Kind::Int),
+                    ("wall_ns", Kind::Int),
+                    ("cpu_ns", Kind::Int),
+                ]);
+                columns.extend(stage_names(runs).into_iter().map(|name| Column {
+                    name: format!("stage_{name}_ns"),
+                    kind: Kind::Int,
+                }));
+                columns
+            }
+            Self::Gauges => fixed(&[
+                ("run", Kind::Int),
+                ("at_ns", Kind::Int),
+                ("lane", Kind::Text),
+                ("part", Kind::Text),
+                ("what", Kind::Text),
+                ("unit", Kind::Text),
+                ("value", Kind::Float),
+            ]),
+        }
+    }
+
+    /// Hands its rows to `each`, in the order of [`Table::columns`].
+    pub fn rows(
+        self,
+        runs: &[(RunId, &Run)],
+        progress: &mut dyn FnMut(f32) -> bool,
+        each: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let names = match self {
+            Self::Samples => stage_names(runs),
+            _ => Vec::new(),
+        };
+        for (k, (id, run)) in runs.iter().enumerate() {
+            let id = Cell::Int(i64::from(id.0));
+            let mut tell = |share: f32| progress((k as f32 + share) / runs.len() as f32);
+            match self {
+                Self::Batches => batches(id, run, &mut tell, each)?,
+                Self::Samples => samples(id, run, &names, &mut tell, each)?,
+                Self::Gauges => gauges(id, run, each)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
+type Progress<'a> = &'a mut dyn FnMut(f32) -> bool;
+
+/// Every so many rows somebody may break it off.
+fn look(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
+    if k.is_multiple_of(LOOK_EVERY) && !progress(k as f32 / count.max(1) as f32) {
+        return Err(Failure::Cancelled);
+    }
+    Ok(())
+}
+
+fn worker(worker: Option<u16>) -> Cell<'static> {
+    worker.map_or(Cell::None, |w| Cell::Int(i64::from(w)))
+}
+
+fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> Result<(), Failure> {
+    let all = run.batches();
+    let mut waited: Vec<Option<Nanos>> = vec![None; all.len()];
+    for wait in run.waits() {
+        if let Some(of) = wait.batch.and_then(|row| waited.get_mut(row as usize)) {
+            *of = Some(of.unwrap_or_default() + (wait.end.min(run.end()) - wait.start));
+        }
+    }
+    let mut row = Vec::with_capacity(20);
+    for (k, batch) in all.iter().enumerate() {
+        look(progress, k, all.len())?;
+        let path = run.path(k);
+        let mut took = [None; STAGES.len()];
+        for step in &path {
+            let at = STAGES.iter().position(|(stage, _)| *stage == step.stage);
+            if let (Some(at), Some(end)) = (at, step.end) {
+                took[at] = Some(took[at].unwrap_or(Nanos::ZERO) + (end - step.start));
+            }
+        }
+        let entered = |stage: Stage| path.iter().find(|s| s.stage == stage).map(|s| s.start);
+        let ended = path.last().filter(|s| s.stage.is_final());
+        row.clear();
+        row.extend([
+            id,
+            Cell::Int(i64::from(batch.id.epoch)),
+            Cell::Int(i64::from(batch.id.idx)),
+            worker(batch.worker),
+            Cell::Text(batch.stage.id()),
+            match batch.samples() {
+                // The source does not tell.
+                0 => Cell::None,
+                n => Cell::Int(i64::from(n)),
+            },
+            Cell::Bool(batch.was_held),
+            Cell::Bool(batch.has_error),
+            entered(Stage::Queued).into(),
+            entered(Stage::Training).into(),
+            ended.map(|s| s.start).into(),
+            waited[k].into(),
+        ]);
+        row.extend(took.map(Cell::from));
+        each(&row)?;
+    }
+    Ok(())
+}
+
+/// Names of the stages inside of samples.
+fn stage_names(runs: &[(RunId, &Run)]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for list in runs.iter().flat_map(|(_, run)| run.stage_names()) {
+        for name in list {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    names
+}
+
+fn samples(
+    id: Cell<'_>,
+    run: &Run,
+    names: &[String],
+    progress: Progress<'_>,
+    each: Each<'_>,
+) -> Result<(), Failure> {
+    let all = run.batches();
+    let mut row = Vec::with_capacity(9 + names.len());
+    for (k, batch) in all.iter().enumerate() {
+        look(progress, k, all.len())?;
+        let indices = run.indices(k);
+        let mut timings = run.samples(k);
+        let stages = run.sample_stages(k);
+        let columns: Vec<Option<usize>> = names
+            .iter()
+            .map(|name| stages.and_then(|s| s.names.iter().position(|n| n == name)))
+            .collect();
+        for position in 0..batch.samples() as usize {
+            let timing = timings.next();
+            row.clear();
+            row.extend([
+                id,
+                Cell::Int(i64::from(batch.id.epoch)),
+                Cell::Int(i64::from(batch.id.idx)),
+                Cell::Int(position as i64),
+                indices
+                    .get(position)
+                    .map_or(Cell::None, |i| Cell::Unsigned(*i)),
+                worker(batch.worker),
+                timing.map(|t| t.start).into(),
+                timing.map(|t| t.wall).into(),
+                timing.and_then(|t| t.cpu).into(),
+            ]);
+            row.extend(columns.iter().map(|column| match (stages, column) {
+                (Some(stages), Some(at)) if timing.is_some() => {
+                    Cell::Int(stages.wall(*at, position).0)
+                }
+                _ => Cell::None,
+            }));
+            each(&row)?;
+        }
+    }
+    Ok(())
+}
+
+fn gauges(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+    let mut series =
+        |lane: Option<String>, part: Option<&str>, what: GaugeKind, points: &[(Nanos, f64)]| {
+            for (at, value) in points {
+                each(&[
+                    id,
+                    Cell::Int(at.0),
+                    lane.as_deref().map_or(Cell::None, Cell::Text),
+                    part.map_or(Cell::None, Cell::Text),
+                    Cell::Text(what.id()),
+                    Cell::Text(what.unit()),
+                    match value.is_finite() {
+                        true => Cell::Float(*value),
+                        false => Cell::None,
+                    },
+                ])?;
+            }
+            Ok::<(), Failure>(())
+        };
+    for (lane, what, values) in run.gauges() {
+        series(lane.map(|l| l.to_string()), None, what, values.points())?;
+    }
+    for (part, what, values) in run.part_gauges() {
+        let name = run.parts().get(usize::from(part)).map(String::as_str);
+        series(None, name, what, values.points())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,347 @@
+//! JSON that is read as it comes, in bounded memory: however large the file, deep the nesting or long a text. What is not wanted is
+//! skipped, not parsed. Bare words that JSON does not have (`N/A`, `NaN`) are words like `null`.
+
+use std::io::{self, Read};
+
+/// So much of a text or number is kept; nothing that is looked for is longer.
+const LONGEST: usize = 512;
+
+/// Reads JSON piece by piece.
+pub(crate) struct Json<R> {
+    input: R,
+    buffer: Vec<u8>,
+    at: usize,
+    end: usize,
+    /// Bytes taken from the input before what is in the buffer.
+    before: u64,
+    /// The text or number that was read last.
+    text: Vec<u8>,
+}
+
+/// Why JSON cannot be read on.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// It ends in the middle.
+    Cut,
+    /// The file cannot be read.
+    Io(io::Error),
+    /// It is no JSON.
+    Bad(&'static str),
+}
+
+/// A value as far as it is of interest; the text is [`Json::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// A word, a list or an object; it was skipped.
+    Other,
+}
+
+type Result<T> = std::result::Result<T, Trouble>;
+
+impl<R: Read> Json<R> {
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: vec![0; 1 << 17],
+            at: 0,
+            end: 0,
+            before: 0,
+            text: Vec::with_capacity(LONGEST),
+        }
+    }
+
+    /// Bytes read so far.
+    pub fn position(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// The text, number or name that was read last, as far as it is kept.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    fn fill(&mut self) -> Result<bool> {
+        self.before += self.end as u64;
+        (self.at, self.end) = (0, 0);
+        loop {
+            match self.input.read(&mut self.buffer) {
+                Ok(n) => {
+                    self.end = n;
+                    return Ok(n > 0);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                Err(e) => return Err(Trouble::Io(e)),
+            }
+        }
+    }
+
+    /// The next byte, which stays.
+    fn peek(&mut self) -> Result<u8> {
+        if self.at == self.end && !self.fill()? {
+            return Err(Trouble::Cut);
+        }
+        Ok(self.buffer[self.at])
+    }
+
+    /// The next byte that is no blank, which stays.
+    fn solid(&mut self) -> Result<u8> {
+        loop {
+            match self.peek()? {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                0xEF if self.position() < 3 => self.at += 1,
+                0xBB | 0xBF if self.position() < 3 => self.at += 1,
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Goes into the object or list that comes next, if `opening` begins it.
+    pub fn enter(&mut self, opening: u8) -> Result<bool> {
+        let is_there = self.solid()? == opening;
+        self.at += usize::from(is_there);
+        Ok(is_there)
+    }
+
+    /// Goes to the next value of the list; false after the last one.
+    pub fn next_item(&mut self) -> Result<bool> {
+        let mut next = self.solid()?;
+        if next == b',' {
+            self.at += 1;
+            next = self.solid()?;
+        }
+        if next == b']' {
+            self.at += 1;
+        }
+        Ok(next != b']')
+    }
+
+    /// Goes to the next value of the object, whose name is [`Json::text`]; false after the last one.
+    pub fn next_name(&mut self) -> Result<bool> {
+        let mut next = self.solid()?;
+        if next == b',' {
+            self.at += 1;
+            next = self.solid()?;
+        }
+        match next {
+            b'}' => {
+                self.at += 1;
+                return Ok(false);
+            }
+            b'"' => self.string()?,
+            _ => return Err(Trouble::Bad("a name should stand there")),
+        }
+        if self.solid()? != b':' {
+            return Err(Trouble::Bad("a colon should stand there"));
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// Reads the next value, or skips it.
+    pub fn value(&mut self) -> Result<Value> {
+        match self.solid()? {
+            b'"' => {
+                self.string()?;
+                Ok(Value::Text)
+            }
+            b'{' | b'[' => {
+                self.skip_nested()?;
+                Ok(Value::Other)
+            }
+            b'-' | b'0'..=b'9' => {
+                self.word()?;
+                // `-Infinity` is none.
+                Ok(match self.text.last() {
+                    Some(b'0'..=b'9') => Value::Number,
+                    _ => Value::Other,
+                })
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'+' => {
+                self.word()?;
+                Ok(Value::Other)
+            }
+            _ => Err(Trouble::Bad("a value should stand there")),
+        }
+    }
+
+    /// Until the end of a number or a bare word.
+    fn word(&mut self) -> Result<()> {
+        self.text.clear();
+        loop {
+            match self.peek() {
+                Ok(byte) if byte.is_ascii_alphanumeric() || b"+-./_".contains(&byte) => {
+                    if self.text.len() < LONGEST {
+                        self.text.push(byte);
+                    }
+                    self.at += 1;
+                }
+                Ok(_) | Err(Trouble::Cut) => return Ok(()),
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// From a quotation mark to the other one.
+    fn string(&mut self) -> Result<()> {
+        self.text.clear();
+        self.at += 1;
+        loop {
+            self.peek()?;
+            let rest = &self.buffer[self.at..self.end];
+            let plain = rest.iter().position(|b| matches!(b, b'"' | b'\\'));
+            let kept = plain.unwrap_or(rest.len());
+            let room = LONGEST - self.text.len().min(LONGEST);
+            self.text.extend_from_slice(&rest[..kept.min(room)]);
+            self.at += kept;
+            if plain.is_none() {
+                continue;
+            }
+            let byte = self.buffer[self.at];
+            self.at += 1;
+            if byte == b'"' {
+                return Ok(());
+            }
+            let escaped = self.peek()?;
+            self.at += 1;
+            if self.text.len() < LONGEST {
+                // `\u0041` stays as it is written: no name that is looked for has one.
+                self.text.push(match escaped {
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    other => other,
+                });
+            }
+        }
+    }
+
+    /// Past an object or a list, however deep.
+    fn skip_nested(&mut self) -> Result<()> {
+        let mut depth = 0u64;
+        loop {
+            match self.peek()? {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.at += 1;
+                        return Ok(());
+                    }
+                }
+                b'"' => {
+                    self.skip_string()?;
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn skip_string(&mut self) -> Result<()> {
+        self.at += 1;
+        loop {
+            self.peek()?;
+            let rest = &self.buffer[self.at..self.end];
+            let Some(plain) = rest.iter().position(|b| matches!(b, b'"' | b'\\')) else {
+                self.at = self.end;
+                continue;
+            };
+            let byte = rest[plain];
+            self.at += plain + 1;
+            if byte == b'"' {
+                return Ok(());
+            }
+            self.peek()?;
+            self.at += 1;
+        }
+    }
+}
+
+/// A number of microseconds in nanoseconds: exact for what is written without an exponent, saturating; `None` if it is none.
+pub(crate) fn nanos(text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?;
+    if text.contains(['e', 'E']) {
+        let value: f64 = text.parse().ok()?;
+        return value.is_finite().then_some((value * 1e3).round() as i64);
+    }
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty()
+        || !whole
+            .bytes()
+            .chain(part.bytes())
+            .all(|b| b.is_ascii_digit())
+    {
+        return None;
+    }
+    let digit = |b: u8| i64::from(b - b'0');
+    let start = whole
+        .bytes()
+        .fold(0i64, |n, b| n.saturating_mul(10).saturating_add(digit(b)));
+    let mut part = part.bytes().map(digit).chain(std::iter::repeat(0));
+    let mut thousandths = (0..3).fold(0, |n, _| n * 10 + part.next().unwrap_or(0));
+    thousandths += i64::from(part.next().unwrap_or(0) >= 5);
+    let total = start.saturating_mul(1000).saturating_add(thousandths);
+    Some(sign * total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn microseconds_are_exact() {
+        for (text, ns) in [
+            ("4425927568896.349", 4_425_927_568_896_349),
+            ("0.0005", 1),
+            ("-1.5", -1_500),
+            ("12", 12_000),
+            ("1e3", 1_000_000),
+            ("99999999999999999999999", i64::MAX),
+            ("-99999999999999999999999", -i64::MAX),
+        ] {
+            assert_eq!(nanos(text.as_bytes()), Some(ns), "{text}");
+        }
+        for text in ["", "-", ".", "1.2.3", "--1", "0x1", "1e999", "1e"] {
+            assert_eq!(nanos(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_skipped() {
+        let text =
+            br#" {"a": [1, {"b": "\"]}"}], "c\"d": N/A, "e": -Infinity, "f": -1.5e3 , "g": "h"}"#;
+        // One byte at a time, so that every edge of the buffer is met.
+        struct Slow<'a>(&'a [u8]);
+        impl Read for Slow<'_> {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                let n = self.0.len().min(1);
+                out[..n].copy_from_slice(&self.0[..n]);
+                self.0 = &self.0[n..];
+                Ok(n)
+            }
+        }
+        let mut json = Json::new(Slow(text));
+        assert!(json.enter(b'{').unwrap());
+        let mut seen = Vec::new();
+        while json.next_name().unwrap() {
+            let name = String::from_utf8(json.text().to_vec()).unwrap();
+            let value = json.value().unwrap();
+            seen.push((name, value));
+        }
+        let names: Vec<&str> = seen.iter().map(|(n, _)| n.as_str()).collect();
+        assert_eq!(names, ["a", "c\"d", "e", "f", "g"]);
+        let values: Vec<Value> = seen.iter().map(|(_, v)| *v).collect();
+        use Value::{Number, Other, Text};
+        assert_eq!(values, [Other, Other, Other, Number, Text]);
+        assert!(matches!(json.value(), Err(Trouble::Cut)));
+    }
+}

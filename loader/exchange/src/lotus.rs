@@ -1,0 +1,227 @@
+//! Logs of LotusTrace: a file for each process, `NAME,START,DURATION` a line, in ns of the wall clock. The main process tells its
+//! waits and what it hands out, each worker its batches, and the transforms of their samples.
+//!
+//! A wait of exactly 1,000 ns is a sign: the batch came while another one was waited for. Which transform belongs to which batch is
+//! not in the lines; it follows from their times.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::import::{Sink, unreadable};
+use crate::{ImportError, Kind, Outcome};
+
+mod join;
+mod line;
+mod tell;
+mod worker;
+
+use line::Line;
+use worker::Worker;
+
+/// A wait that is none.
+const SIGN: i64 = 1_000;
+/// Batches and calls of transforms that are held.
+const MOST: usize = 32 << 20;
+/// No line is longer: names of classes are short.
+const LONGEST_LINE: usize = 4096;
+/// Files of a folder that are looked at.
+const MOST_FILES: usize = 1 << 16;
+
+/// True if `text` is a line of such a log.
+pub(crate) fn is_line(text: &[u8]) -> bool {
+    Line::parse(text.trim_ascii()).is_ok()
+}
+
+/// The process id in the name of a file: what comes after the last `_`.
+fn pid(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    name.rsplit_once('_')?.1.parse().ok()
+}
+
+/// The logs in a folder: files that name a process and begin with a line of Lotus.
+fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut logs = Vec::new();
+    for entry in std::fs::read_dir(folder)?.take(MOST_FILES) {
+        let path = entry?.path();
+        if pid(&path).is_some() && path.is_file() && begins_like_one(&path) {
+            logs.push(path);
+        }
+    }
+    logs.sort();
+    Ok(logs)
+}
+
+fn begins_like_one(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let mut head = Vec::new();
+    let _ = file.take(LONGEST_LINE as u64).read_to_end(&mut head);
+    is_line(head.split(|b| *b == b'\n').next().unwrap_or_default())
+}
+
+/// True if there is a log in a folder.
+pub(crate) fn is_folder(folder: &Path) -> io::Result<bool> {
+    Ok(!logs(folder)?.is_empty())
+}
+
+/// Bytes of the logs in a folder.
+pub(crate) fn size(folder: &Path) -> u64 {
+    let logs = logs(folder).unwrap_or_default();
+    let sizes = logs.iter().filter_map(|l| std::fs::metadata(l).ok());
+    sizes.map(|m| m.len()).sum()
+}
+
+/// What a process wrote.
+#[derive(Debug, Default)]
+struct Process {
+    pid: u64,
+    /// Lines of the main process, in the order of the file.
+    main: Vec<Line>,
+    worker: Worker,
+}
+
+/// Reads a folder, or the folder of one of its logs.
+pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
+    let is_folder = path.is_dir();
+    let folder = match is_folder {
+        true => path,
+        false => path
+            .parent()
+            .filter(|p| !p.as_os_str().is_empty())
+            .unwrap_or(Path::new(".")),
+    };
+    let mut paths = logs(folder).map_err(|e| unreadable(folder, e))?;
+    if !is_folder {
+        // Of the same run: the names are alike up to `_main_pid_1` or `_worker_pid_2`.
+        let of_run = |p: &Path| run_of(p).map(str::to_owned);
+        let run = of_run(path);
+        paths.retain(|p| run.is_some() && of_run(p) == run);
+        if paths.is_empty() {
+            paths.push(path.to_owned());
+        }
+    }
+    let mut reader = Reader::default();
+    let mut processes = Vec::new();
+    for path in &paths {
+        match reader.file(path, sink)? {
+            Some(process) => processes.push(process),
+            None => return Ok(Outcome::default()),
+        }
+    }
+    let mut joined = join::join(processes)?;
+    joined.names = reader.names;
+    joined.stray += reader.unnamed;
+    tell::tell(&joined, sink);
+    Ok(Outcome {
+        cut: reader.cut,
+        late: 0,
+    })
+}
+
+fn run_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let cut = name.rfind("_main_pid_").or(name.rfind("_worker_pid_"))?;
+    Some(&name[..cut])
+}
+
+#[derive(Default)]
+struct Reader {
+    /// A file ended in the middle of a line.
+    cut: bool,
+    consumed: u64,
+    told: u64,
+    kept: usize,
+    /// Names of transforms.
+    names: Vec<String>,
+    by_name: HashMap<String, u16>,
+    /// Calls of transforms that are left out because there are too many names.
+    unnamed: u64,
+}
+
+impl Reader {
+    /// Reads a file; nothing if nobody wants more.
+    fn file(&mut self, path: &Path, sink: &mut Sink<'_>) -> Result<Option<Process>, ImportError> {
+        let file = File::open(path).map_err(|e| unreadable(path, e))?;
+        let mut input = BufReader::with_capacity(1 << 17, file);
+        let mut process = Process {
+            pid: pid(path).unwrap_or(0),
+            ..Process::default()
+        };
+        let mut text = Vec::new();
+        let mut number = 0u64;
+        loop {
+            text.clear();
+            let limit = LONGEST_LINE as u64 + 1;
+            let read = (&mut input).take(limit).read_until(b'\n', &mut text);
+            let read = read.map_err(|e| unreadable(path, e))?;
+            if read == 0 {
+                break;
+            }
+            number += 1;
+            self.consumed += read as u64;
+            let line = match text.trim_ascii() {
+                b"" => continue,
+                _ if read > LONGEST_LINE => Err("it is longer than 4 KiB".to_owned()),
+                line => Line::parse(line),
+            };
+            match line {
+                Ok(line) => self.keep(&mut process, line)?,
+                // It was being written when the program stopped.
+                Err(_) if !text.ends_with(b"\n") && read <= LONGEST_LINE => self.cut = true,
+                Err(why) => {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    return Err(ImportError::Damaged {
+                        kind: Kind::Lotus,
+                        place: format!("in line {number} of {name}"),
+                        why,
+                    });
+                }
+            }
+            if self.consumed - self.told > 4 << 20 {
+                self.told = self.consumed;
+                if !sink.go_on(self.consumed) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(process))
+    }
+
+    fn keep(&mut self, process: &mut Process, line: Line) -> Result<(), ImportError> {
+        self.kept += 1;
+        if self.kept > MOST {
+            return Err(ImportError::TooMuch {
+                kind: Kind::Lotus,
+                most: MOST,
+                what: "lines",
+                remedy: "Log fewer epochs",
+            });
+        }
+        match line {
+            Line::Wait { .. } | Line::Consumed { .. } | Line::Dispatched { .. } => {
+                process.main.push(line);
+            }
+            Line::Batch { idx, start, end } => process.worker.batch(idx, start, end),
+            Line::Collate { start, end } => process.worker.collate(start, end),
+            Line::Transform { name, start, end } => match self.name(&name) {
+                Some(name) => process.worker.transform(name, start, end),
+                None => self.unnamed += 1,
+            },
+        }
+        Ok(())
+    }
+
+    /// Position of a name in the list; none if that is full.
+    fn name(&mut self, name: &str) -> Option<u16> {
+        if let Some(known) = self.by_name.get(name) {
+            return Some(*known);
+        }
+        let new = u16::try_from(self.names.len()).ok()?;
+        self.names.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), new);
+        Some(new)
+    }
+}

@@ -1,0 +1,306 @@
+//! What the main process and its workers wrote, put together: which batch of which worker was handed out when, in which epoch.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::line::Line;
+use super::worker::{Batch, Call};
+use super::{Process, SIGN};
+use crate::{ImportError, Kind};
+
+/// A batch as both sides tell of it. Times are ns since 1970.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    pub idx: u32,
+    pub dispatched: Option<i64>,
+    /// The trainer waited for it.
+    pub waited: Option<(i64, i64)>,
+    /// It came while another one was waited for.
+    pub came_early: Option<i64>,
+    pub consumed: Option<i64>,
+    /// Its worker and what it did.
+    pub fetched: Option<(u16, Batch)>,
+}
+
+/// An epoch.
+#[derive(Debug, Default)]
+pub(super) struct Epoch {
+    pub batches: Vec<Joined>,
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub pid: u64,
+    pub epochs: Vec<Epoch>,
+    /// Process ids of the workers, by their number.
+    pub workers: Vec<Vec<u64>>,
+    /// Names of transforms.
+    pub names: Vec<String>,
+    /// Main processes that are not shown, and what they handed out.
+    pub others: Vec<(u64, usize)>,
+    /// Batches of workers that belong to none that the main process tells of.
+    pub unclaimed: u64,
+    /// Calls of transforms outside of any batch.
+    pub stray: u64,
+    /// True if the main process tells when it dispatches.
+    pub tells_dispatch: bool,
+}
+
+/// Puts together what the processes wrote.
+pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
+    let (mains, workers): (Vec<_>, Vec<_>) =
+        processes.into_iter().partition(|p| !p.main.is_empty());
+    let shown = mains.iter().max_by_key(|p| p.main.len()).map(|p| p.pid);
+    let Some(shown) = shown else {
+        return Err(ImportError::Nothing {
+            kind: Kind::Lotus,
+            why: "tells of workers only: the file of the main process (…_main_pid_…) is missing"
+                .to_owned(),
+        });
+    };
+    let mut run = Run {
+        pid: shown,
+        ..Run::default()
+    };
+    let mut made = Vec::new();
+    for main in mains {
+        if main.pid == shown && run.epochs.is_empty() {
+            run.epochs = epochs(&main.main, &mut run.tells_dispatch);
+        } else {
+            run.others.push((main.pid, main.main.len()));
+        }
+        // `num_workers=0`: the main process fetches by itself.
+        run.stray += main.worker.stray;
+        made.extend(main.worker.batches.into_iter().map(|b| (main.pid, b)));
+    }
+    for process in workers {
+        run.stray += process.worker.stray;
+        let batches = process.worker.batches.into_iter();
+        made.extend(batches.map(|b| (process.pid, b)));
+    }
+    run.claim(made);
+    Ok(run)
+}
+
+/// The epochs of the main process: its numbers begin anew in each.
+fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Vec<Epoch> {
+    let mut epochs: Vec<BTreeMap<u32, Joined>> = Vec::new();
+    // The first dispatches of an epoch come before its first wait.
+    let mut dispatched: Option<u32> = None;
+    for line in lines {
+        let is_new = match line {
+            Line::Dispatched { idx, .. } => dispatched.is_none_or(|last| *idx <= last),
+            Line::Wait { idx, .. } => has(&epochs, *idx, |b| {
+                b.waited.is_some() || b.came_early.is_some()
+            }),
+            Line::Consumed { idx, .. } => has(&epochs, *idx, |b| b.consumed.is_some()),
+            _ => false,
+        };
+        if is_new || epochs.is_empty() {
+            epochs.push(BTreeMap::new());
+            dispatched = None;
+        }
+        let Some(epoch) = epochs.last_mut() else {
+            continue;
+        };
+        match *line {
+            Line::Dispatched { idx, at } => {
+                *tells_dispatch = true;
+                dispatched = Some(idx);
+                entry(epoch, idx).dispatched = Some(at);
+            }
+            Line::Wait { idx, start, end } if end - start == SIGN => {
+                entry(epoch, idx).came_early = Some(start);
+            }
+            Line::Wait { idx, start, end } => entry(epoch, idx).waited = Some((start, end)),
+            Line::Consumed { idx, at } => entry(epoch, idx).consumed = Some(at),
+            _ => {}
+        }
+    }
+    let batches = |epoch: BTreeMap<u32, Joined>| epoch.into_values().collect();
+    let epochs = epochs.into_iter();
+    epochs
+        .map(|e| Epoch {
+            batches: batches(e),
+        })
+        .collect()
+}
+
+/// True if the last epoch has had this already.
+fn has(epochs: &[BTreeMap<u32, Joined>], idx: u32, had: impl Fn(&Joined) -> bool) -> bool {
+    let batch = epochs.last().and_then(|e| e.get(&idx));
+    batch.is_some_and(had)
+}
+
+fn entry(epoch: &mut BTreeMap<u32, Joined>, idx: u32) -> &mut Joined {
+    epoch.entry(idx).or_insert_with(|| Joined {
+        idx,
+        ..Joined::default()
+    })
+}
+
+impl Joined {
+    /// When the main process had it at the latest.
+    fn arrived(&self) -> Option<i64> {
+        let waited = self.waited.map(|(_, end)| end);
+        self.came_early.or(waited).or(self.consumed)
+    }
+
+    /// The first that is known of it.
+    pub fn first(&self) -> i64 {
+        let fetched = self.fetched.as_ref().map(|(_, b)| b.start);
+        let waited = self.waited.map(|(start, _)| start);
+        let all = [
+            self.dispatched,
+            fetched,
+            waited,
+            self.came_early,
+            self.consumed,
+        ];
+        all.into_iter().flatten().min().unwrap_or(0)
+    }
+
+    /// The last that is known of it.
+    pub fn last(&self) -> i64 {
+        let fetched = self.fetched.as_ref().map(|(_, b)| b.end);
+        let waited = self.waited.map(|(_, end)| end);
+        let all = [
+            self.dispatched,
+            fetched,
+            waited,
+            self.came_early,
+            self.consumed,
+        ];
+        all.into_iter().flatten().max().unwrap_or(0)
+    }
+}
+
+impl Run {
+    /// Finds for each batch that arrived the one that a worker made: the last with its number that was finished before. What is
+    /// left over was under way when an epoch was broken off.
+    fn claim(&mut self, made: Vec<(u64, Batch)>) {
+        let mut by_idx: HashMap<u32, Vec<(u64, Batch)>> = HashMap::new();
+        for (pid, batch) in made {
+            by_idx.entry(batch.idx).or_default().push((pid, batch));
+        }
+        for batches in by_idx.values_mut() {
+            batches.sort_by_key(|(_, b)| b.end);
+        }
+        // The clocks of two processes of a machine are one, but a line may be written late.
+        const SLACK: i64 = 1_000_000;
+        let mut claimed: Vec<(usize, usize, u64, Batch)> = Vec::new();
+        for (e, epoch) in self.epochs.iter().enumerate().rev() {
+            for (b, joined) in epoch.batches.iter().enumerate() {
+                let (Some(arrived), Some(batches)) =
+                    (joined.arrived(), by_idx.get_mut(&joined.idx))
+                else {
+                    continue;
+                };
+                let until = arrived.saturating_add(SLACK);
+                let after = batches.partition_point(|(_, b)| b.end <= until);
+                if let Some(last) = after.checked_sub(1) {
+                    let (pid, batch) = batches.remove(last);
+                    claimed.push((e, b, pid, batch));
+                }
+            }
+        }
+        claimed.sort_by_key(|(e, _, _, batch)| (*e, batch.idx));
+        for (e, b, pid, batch) in claimed {
+            let worker = self.number(e, pid);
+            self.epochs[e].batches[b].fetched = Some((worker, batch));
+        }
+        self.left_over(by_idx);
+    }
+
+    /// Batches that the main process does not tell of: of the epoch in which they were made, if it had not come so far.
+    fn left_over(&mut self, by_idx: HashMap<u32, Vec<(u64, Batch)>>) {
+        let starts: Vec<i64> = self.epochs.iter().map(Epoch::start).collect();
+        let mut rest: Vec<(u64, Batch)> = by_idx.into_values().flatten().collect();
+        rest.sort_by_key(|(_, b)| (b.start, b.idx));
+        for (pid, batch) in rest {
+            let after = starts.partition_point(|s| *s <= batch.end);
+            let epoch = after.checked_sub(1).map(|e| &self.epochs[e].batches);
+            // Another one with its number was handed out, or it lies far from the run: it is somebody else's.
+            let is_next = epoch.is_some_and(|b| {
+                b.last()
+                    .is_some_and(|last| last.idx < batch.idx && batch.idx - last.idx < 4096)
+            });
+            if !is_next {
+                self.unclaimed += 1;
+                continue;
+            }
+            let worker = self.number(after - 1, pid);
+            self.epochs[after - 1].batches.push(Joined {
+                idx: batch.idx,
+                fetched: Some((worker, batch)),
+                ..Joined::default()
+            });
+        }
+    }
+
+    /// The number of a worker: workers get their first tasks in the order of their numbers.
+    fn number(&mut self, epoch: usize, pid: u64) -> u16 {
+        if let Some(known) = self.workers.iter().position(|pids| pids.contains(&pid)) {
+            return known as u16;
+        }
+        // Without persistent workers each epoch has processes of its own.
+        let of_epoch: Vec<u16> = self.epochs[epoch]
+            .batches
+            .iter()
+            .filter_map(|b| b.fetched.as_ref().map(|(w, _)| *w))
+            .collect();
+        let free = (0..self.workers.len()).find(|w| !of_epoch.contains(&(*w as u16)));
+        match free {
+            Some(free) => {
+                self.workers[free].push(pid);
+                free as u16
+            }
+            None => {
+                self.workers.push(vec![pid]);
+                (self.workers.len() - 1).min(usize::from(u16::MAX)) as u16
+            }
+        }
+    }
+}
+
+impl Epoch {
+    pub fn start(&self) -> i64 {
+        self.batches.iter().map(Joined::first).min().unwrap_or(0)
+    }
+
+    pub fn end(&self) -> i64 {
+        self.batches.iter().map(Joined::last).max().unwrap_or(0)
+    }
+}
+
+/// The calls of a batch, sample by sample: a sample begins where the first transform is called again.
+pub(super) fn samples(calls: &[Call]) -> Vec<&[Call]> {
+    let Some(first) = calls.first() else {
+        return Vec::new();
+    };
+    let starts = calls
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| c.name == first.name)
+        .map(|(k, _)| k);
+    let starts: Vec<usize> = starts.chain([calls.len()]).collect();
+    starts.windows(2).map(|w| &calls[w[0]..w[1]]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_begins_with_the_first_transform() {
+        let call = |name, start| Call {
+            name,
+            start,
+            end: start + 1,
+        };
+        let calls = [call(3, 0), call(1, 2), call(3, 4), call(3, 6), call(1, 8)];
+        let lengths: Vec<usize> = samples(&calls).iter().map(|s| s.len()).collect();
+        assert_eq!(lengths, [2, 1, 2]);
+        assert!(samples(&[]).is_empty());
+    }
+}

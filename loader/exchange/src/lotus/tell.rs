@@ -1,0 +1,234 @@
+//! Events of what was put together.
+
+use loadscope_trace::{
+    BatchId, EventKind, Fetched, Level, Nanos, Origin, RunInfo, RunOptions, SampleTiming, Stage,
+    StageTiming, plural,
+};
+
+use super::join::{Epoch, Joined, Run, samples};
+use super::worker::{Batch, Call};
+use crate::import::Sink;
+
+/// Events of an epoch with their times, to be put into order; of those of one instant the lower number comes first.
+type Tape = Vec<(i64, u8, EventKind)>;
+
+/// Tells the run.
+pub(super) fn tell(run: &Run, sink: &mut Sink<'_>) {
+    let zero = run.epochs.iter().map(Epoch::start).min().unwrap_or(0);
+    let end = run.epochs.iter().map(Epoch::end).max().unwrap_or(zero) - zero;
+    sink.tell(0, EventKind::RunStarted(Box::new(info(run, zero))));
+    let mut now = 0;
+    for (number, epoch) in run.epochs.iter().enumerate() {
+        if !sink.wanted {
+            return;
+        }
+        // Epochs of a program do not overlap; where a log says so, the later one moves.
+        for (at, _, kind) in tape(run, epoch, number as u32, zero) {
+            now = at.max(now);
+            sink.tell(now, kind);
+        }
+    }
+    notes(run, now.max(end), sink);
+    sink.tell(now.max(end), EventKind::RunEnded);
+}
+
+fn tape(run: &Run, epoch: &Epoch, number: u32, zero: i64) -> Tape {
+    let mut tape = Tape::new();
+    let start = epoch.start() - zero;
+    tape.push((start, 0, EventKind::EpochStarted { epoch: number }));
+    // In the order of their numbers: a later one was not dispatched before an earlier one.
+    let mut next = i64::MAX;
+    let mut times = Vec::new();
+    for batch in epoch.batches.iter().rev() {
+        next = dispatched(batch, zero).min(next);
+        times.push(next);
+    }
+    for batch in &epoch.batches {
+        let id = BatchId {
+            epoch: number,
+            idx: batch.idx,
+        };
+        of_batch(
+            run,
+            batch,
+            id,
+            times.pop().unwrap_or(start),
+            zero,
+            &mut tape,
+        );
+    }
+    ends_of_steps(epoch, number, zero, &mut tape);
+    let end = tape.iter().map(|(at, ..)| *at).max().unwrap_or(start);
+    tape.push((end, 9, EventKind::EpochEnded { epoch: number }));
+    tape.sort_by_key(|(at, order, _)| (*at, *order));
+    tape
+}
+
+/// When a batch was dispatched, at the latest.
+fn dispatched(batch: &Joined, zero: i64) -> i64 {
+    let fetched = batch.fetched.as_ref().map(|(_, b)| b.start);
+    let first = batch.dispatched.into_iter().chain(fetched).min();
+    first.unwrap_or_else(|| batch.first()) - zero
+}
+
+fn of_batch(run: &Run, batch: &Joined, id: BatchId, at: i64, zero: i64, tape: &mut Tape) {
+    let worker = batch.fetched.as_ref().map(|(w, _)| *w);
+    let worker = worker.filter(|_| !run.fetches_itself());
+    tape.push((at, 2, EventKind::dispatched(id, worker, [])));
+    // A clock that was read late must not turn the order of the stages around.
+    let mut now = at;
+    let mut enter = |tape: &mut Tape, at: i64, order: u8, stage| {
+        now = now.max(at - zero);
+        tape.push((now, order, EventKind::Entered { batch: id, stage }));
+    };
+    if let Some((_, made)) = &batch.fetched {
+        enter(tape, made.start, 4, Stage::Fetching);
+        if let Some(fetched) = fetched(id, made, &run.names, zero) {
+            let at = made.collated.unwrap_or(made.end) - zero;
+            tape.push((at.max(0), 5, EventKind::Fetched(Box::new(fetched))));
+        }
+        if let Some(collated) = made.collated {
+            enter(tape, collated, 5, Stage::Collating);
+        }
+        enter(tape, made.end, 6, Stage::Returning);
+    }
+    if let Some(early) = batch.came_early {
+        enter(tape, early, 7, Stage::Held);
+    }
+    if let Some((start, end)) = batch.waited {
+        tape.push((start - zero, 3, EventKind::Consumer { waiting: true }));
+        enter(tape, end, 7, Stage::Ready);
+    }
+    if let Some(consumed) = batch.consumed {
+        enter(tape, consumed, 8, Stage::Training);
+    }
+}
+
+/// A batch that had come already is handed out without a wait: that ends the work on the one before.
+fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
+    let out = epoch.batches.iter().filter(|b| b.consumed.is_some());
+    let mut out: Vec<(i64, u32, bool)> =
+        out.map(|b| (b.last(), b.idx, b.waited.is_some())).collect();
+    out.sort_unstable();
+    for pair in out.windows(2).filter(|pair| !pair[1].2) {
+        let batch = BatchId {
+            epoch: number,
+            idx: pair[0].1,
+        };
+        let stage = Stage::Done;
+        tape.push((pair[1].0 - zero, 1, EventKind::Entered { batch, stage }));
+    }
+}
+
+/// The samples of a batch and their transforms, as far as they were logged.
+fn fetched(batch: BatchId, made: &Batch, names: &[String], zero: i64) -> Option<Fetched> {
+    let samples = samples(&made.calls);
+    if samples.is_empty() {
+        return None;
+    }
+    let mut seen: Vec<u16> = Vec::new();
+    for call in &made.calls {
+        if !seen.contains(&call.name) {
+            seen.push(call.name);
+        }
+    }
+    let took = |calls: &[Call], name: u16| {
+        let of = calls.iter().filter(|c| c.name == name);
+        of.fold(Nanos::ZERO, |sum, c| sum + Nanos(c.end - c.start))
+    };
+    let stages = seen.iter().map(|name| StageTiming {
+        name: names.get(usize::from(*name)).cloned().unwrap_or_default(),
+        walls: samples.iter().map(|calls| took(calls, *name)).collect(),
+    });
+    let timing = |calls: &&[Call]| {
+        let start = calls.first().map_or(0, |c| c.start);
+        let end = calls.iter().map(|c| c.end).max().unwrap_or(start);
+        SampleTiming {
+            start: Nanos(start - zero),
+            wall: Nanos(end - start),
+            cpu: None,
+        }
+    };
+    Some(Fetched {
+        batch,
+        stages: stages.collect(),
+        samples: samples.iter().map(timing).collect(),
+    })
+}
+
+fn info(run: &Run, zero: i64) -> RunInfo {
+    let batches = || run.epochs.iter().flat_map(|e| &e.batches);
+    let mut measured = vec![
+        Stage::Fetching,
+        Stage::Returning,
+        Stage::Held,
+        Stage::Ready,
+        Stage::Training,
+    ];
+    if run.tells_dispatch {
+        measured.insert(0, Stage::Queued);
+    }
+    let mut made = batches().filter_map(|b| b.fetched.as_ref());
+    if made.any(|(_, b)| b.collated.is_some()) {
+        measured.push(Stage::Collating);
+    }
+    let workers = match run.fetches_itself() {
+        true => 0,
+        false => run.workers.len(),
+    };
+    RunInfo {
+        options: RunOptions {
+            num_workers: workers,
+            epochs: run.epochs.len() as u32,
+            ..RunOptions::default()
+        },
+        origin: Origin::Import("LotusTrace".to_owned()),
+        dataset: format!("DataLoader of process {}", run.pid),
+        measured,
+        started_unix_ns: zero,
+        ..RunInfo::default()
+    }
+}
+
+/// What the picture does not show.
+fn notes(run: &Run, end: i64, sink: &mut Sink<'_>) {
+    for (pid, lines) in &run.others {
+        let text = format!(
+            "Process {pid} is not shown, with {}: process {} logged more",
+            plural(*lines as u64, "line", "lines"),
+            run.pid
+        );
+        sink.say(end, Level::Warning, text);
+    }
+    if run.unclaimed > 0 {
+        let text = format!(
+            "{} of workers left out: the main process tells of none that {} could be",
+            plural(run.unclaimed, "batch is", "batches are"),
+            if run.unclaimed == 1 { "it" } else { "they" }
+        );
+        sink.say(end, Level::Warning, text);
+    }
+    if run.stray > 0 {
+        let text = format!(
+            "{} of transforms left out: they lie in no batch",
+            plural(run.stray, "call is", "calls are")
+        );
+        sink.say(end, Level::Warning, text);
+    }
+    let processes = run.workers.iter().enumerate().map(|(worker, pids)| {
+        let pids: Vec<String> = pids.iter().take(4).map(u64::to_string).collect();
+        format!("worker {worker}: {}", pids.join(", "))
+    });
+    let processes: Vec<String> = processes.take(16).collect();
+    if !run.fetches_itself() && !processes.is_empty() {
+        let text = format!("Processes of the workers: {}", processes.join("; "));
+        sink.say(end, Level::Info, text);
+    }
+}
+
+impl Run {
+    /// True without workers: the main process made the batches.
+    fn fetches_itself(&self) -> bool {
+        self.workers.iter().flatten().all(|pid| *pid == self.pid)
+    }
+}

@@ -1,0 +1,238 @@
+//! Traces of `torch.profiler` (Kineto): one annotation for each `next()` of a `DataLoader`, in the main process.
+//!
+//! A call is a wait, the time until the next call of the same thread is the training step. What the workers did is not in the
+//! trace. Nor is where an epoch ends: a call after which nothing was computed is the one that found the iterator exhausted.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::import::{Sink, unreadable};
+use crate::json::{Json, Trouble, Value, nanos};
+use crate::{ImportError, Kind, Outcome};
+
+mod calls;
+mod tell;
+
+use calls::{Calls, Slice};
+
+/// Between two calls of the sink, bytes.
+const LOOK_EVERY: u64 = 4 << 20;
+
+/// What a trace says about itself.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// What its times count from, ns since 1970.
+    pub base: i64,
+    /// The machine.
+    pub host: String,
+    /// Rank and number of ranks.
+    pub rank: u32,
+    pub world_size: u32,
+    /// It is an export of ours.
+    pub is_ours: bool,
+}
+
+pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
+    let file = File::open(path).map_err(|e| unreadable(path, e))?;
+    let consumed = Arc::new(AtomicU64::new(0));
+    let counted = Counted(file, Arc::clone(&consumed));
+    let mut input = BufReader::with_capacity(1 << 16, counted);
+    let is_gzip = {
+        use std::io::BufRead as _;
+        let head = input.fill_buf().map_err(|e| unreadable(path, e))?;
+        head.starts_with(&[0x1F, 0x8B])
+    };
+    let input: Box<dyn Read> = match is_gzip {
+        true => Box::new(MultiGzDecoder::new(input)),
+        false => Box::new(input),
+    };
+    let mut reader = Reader {
+        json: Json::new(input),
+        consumed,
+        looked: 0,
+        header: Header::default(),
+        calls: Calls::default(),
+    };
+    let cut = match reader.file(sink) {
+        Ok(()) => false,
+        Err(Trouble::Cut) => true,
+        Err(Trouble::Io(cause)) if is_gzip => {
+            return Err(reader.damaged(&format!("its compression is broken ({cause})")));
+        }
+        Err(Trouble::Io(cause)) => return Err(unreadable(path, cause)),
+        Err(Trouble::Bad(why)) => return Err(reader.damaged(why)),
+    };
+    if !sink.wanted {
+        return Ok(Outcome::default());
+    }
+    let Reader { header, calls, .. } = reader;
+    tell::tell(&header, calls, sink)?;
+    Ok(Outcome { cut, late: 0 })
+}
+
+struct Reader<R> {
+    json: Json<R>,
+    consumed: Arc<AtomicU64>,
+    looked: u64,
+    header: Header,
+    calls: Calls,
+}
+
+impl<R: Read> Reader<R> {
+    fn damaged(&self, why: &str) -> ImportError {
+        ImportError::Damaged {
+            kind: Kind::Profiler,
+            place: format!("at byte {}", self.json.position()),
+            why: why.to_owned(),
+        }
+    }
+
+    /// The whole file: an object with the events in it, or their bare list.
+    fn file(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
+        if self.json.enter(b'[')? {
+            return self.events(sink);
+        }
+        if !self.json.enter(b'{')? {
+            return Err(Trouble::Bad("it begins neither with { nor with ["));
+        }
+        while sink.wanted && self.json.next_name()? {
+            match self.json.text() {
+                b"traceEvents" => match self.json.enter(b'[')? {
+                    true => self.events(sink)?,
+                    false => _ = self.json.value()?,
+                },
+                b"distributedInfo" => match self.json.enter(b'{')? {
+                    true => self.distributed()?,
+                    false => _ = self.json.value()?,
+                },
+                b"otherData" => match self.json.enter(b'{')? {
+                    true => self.other_data()?,
+                    false => _ = self.json.value()?,
+                },
+                b"baseTimeNanoseconds" => {
+                    if self.json.value()? == Value::Number {
+                        let text = std::str::from_utf8(self.json.text()).unwrap_or_default();
+                        self.header.base = text.parse().unwrap_or(0);
+                    }
+                }
+                b"host_name" => {
+                    if self.json.value()? == Value::Text {
+                        self.header.host = text(self.json.text());
+                    }
+                }
+                _ => _ = self.json.value()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn other_data(&mut self) -> Result<(), Trouble> {
+        while self.json.next_name()? {
+            let is_writer = self.json.text() == b"writer";
+            let is_text = self.json.value()? == Value::Text;
+            if is_writer && is_text {
+                self.header.is_ours = self.json.text().starts_with(b"loadscope ");
+            }
+        }
+        Ok(())
+    }
+
+    fn distributed(&mut self) -> Result<(), Trouble> {
+        while self.json.next_name()? {
+            let field = match self.json.text() {
+                b"rank" => &mut self.header.rank,
+                b"world_size" => &mut self.header.world_size,
+                _ => {
+                    self.json.value()?;
+                    continue;
+                }
+            };
+            if self.json.value()? == Value::Number {
+                let text = std::str::from_utf8(self.json.text()).unwrap_or_default();
+                *field = text.parse().unwrap_or(0);
+            }
+        }
+        Ok(())
+    }
+
+    fn events(&mut self, sink: &mut Sink<'_>) -> Result<(), Trouble> {
+        let mut slice = Slice::default();
+        while self.json.next_item()? {
+            if !self.json.enter(b'{')? {
+                self.json.value()?;
+                continue;
+            }
+            slice.clear();
+            while self.json.next_name()? {
+                self.field(&mut slice)?;
+            }
+            self.calls.take(&slice);
+            if self.json.position() - self.looked > LOOK_EVERY {
+                self.looked = self.json.position();
+                if !sink.go_on(self.consumed.load(Ordering::Relaxed)) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One field of an event.
+    fn field(&mut self, slice: &mut Slice) -> Result<(), Trouble> {
+        let json = &mut self.json;
+        match json.text() {
+            b"ph" => {
+                json.value()?;
+                slice.is_complete = json.text() == b"X";
+            }
+            b"name" => {
+                if json.value()? == Value::Text {
+                    slice.name.extend_from_slice(json.text());
+                }
+            }
+            b"cat" => {
+                if json.value()? == Value::Text {
+                    slice.is_python = json.text() == b"python_function";
+                }
+            }
+            b"pid" => match json.value()? {
+                Value::Other => {}
+                _ => slice.pid.extend_from_slice(json.text()),
+            },
+            b"tid" => match json.value()? {
+                Value::Other => {}
+                _ => slice.tid.extend_from_slice(json.text()),
+            },
+            b"ts" => {
+                json.value()?;
+                slice.start = nanos(json.text());
+            }
+            b"dur" => {
+                json.value()?;
+                slice.duration = nanos(json.text());
+            }
+            _ => _ = json.value()?,
+        }
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Counts what is read of the file, so that progress can be shown.
+struct Counted(File, Arc<AtomicU64>);
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.0.read(out)?;
+        self.1.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

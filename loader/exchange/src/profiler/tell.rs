@@ -1,0 +1,235 @@
+//! Events of the calls of a trace: a loader for each thread that calls one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use loadscope_trace::{
+    BatchId, Event, EventKind, Level, Nanos, Origin, RunId, RunInfo, Sorter, Stage, count, plural,
+};
+
+use super::Header;
+use super::calls::{Call, Calls, MOST_CALLS, Thread};
+use crate::import::{Sink, note};
+use crate::{ImportError, Kind};
+
+/// What this iterator hands out, the trainer fetches by itself.
+const SINGLE: &str = "_SingleProcessDataLoaderIter";
+
+/// Tells the calls of all threads, in order of time.
+pub(super) fn tell(
+    header: &Header,
+    mut calls: Calls,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let starts = calls.threads.iter().filter_map(|t| t.calls.first());
+    let Some(zero) = starts.map(|c| c.start).min() else {
+        return Err(nothing(header));
+    };
+    let several = calls.threads.len() > 1;
+    let longest = calls.threads.iter().flat_map(|t| &t.calls);
+    let longest = longest.map(|c| c.end.saturating_sub(c.start)).max();
+    // Calls are told in the order of their beginnings; what one of them brings comes until its end.
+    let mut sorter = Sorter::new(Nanos(longest.unwrap_or(0)));
+    let mut tellers: Vec<Teller> = Vec::new();
+    for (k, thread) in calls.threads.iter_mut().enumerate() {
+        let mut teller = Teller::new(k, thread, zero);
+        let info = info(header, thread, zero, several);
+        teller.tell(0, EventKind::RunStarted(Box::new(info)));
+        tellers.push(teller);
+    }
+    let mut next: BinaryHeap<Reverse<(i64, usize, usize)>> = BinaryHeap::new();
+    for (k, thread) in calls.threads.iter().enumerate() {
+        next.extend(thread.calls.first().map(|c| Reverse((c.start, k, 0))));
+    }
+    while let Some(Reverse((_, k, at))) = next.pop() {
+        let thread = &calls.threads[k];
+        let teller = &mut tellers[k];
+        teller.call(thread, &thread.calls[at], at);
+        teller.told.drain(..).for_each(|e| sorter.push(e));
+        while let Some(event) = sorter.pop(None) {
+            sink.pass(event);
+        }
+        if !sink.wanted {
+            return Ok(());
+        }
+        match thread.calls.get(at + 1) {
+            Some(call) => next.push(Reverse((call.start, k, at + 1))),
+            None => {
+                teller.end(thread);
+                notes(header, thread, teller);
+                teller.told.drain(..).for_each(|e| sorter.push(e));
+            }
+        }
+    }
+    while let Some(event) = sorter.flush() {
+        sink.pass(event);
+    }
+    let end = calls.threads.iter().map(|t| t.end).max().unwrap_or(zero);
+    lost(&calls, end.saturating_sub(zero), sink);
+    Ok(())
+}
+
+fn nothing(header: &Header) -> ImportError {
+    let why = match header.is_ours {
+        true => "is an export of a recording, and not all of it. Open the recording itself",
+        false => {
+            "holds no call of a DataLoader: torch.profiler notes them when the loop runs inside of it and CPU activity is recorded"
+        }
+    };
+    ImportError::Nothing {
+        kind: Kind::Profiler,
+        why: why.to_owned(),
+    }
+}
+
+fn info(header: &Header, thread: &Thread, zero: i64, several: bool) -> RunInfo {
+    let mut measured = vec![Stage::Training];
+    if thread.classes.iter().any(|c| c == SINGLE) {
+        measured.insert(0, Stage::Fetching);
+    }
+    let place = match several {
+        true => format!("thread {} of process {}", thread.tid, thread.pid),
+        false => format!("process {}", thread.pid),
+    };
+    let host = match header.host.as_str() {
+        "" => String::new(),
+        host => format!(" on {host}"),
+    };
+    RunInfo {
+        origin: Origin::Import("torch.profiler".to_owned()),
+        dataset: format!("DataLoader of {place}{host}"),
+        rank: header.rank,
+        world_size: header.world_size,
+        measured,
+        started_unix_ns: header.base.saturating_add(zero),
+        ..RunInfo::default()
+    }
+}
+
+/// What the picture of a thread does not show.
+fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
+    let end = teller.end_of(thread);
+    if thread.nested > 0 {
+        let text = format!(
+            "{} lie within another one and count as part of it",
+            plural(thread.nested, "call", "calls")
+        );
+        teller.tell(end, note(Level::Info, text));
+    }
+    if header.world_size > 1 {
+        let text = format!("This is rank {} of {}", header.rank, header.world_size);
+        teller.tell(end, note(Level::Info, text));
+    }
+    let text = "torch.profiler notes when a batch is asked for and handed out, not what the workers do. A call after which \
+                nothing was computed counts as the end of an epoch";
+    teller.tell(end, note(Level::Info, text.to_owned()));
+    teller.tell(end, EventKind::RunEnded);
+}
+
+/// Calls that were left out.
+fn lost(calls: &Calls, end: i64, sink: &mut Sink<'_>) {
+    if calls.lost == 0 {
+        return;
+    }
+    sink.tell(end, EventKind::Dropped { count: calls.lost });
+    let text = format!(
+        "{} calls of DataLoaders are left out: more than {} are not held in memory",
+        count(calls.lost),
+        count(MOST_CALLS as u64)
+    );
+    sink.say(end, Level::Warning, text);
+}
+
+/// Makes events of the calls of a thread.
+struct Teller {
+    run: RunId,
+    zero: i64,
+    /// For each call whether it handed a batch out.
+    handed_out: Vec<bool>,
+    /// The epoch that each kind of iterator is in, and the number of its next batch.
+    open: Vec<Option<BatchId>>,
+    epochs: u32,
+    /// An iterator was made after the last call.
+    is_new: bool,
+    told: Vec<Event>,
+}
+
+impl Teller {
+    fn new(number: usize, thread: &mut Thread, zero: i64) -> Self {
+        Self {
+            run: RunId(number as u32),
+            zero,
+            handed_out: thread.handed_out(),
+            open: vec![None; thread.classes.len()],
+            epochs: 0,
+            is_new: false,
+            told: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, at: i64, kind: EventKind) {
+        self.told.push(Event {
+            at: Nanos(at.max(0)),
+            run: self.run,
+            kind,
+        });
+    }
+
+    fn call(&mut self, thread: &Thread, call: &Call, at: usize) {
+        let class = usize::from(call.class);
+        let start = call.start.saturating_sub(self.zero);
+        let end = call.end.saturating_sub(self.zero);
+        if self.is_new {
+            self.end_epoch(class, start);
+        }
+        self.is_new = call.new_iterator;
+        let batch = self.epoch(class, start);
+        self.tell(start, EventKind::Consumer { waiting: true });
+        if !self.handed_out.get(at).copied().unwrap_or(true) {
+            self.end_epoch(class, end);
+            return;
+        }
+        let enter = |stage| EventKind::Entered { batch, stage };
+        self.tell(start, EventKind::dispatched(batch, None, []));
+        if thread.classes[class] == SINGLE {
+            self.tell(start, enter(Stage::Fetching));
+        }
+        self.tell(end, enter(Stage::Training));
+        self.open[class] = Some(BatchId {
+            idx: batch.idx + 1,
+            ..batch
+        });
+    }
+
+    /// The end of the last thing that ran in the thread.
+    fn end_of(&self, thread: &Thread) -> i64 {
+        thread.end.saturating_sub(self.zero)
+    }
+
+    fn end(&mut self, thread: &Thread) {
+        let end = self.end_of(thread);
+        for class in 0..self.open.len() {
+            self.end_epoch(class, end);
+        }
+    }
+
+    /// The next batch of a kind of iterators; begins an epoch if it is in none.
+    fn epoch(&mut self, class: usize, at: i64) -> BatchId {
+        if let Some(batch) = self.open[class] {
+            return batch;
+        }
+        let epoch = self.epochs;
+        self.epochs += 1;
+        let batch = BatchId { epoch, idx: 0 };
+        self.open[class] = Some(batch);
+        self.tell(at, EventKind::EpochStarted { epoch });
+        batch
+    }
+
+    fn end_epoch(&mut self, class: usize, at: i64) {
+        if let Some(batch) = self.open[class].take() {
+            let epoch = batch.epoch;
+            self.tell(at, EventKind::EpochEnded { epoch });
+        }
+    }
+}

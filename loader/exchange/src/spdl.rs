@@ -1,0 +1,361 @@
+//! Statistics of SPDL in an SQLite file, as its example logger writes them: what each task and queue of a pipeline did in each
+//! interval. There are no batches in it, so none are made up: the numbers become gauges of the pipeline's parts.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use loadscope_trace::{
+    EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, percent, plural,
+};
+use rusqlite::{Connection, OpenFlags, limits::Limit};
+
+use crate::import::Sink;
+use crate::{ImportError, Kind, Outcome};
+
+/// Rows that are held.
+const MOST_ROWS: usize = 4 << 20;
+/// Rows between two looks at whether somebody still wants them.
+const LOOK_EVERY: usize = 1 << 14;
+
+/// A time as seconds since 1970, be it written as a number or as text.
+const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
+                       THEN (julianday(timestamp) - 2440587.5) * 86400.0 ELSE timestamp END";
+
+/// What was measured from one instant until another.
+struct Row {
+    /// Seconds since 1970.
+    start: Option<f64>,
+    end: f64,
+    name: String,
+    values: Vec<(GaugeKind, f64)>,
+}
+
+fn broken(error: &rusqlite::Error) -> ImportError {
+    ImportError::Damaged {
+        kind: Kind::Spdl,
+        place: "somewhere".to_owned(),
+        why: error.to_string(),
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, ImportError> {
+    // Read only, and as a file whatever its name looks like.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(2))?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 1 << 20)?;
+        // What the file itself defines is not run, and what does not fit together is noticed.
+        connection.execute_batch(
+            "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384;",
+        )?;
+        rusqlite::Result::Ok(connection)
+    };
+    open().map_err(|e| broken(&e))
+}
+
+/// The tables of interest that are there: real ones, no views.
+fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
+    let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
+                 AND name IN ('task_stats', 'queue_stats', 'event_stats')";
+    let names = || {
+        let mut statement = connection.prepare(query)?;
+        let names = statement.query_map([], |row| row.get::<_, String>(0))?;
+        names.collect::<rusqlite::Result<Vec<String>>>()
+    };
+    let names = names().map_err(|e| broken(&e))?;
+    if names.iter().any(|n| n != "event_stats") {
+        return Ok(names);
+    }
+    Err(ImportError::Nothing {
+        kind: Kind::Spdl,
+        why: "holds no statistics of SPDL: it has neither a table task_stats nor queue_stats"
+            .to_owned(),
+    })
+}
+
+/// Looks whether the tables are there.
+pub(crate) fn check(path: &Path) -> Result<(), ImportError> {
+    tables(&open(path)?).map(|_| ())
+}
+
+pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
+    let connection = open(path)?;
+    let tables = tables(&connection)?;
+    let has = |name: &str| tables.iter().any(|t| t == name);
+    let mut rows = Vec::new();
+    if has("queue_stats") {
+        queues(&connection, &mut rows, sink)?;
+    }
+    if has("task_stats") {
+        tasks(&connection, &mut rows, sink)?;
+    }
+    let notes = match has("event_stats") {
+        true => events(&connection)?,
+        false => Vec::new(),
+    };
+    if !sink.wanted {
+        return Ok(Outcome::default());
+    }
+    if rows.is_empty() {
+        return Err(ImportError::Nothing {
+            kind: Kind::Spdl,
+            why: "holds no statistics of SPDL yet: its tables are empty".to_owned(),
+        });
+    }
+    tell(rows, notes, sink);
+    Ok(Outcome::default())
+}
+
+/// Runs a query and hands its rows to `each`.
+fn each_row(
+    connection: &Connection,
+    query: &str,
+    sink: &mut Sink<'_>,
+    mut each: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+) -> Result<(), ImportError> {
+    let failed = |e: rusqlite::Error| broken(&e);
+    let mut statement = connection.prepare(query).map_err(failed)?;
+    let mut found = statement.query([]).map_err(failed)?;
+    let mut count = 0;
+    while let Some(row) = found.next().map_err(failed)? {
+        each(row).map_err(failed)?;
+        count += 1;
+        if count > MOST_ROWS {
+            return Err(ImportError::TooMuch {
+                kind: Kind::Spdl,
+                most: MOST_ROWS,
+                what: "rows",
+                remedy: "Log in longer intervals",
+            });
+        }
+        if count % LOOK_EVERY == 0 && !sink.go_on(0) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A number, or none where there is another thing.
+fn number(row: &rusqlite::Row<'_>, column: usize) -> f64 {
+    let value = row.get_ref(column).ok();
+    let number = value.and_then(|v| v.as_f64().ok().or(v.as_i64().ok().map(|n| n as f64)));
+    number.filter(|n| n.is_finite()).unwrap_or(f64::NAN)
+}
+
+fn name(row: &rusqlite::Row<'_>, column: usize) -> String {
+    let value = row.get_ref(column).ok();
+    let bytes = value.and_then(|v| v.as_bytes().ok()).unwrap_or_default();
+    let name = String::from_utf8_lossy(bytes);
+    name.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn queues(
+    connection: &Connection,
+    rows: &mut Vec<Row>,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let query = format!(
+        "SELECT {SECONDS}, name, elapsed, num_items, ave_put_time, ave_get_time, occupancy_rate FROM queue_stats"
+    );
+    each_row(connection, &query, sink, |row| {
+        let (end, elapsed, items) = (number(row, 0), number(row, 2), number(row, 3));
+        let waiting = |mean: f64| match items > 0.0 {
+            true => mean * items / elapsed,
+            false => 0.0,
+        };
+        // A queue is called after the stage whose results are in it.
+        let mut name = name(row, 1);
+        if !name.to_ascii_lowercase().ends_with("queue") {
+            name += " queue";
+        }
+        rows.push(Row {
+            start: Some(end - elapsed).filter(|s| *s < end),
+            end,
+            name,
+            values: vec![
+                (GaugeKind::Occupancy, number(row, 6)),
+                (GaugeKind::Throughput, items / elapsed),
+                (GaugeKind::WaitingToPut, waiting(number(row, 4))),
+                (GaugeKind::WaitingToGet, waiting(number(row, 5))),
+            ],
+        });
+        Ok(())
+    })
+}
+
+fn tasks(
+    connection: &Connection,
+    rows: &mut Vec<Row>,
+    sink: &mut Sink<'_>,
+) -> Result<(), ImportError> {
+    let query =
+        format!("SELECT {SECONDS}, name, num_tasks, num_failures, ave_time FROM task_stats");
+    each_row(connection, &query, sink, |row| {
+        rows.push(Row {
+            start: None,
+            end: number(row, 0),
+            name: name(row, 1),
+            values: vec![
+                (GaugeKind::Throughput, number(row, 2)),
+                (GaugeKind::TaskTime, number(row, 4)),
+                (GaugeKind::Failures, number(row, 3)),
+            ],
+        });
+        Ok(())
+    })
+}
+
+/// Names of events, with their times.
+fn events(connection: &Connection) -> Result<Vec<(f64, String)>, ImportError> {
+    let query = format!("SELECT {SECONDS}, event_name FROM event_stats ORDER BY 1 LIMIT 100000");
+    let read = || {
+        let mut statement = connection.prepare(&query)?;
+        let events = statement.query_map([], |row| Ok((number(row, 0), name(row, 1))))?;
+        events.collect::<rusqlite::Result<Vec<_>>>()
+    };
+    read().map_err(|e| broken(&e))
+}
+
+/// The rows of each part in order of time, each with a beginning; how many are left out because they sum others up or say no time.
+fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
+    let mut left_out = 0;
+    let mut parts: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for row in rows {
+        match row.end.is_finite() {
+            true => parts.entry(row.name.clone()).or_default().push(row),
+            false => left_out += 1,
+        }
+    }
+    for rows in parts.values_mut() {
+        rows.sort_by(|a, b| a.end.total_cmp(&b.end));
+        let mut last: Option<f64> = None;
+        rows.retain_mut(|row| {
+            let is_task = row.start.is_none();
+            let start = row.start.or(last).unwrap_or(row.end);
+            // At its end a pipeline may tell of all of its time once more.
+            if last.is_some_and(|last| last - start > 0.5 * (row.end - start)) {
+                left_out += 1;
+                return false;
+            }
+            row.start = Some(start);
+            if is_task && let Some((GaugeKind::Throughput, count)) = row.values.first_mut() {
+                // How long the first interval was is not told.
+                *count = match start < row.end {
+                    true => *count / (row.end - start),
+                    false => f64::NAN,
+                };
+            }
+            last = Some(row.end);
+            true
+        });
+    }
+    (parts, left_out)
+}
+
+fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
+    let (parts, left_out) = in_order(rows);
+    let all = || parts.values().flatten();
+    let starts = all().filter_map(|r| r.start);
+    let zero = starts.fold(f64::INFINITY, f64::min);
+    let zero = if zero.is_finite() { zero } else { 0.0 };
+    let ns = |seconds: f64| ((seconds - zero) * 1e9).round().max(0.0) as i64;
+    let info = RunInfo {
+        origin: Origin::Import("SPDL".to_owned()),
+        dataset: "SPDL pipeline".to_owned(),
+        // Nothing of a batch: a list that is empty would say everything.
+        measured: vec![Stage::Done],
+        started_unix_ns: (zero * 1e9) as i64,
+        ..RunInfo::default()
+    };
+    sink.tell(0, EventKind::RunStarted(Box::new(info)));
+    let mut tape: Vec<(i64, u8, EventKind)> = Vec::new();
+    let mut gauge = |at: i64, order: u8, part: &str, what: GaugeKind, value: f64| {
+        let gauge = Gauge {
+            lane: None,
+            part: Some(part.to_owned()),
+            what,
+            value,
+        };
+        tape.push((at, order, EventKind::Gauge(Box::new(gauge))));
+    };
+    for (part, rows) in &parts {
+        for (k, row) in rows.iter().enumerate() {
+            let start = row.start.unwrap_or(row.end);
+            for (what, value) in &row.values {
+                gauge(ns(start), 1, part, *what, *value);
+            }
+            // Until the next interval nothing is known, unless it begins at once.
+            let next = rows.get(k + 1).and_then(|next| next.start);
+            if next.is_none_or(|next| next - row.end > 0.05 * (row.end - start)) {
+                for (what, _) in &row.values {
+                    gauge(ns(row.end), 0, part, *what, f64::NAN);
+                }
+            }
+        }
+    }
+    let end = all().map(|r| ns(r.end)).max().unwrap_or(0);
+    for (at, name) in notes.into_iter().filter(|(at, _)| at.is_finite()) {
+        let message = loadscope_trace::Message {
+            level: Level::Info,
+            text: format!("SPDL noted: {name}"),
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        tape.push((ns(at).min(end), 2, EventKind::Message(Box::new(message))));
+    }
+    tape.sort_by_key(|(at, order, _)| (*at, *order));
+    for (at, _, kind) in tape {
+        sink.tell(at, kind);
+    }
+    summary(&parts, left_out, end, sink);
+    sink.tell(end, EventKind::RunEnded);
+}
+
+/// What the numbers come to for the training loop.
+fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &mut Sink<'_>) {
+    if let Some((name, share)) = starved(parts) {
+        let text = format!(
+            "The training loop waited {} of the time for the {name}, by SPDL's count",
+            percent(share.min(1.0))
+        );
+        sink.say(end, Level::Info, text);
+    }
+    let text = "SPDL tells what its queues and tasks did in each interval. Single batches, workers and samples were not measured";
+    sink.say(end, Level::Info, text.to_owned());
+    if left_out > 0 {
+        let text = format!(
+            "{} left out: they sum up others or tell no time",
+            plural(left_out, "row is", "rows are")
+        );
+        sink.say(end, Level::Info, text);
+    }
+}
+
+/// The queue that training reads from, and the share of the time in which it waited there.
+fn starved(parts: &BTreeMap<String, Vec<Row>>) -> Option<(&str, f64)> {
+    let is_sink = |name: &str| name.to_ascii_lowercase().contains("sink");
+    let (name, rows) = parts.iter().find(|(name, rows)| {
+        is_sink(name)
+            && rows
+                .iter()
+                .any(|r| r.value(GaugeKind::WaitingToGet).is_some())
+    })?;
+    let (mut waited, mut all) = (0.0, 0.0);
+    for row in rows {
+        if let (Some(waiting), Some(start)) = (row.value(GaugeKind::WaitingToGet), row.start) {
+            waited += waiting * (row.end - start);
+            all += row.end - start;
+        }
+    }
+    (all > 0.0).then_some((name.as_str(), waited / all))
+}
+
+impl Row {
+    fn value(&self, what: GaugeKind) -> Option<f64> {
+        let value = self.values.iter().find(|(kind, _)| *kind == what);
+        value.map(|(_, v)| *v).filter(|v| v.is_finite())
+    }
+}

@@ -1,0 +1,205 @@
+//! Files that other tools really wrote: what is in them, held against what the programs that made them measured themselves.
+
+mod support;
+
+use loadscope_trace::{Cause, GaugeKind, Level, Nanos, Origin, Run, Stage};
+use serde_json::Value;
+use support::{data, opened};
+
+fn truth(folder: &str) -> Value {
+    let text = std::fs::read_to_string(data(&format!("{folder}/truth.json"))).expect("there");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn profiled(name: &str) -> Run {
+    opened(&data(&format!("profiler/{name}.json.gz"))).0
+}
+
+/// Batches handed out in each epoch.
+fn epochs(run: &Run) -> Vec<u64> {
+    let epochs = run.epochs().iter();
+    epochs.map(|e| e.rows.len() as u64).collect()
+}
+
+fn list(value: &Value) -> Vec<i64> {
+    let list = value.as_array().expect("a list");
+    list.iter().map(|v| v.as_i64().expect("a number")).collect()
+}
+
+#[test]
+fn traces_of_torch_profiler_tell_waits_and_steps() {
+    let truth = truth("profiler");
+    for (name, truth) in truth.as_object().expect("an object") {
+        let run = profiled(name);
+        assert_eq!(run.anomalies(), (0, 0), "{name}");
+        let counted = list(&truth["epochs"]).into_iter().map(|n| n as u64);
+        assert_eq!(epochs(&run), counted.collect::<Vec<_>>(), "{name}");
+        let measured = list(&truth["waits_ns"]);
+        // Making an iterator is part of its first wait for the program, not for the profiler.
+        let waits = run.waits();
+        assert_eq!(waits.len(), measured.len(), "{name}");
+        let mut far = 0;
+        for (wait, measured) in waits.iter().zip(measured) {
+            let off = measured - (wait.end - wait.start).0;
+            far += usize::from(!(-50_000..3_000_000).contains(&off));
+        }
+        assert!(far <= 1, "{name}: {far} waits differ");
+        assert!(run.has_ended());
+        assert_eq!(run.info.origin, Origin::Import("torch.profiler".to_owned()));
+    }
+}
+
+#[test]
+fn what_a_profile_did_not_measure_is_not_made_up() {
+    let run = profiled("workers");
+    let blame = run.blame();
+    assert_eq!(blame.of(Cause::Fetching), None);
+    assert_eq!(blame.of(Cause::Held), None);
+    let known =
+        blame.of(Cause::NotMeasured).expect("waits") + blame.of(Cause::End).unwrap_or_default();
+    assert_eq!(known, run.waited());
+    assert!(run.waited() > Nanos::ZERO);
+    // Without workers the call itself is the fetching.
+    let run = profiled("single");
+    let blame = run.blame();
+    assert!(blame.of(Cause::Fetching).expect("measured") > Nanos(100_000_000));
+    assert_eq!(blame.of(Cause::Collating), None);
+}
+
+#[test]
+fn a_rank_is_named() {
+    let run = profiled("rank");
+    assert_eq!((run.info.rank, run.info.world_size), (1, 2));
+    assert!(
+        run.messages()
+            .iter()
+            .any(|(_, m)| m.text.contains("rank 1 of 2"))
+    );
+    assert_eq!(epochs(&run), [2]);
+    // 2026-10-01 or later: the time of the run is that of the trace.
+    assert!(run.info.started_unix_ns > 1_790_000_000_000_000_000);
+}
+
+#[test]
+fn lotus_folders_tell_what_workers_did() {
+    for (branch, truth) in truth("lotus").as_object().expect("an object") {
+        let (run, cut) = opened(&data(&format!("lotus/{branch}")));
+        assert!(!cut && run.has_ended());
+        assert_eq!(run.anomalies(), (0, 0), "{branch}: {:?}", run.messages());
+        assert_eq!(epochs(&run), [10, 10]);
+        let order = run
+            .transitions()
+            .iter()
+            .filter(|t| t.stage == Stage::Training);
+        let order: Vec<i64> = order
+            .map(|t| i64::from(run.batches()[t.batch as usize].id.idx))
+            .collect();
+        assert_eq!(order, list(&truth["consumed"]));
+        let waited = truth["waited_ns"].as_i64().expect("a number");
+        // A wait ends when the batch is handed out; the log notes when it came.
+        let off = run.waited().0 - waited;
+        assert!((0..20_000_000).contains(&off), "{branch}: {off}");
+        let held = run.batches().iter().filter(|b| b.was_held).count() as u64;
+        assert_eq!(Some(held), truth["out_of_order"].as_u64());
+        for (row, batch) in run.batches().iter().enumerate() {
+            assert_eq!(batch.samples(), 2);
+            assert_eq!(batch.worker, Some((batch.id.idx % 2) as u16));
+            let stages = run.sample_stages(row).expect("transforms");
+            assert_eq!(stages.names, ["Loader", "Flip"]);
+            assert!(stages.wall(0, 1) >= Nanos(1_000_000));
+            let path: Vec<Stage> = run.path(row).iter().map(|s| s.stage).collect();
+            assert!(path.starts_with(&[Stage::Queued, Stage::Fetching, Stage::Collating]));
+        }
+        assert_eq!(run.measures(Stage::Queued), branch == "newer");
+        assert_eq!(run.info.options.num_workers, 2);
+        assert!(run.workers().is_empty(), "their seeds are not known");
+    }
+}
+
+#[test]
+fn one_log_stands_for_its_folder() {
+    let folder = data("lotus/older");
+    let logs = std::fs::read_dir(&folder).expect("there");
+    for log in logs.map(|e| e.expect("there").path()) {
+        let (run, _) = opened(&log);
+        assert_eq!(epochs(&run), [10, 10], "{}", log.display());
+    }
+}
+
+#[test]
+fn statistics_of_spdl_become_gauges_of_its_parts() {
+    let truth = truth("spdl");
+    let (run, _) = opened(&data("spdl/pipeline.sqlite"));
+    assert!(run.batches().is_empty() && run.epochs().is_empty());
+    let part = |name: &str| run.parts().iter().position(|p| p == name).expect(name) as u16;
+    let seconds = truth["seconds"].as_f64().expect("a number");
+    assert!((run.end().as_secs_f64() - seconds).abs() < 0.3);
+    let mean = |name: &str, what| {
+        let points = run.part_gauge(part(name), what).expect("measured").points();
+        let pairs = points.windows(2).filter(|w| w[0].1.is_finite());
+        let (area, time) = pairs.fold((0.0, 0.0), |(area, time), w| {
+            let took = (w[1].0 - w[0].0).as_secs_f64();
+            (area + w[0].1 * took, time + took)
+        });
+        (area / time, area)
+    };
+    let (share, _) = mean("0:3:sink queue", GaugeKind::WaitingToGet);
+    let measured = truth["waited_share"].as_f64().expect("a number");
+    // The loop counts the way between its thread and that of the queue, too.
+    assert!(
+        (0.0..0.12).contains(&(measured - share)),
+        "{share} {measured}"
+    );
+    let (_, items) = mean("0:3:sink queue", GaugeKind::Throughput);
+    // The last interval is not logged.
+    let all = truth["items"].as_f64().expect("a number");
+    assert!((0.8 * all..=all).contains(&items), "{items}");
+    let (decode, _) = mean("0:2:decode[2]", GaugeKind::TaskTime);
+    assert!((0.02..0.03).contains(&decode), "{decode}");
+    let said = |word: &str| run.messages().iter().any(|(_, m)| m.text.contains(word));
+    assert!(said("SPDL noted: gc") && said("not measured"));
+    assert!(said("The training loop waited 6"), "{:?}", run.messages());
+    assert!(run.messages().iter().all(|(_, m)| m.level == Level::Info));
+}
+
+#[test]
+fn each_thread_of_a_trace_is_a_loader() {
+    let next = |tid: u32, start: u32, took: u32| {
+        format!(
+            r#"{{"ph":"X","name":"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__","pid":1,"tid":{tid},"ts":{start},"dur":{took}}},"#
+        )
+    };
+    let op = |tid: u32, start: u32| {
+        format!(r#"{{"ph":"X","name":"aten::mm","pid":1,"tid":{tid},"ts":{start},"dur":5}},"#)
+    };
+    let mut text = String::from(r#"{"baseTimeNanoseconds":5000,"traceEvents":["#);
+    for k in 0..4 {
+        // A long call in one thread, during which the other one calls twice.
+        text += &next(7, 100 * k, 60);
+        text += &next(8, 100 * k + 10, 5);
+        text += &op(8, 100 * k + 20);
+        text += &next(8, 100 * k + 30, 5);
+        text += &op(8, 100 * k + 40);
+        text += &op(7, 100 * k + 70);
+    }
+    text += "]}";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("threads.json");
+    std::fs::write(&path, text).expect("there is room");
+    let (fleet, cut) = support::try_fleet(&path).expect("sound");
+    assert!(!cut);
+    let runs: Vec<(&Run, usize)> = fleet
+        .runs()
+        .map(|(_, run)| (run, run.batches().len()))
+        .collect();
+    let counts: Vec<usize> = runs.iter().map(|(_, n)| *n).collect();
+    assert_eq!(counts, [4, 8]);
+    assert_eq!(runs[0].0.waited(), Nanos(4 * 60_000));
+    assert_eq!(runs[1].0.waited(), Nanos(8 * 5_000));
+    assert!(
+        runs.iter()
+            .all(|(run, _)| run.anomalies() == (0, 0) && run.has_ended())
+    );
+    assert!(runs[1].0.info.dataset.contains("thread 8"));
+    assert_eq!(runs[0].0.info.started_unix_ns, 5_000);
+}

@@ -1,0 +1,123 @@
+//! The rows of all lanes.
+
+use std::collections::BTreeMap;
+
+use crate::Lane;
+use crate::rows::Rows;
+
+/// The rows of all lanes that were ever used. Every event asks for two of them, so a lane is found by its number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lanes {
+    /// In the order in which they were first used.
+    rows: Vec<Rows>,
+    /// Positions in `rows`, in the order of lanes.
+    order: BTreeMap<Lane, u32>,
+    /// Positions in `rows` by [`number`]; [`Lanes::UNUSED`] where there are none.
+    numbered: Vec<u32>,
+}
+
+/// The number of a lane.
+fn number(lane: Lane) -> usize {
+    match lane {
+        Lane::Trainer => 0,
+        Lane::Reorder => 1,
+        Lane::DataQueue => 2,
+        Lane::Pin => 3,
+        Lane::ResultQueue => 4,
+        Lane::Main => 5,
+        Lane::Worker(w) => 6 + 2 * usize::from(w),
+        Lane::IndexQueue(w) => 7 + 2 * usize::from(w),
+    }
+}
+
+impl Lanes {
+    const UNUSED: u32 = u32::MAX;
+
+    fn at(&self, lane: Lane) -> Option<usize> {
+        let at = *self.numbered.get(number(lane))?;
+        (at != Self::UNUSED).then_some(at as usize)
+    }
+
+    pub fn get(&self, lane: &Lane) -> Option<&Rows> {
+        self.at(*lane).map(|at| &self.rows[at])
+    }
+
+    pub fn get_mut(&mut self, lane: &Lane) -> Option<&mut Rows> {
+        self.at(*lane).map(|at| &mut self.rows[at])
+    }
+
+    /// The rows of a lane, which is used from now on.
+    pub fn of(&mut self, lane: Lane) -> &mut Rows {
+        let at = match self.at(lane) {
+            Some(at) => at,
+            None => self.add(lane),
+        };
+        &mut self.rows[at]
+    }
+
+    #[cold]
+    fn add(&mut self, lane: Lane) -> usize {
+        let (number, at) = (number(lane), self.rows.len());
+        if self.numbered.len() <= number {
+            self.numbered.resize(number + 1, Self::UNUSED);
+        }
+        self.numbered[number] = at as u32;
+        self.order.insert(lane, at as u32);
+        self.rows.push(Rows::default());
+        at
+    }
+
+    /// All lanes, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Lane, &Rows)> {
+        let lanes = self.order.iter();
+        lanes.map(|(lane, at)| (lane, &self.rows[*at as usize]))
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &Rows> {
+        self.rows.iter()
+    }
+
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Rows> {
+        self.rows.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_found_and_come_in_their_order() {
+        let all = [
+            Lane::IndexQueue(u16::MAX),
+            Lane::Worker(3),
+            Lane::Main,
+            Lane::IndexQueue(0),
+            Lane::Trainer,
+            Lane::Worker(u16::MAX),
+            Lane::ResultQueue,
+            Lane::Pin,
+            Lane::Reorder,
+            Lane::DataQueue,
+            Lane::Worker(0),
+        ];
+        let mut lanes = Lanes::default();
+        for (at, lane) in all.into_iter().enumerate() {
+            assert!(lanes.get(&lane).is_none());
+            for _ in 0..at {
+                lanes
+                    .of(lane)
+                    .open(crate::Nanos(0), 0, crate::Activity::Queued);
+            }
+            lanes.of(lane);
+        }
+        for (at, lane) in all.iter().enumerate() {
+            assert_eq!(lanes.get(lane).map(Rows::len), Some(at), "{lane}");
+            assert_eq!(lanes.get_mut(lane).map(|r| r.len()), Some(at));
+        }
+        assert!(lanes.get(&Lane::Worker(1)).is_none());
+        let mut sorted = all;
+        sorted.sort_unstable();
+        assert!(lanes.iter().map(|(lane, _)| *lane).eq(sorted));
+    }
+}

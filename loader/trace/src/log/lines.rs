@@ -1,0 +1,181 @@
+//! Reading many lines at a time. Taking bytes from a file goes one after the other; making events of them does not have to, so
+//! the two are apart and several threads can share the second.
+
+use std::io::{self, Read};
+use std::mem::take;
+
+use super::MAX_LINE;
+use super::quick::Quick;
+use super::read::LogReader;
+use super::wire::Line;
+use crate::{Event, LogError};
+
+/// So much is read at a time, bytes.
+const BLOCK: usize = 512 << 10;
+
+/// Whole lines of a log that nobody has looked at yet. Filled again and again, so that it is not allocated anew.
+#[derive(Debug, Default)]
+pub struct Lines {
+    bytes: Vec<u8>,
+    /// How many of the bytes are lines.
+    used: usize,
+    /// Bytes taken from the input until their end, before decompression.
+    consumed: u64,
+    /// Nothing comes after these.
+    is_last: bool,
+    /// The input stops in the middle of a compressed block.
+    cut: bool,
+    /// The line that begins behind them is too long.
+    too_long: bool,
+    /// Reading did not work behind them.
+    failed: Option<io::Error>,
+    quick: Quick,
+}
+
+/// What a block of lines says.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    /// The events, in the order of the lines.
+    pub events: Vec<Event>,
+    /// Bytes of the lines.
+    pub length: usize,
+    /// Bytes taken from the input until their end, before decompression.
+    pub consumed: u64,
+    /// Number of lines.
+    pub lines: u64,
+    /// True if the file ends here, in the middle of a line or of a compressed block.
+    pub cut: bool,
+    /// Why nothing can be read behind the events. Lines are counted from the beginning of the block.
+    pub failed: Option<LogError>,
+}
+
+impl LogReader {
+    /// Takes the next lines from the input, whatever they say; false if there are no more. To be used instead of the iterator, not
+    /// beside it.
+    pub fn read_lines(&mut self, lines: &mut Lines) -> bool {
+        if self.is_through {
+            return false;
+        }
+        let bytes = &mut lines.bytes;
+        let mut used = self.rest.len();
+        // One long line must not cost its room for ever.
+        let room = BLOCK.max(2 * used).min(MAX_LINE + 1);
+        if bytes.len() < room || bytes.len() > 8 * room {
+            *bytes = vec![0; room];
+        }
+        bytes[..used].copy_from_slice(&self.rest);
+        self.rest.clear();
+        (lines.cut, lines.too_long, lines.failed) = (false, false, None);
+        // What was read without finding the end of a line.
+        let mut looked_at = 0;
+        loop {
+            if used == bytes.len() {
+                let end = bytes[looked_at..].iter().rposition(|b| *b == b'\n');
+                if let Some(end) = end.map(|end| looked_at + end + 1) {
+                    self.rest.extend_from_slice(&bytes[end..]);
+                    used = end;
+                    break;
+                }
+                if used > MAX_LINE {
+                    lines.too_long = true;
+                    used = 0;
+                    break;
+                }
+                looked_at = used;
+                bytes.resize((2 * used).min(MAX_LINE + 1), 0);
+            }
+            match self.input.read(&mut bytes[used..]) {
+                Ok(0) => {
+                    self.is_through = true;
+                    break;
+                }
+                Ok(more) => used += more,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    // Of a line that stops here nothing is known.
+                    let end = bytes[..used].iter().rposition(|b| *b == b'\n');
+                    used = end.map_or(0, |end| end + 1);
+                    // What zstd says when the compressed data stops in the middle of a frame.
+                    lines.cut = e.kind() == io::ErrorKind::UnexpectedEof;
+                    lines.failed = (!lines.cut).then_some(e);
+                    break;
+                }
+            }
+        }
+        self.is_through |= lines.cut || lines.too_long || lines.failed.is_some();
+        lines.used = used;
+        lines.consumed = self.consumed();
+        lines.is_last = self.is_through;
+        true
+    }
+}
+
+impl Lines {
+    /// Makes events of the lines.
+    pub fn parse(&mut self) -> Parsed {
+        let mut parsed = Parsed {
+            // Most lines are about so long.
+            events: Vec::with_capacity(self.used / 96 + 1),
+            length: self.used,
+            consumed: self.consumed,
+            cut: self.cut,
+            ..Parsed::default()
+        };
+        let mut rest = &self.bytes[..self.used];
+        while !rest.is_empty() {
+            parsed.lines += 1;
+            if let Some((event, length)) = self.quick.parse(rest) {
+                parsed.events.push(event);
+                rest = &rest[length..];
+                continue;
+            }
+            let end = rest.iter().position(|b| *b == b'\n');
+            let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+            rest = after;
+            if line.len() > MAX_LINE {
+                parsed.failed = Some(too_long(parsed.lines, MAX_LINE));
+                return parsed;
+            }
+            match thorough(line) {
+                Ok(event) => parsed.events.extend(event),
+                // The last line was being written when the program stopped.
+                Err(_) if end.is_none() && self.is_last => parsed.cut = true,
+                Err(why) => {
+                    let line = parsed.lines;
+                    parsed.failed = Some(LogError::Line { line, why });
+                    return parsed;
+                }
+            }
+        }
+        if self.too_long {
+            parsed.lines += 1;
+            parsed.failed = Some(too_long(parsed.lines, MAX_LINE));
+        }
+        if let Some(cause) = take(&mut self.failed) {
+            let (doing, lines) = ("read", parsed.lines);
+            parsed.failed = Some(LogError::Io {
+                doing,
+                lines,
+                cause,
+            });
+        }
+        parsed
+    }
+}
+
+/// The event on a line of any kind; `None` on an empty one.
+pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
+    let text = line.trim_ascii();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice::<Line<'_>>(text)
+        .map_err(|e| e.to_string())
+        .and_then(Line::into_event)
+        .map(Some)
+}
+
+pub(super) fn too_long(line: u64, longest: usize) -> LogError {
+    let why = format!("it is longer than {} MiB", longest >> 20);
+    LogError::Line { line, why }
+}

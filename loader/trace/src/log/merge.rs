@@ -1,0 +1,228 @@
+//! Puts the events of a file into order of time, a block of lines at a time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::{MAX_HELD, SORT_WINDOW};
+use crate::sorter::Pending;
+use crate::{Event, Nanos};
+
+/// Does with blocks of events what a [`crate::Sorter`] does with single ones. Nearly all of them are in order, so nearly all are
+/// handed on where they lie.
+#[derive(Debug)]
+pub struct Merge {
+    /// What came in order.
+    blocks: VecDeque<Block>,
+    /// What came after something later.
+    stragglers: BinaryHeap<Reverse<Pending>>,
+    /// How many of these there were.
+    numbered: u64,
+    newest: Nanos,
+    /// Time of the last event handed out.
+    last: Nanos,
+    late: u64,
+    /// What those weigh that are held back.
+    weight: usize,
+}
+
+#[derive(Debug)]
+struct Block {
+    /// In order of time.
+    events: Vec<Event>,
+    /// How many were handed out.
+    next: usize,
+    /// Mean length of their lines.
+    weight: usize,
+}
+
+impl Default for Merge {
+    fn default() -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            stragglers: BinaryHeap::new(),
+            numbered: 0,
+            newest: Nanos(i64::MIN),
+            last: Nanos(i64::MIN),
+            late: 0,
+            weight: 0,
+        }
+    }
+}
+
+impl Merge {
+    /// Takes in what lines of `length` bytes say.
+    pub fn push(&mut self, mut events: Vec<Event>, length: usize) {
+        if events.is_empty() {
+            return;
+        }
+        let weight = length / events.len() + 1;
+        self.weight += weight * events.len();
+        let before = self.blocks.back().and_then(|b| b.events.last());
+        let before = before.map_or(Nanos(i64::MIN), |e| e.at);
+        if events[0].at < before || !events.is_sorted_by_key(|e| e.at) {
+            events = self.without_stragglers(events, before, weight);
+        }
+        let Some(last) = events.last() else {
+            return;
+        };
+        self.newest = self.newest.max(last.at);
+        self.blocks.push_back(Block {
+            events,
+            next: 0,
+            weight,
+        });
+    }
+
+    /// Those of `events` that come in order after `before`.
+    fn without_stragglers(
+        &mut self,
+        events: Vec<Event>,
+        before: Nanos,
+        weight: usize,
+    ) -> Vec<Event> {
+        let mut top = before;
+        let mut in_order = Vec::with_capacity(events.len());
+        for event in events {
+            if event.at >= top {
+                top = event.at;
+                in_order.push(event);
+            } else {
+                self.numbered += 1;
+                self.stragglers.push(Reverse(Pending {
+                    order: (event.at, self.numbered),
+                    weight,
+                    event,
+                }));
+            }
+        }
+        in_order
+    }
+
+    /// Hands on the events that no earlier one is expected to follow, and the oldest if too much is held back.
+    pub fn ripe(&mut self, each: impl FnMut(&Event)) {
+        self.hand_on(self.newest - SORT_WINDOW, MAX_HELD, each);
+    }
+
+    /// Hands on all events: after the last block.
+    pub fn rest(&mut self, each: impl FnMut(&Event)) {
+        self.hand_on(Nanos::MAX, usize::MAX, each);
+    }
+
+    /// Number of events that came too late to be put in their place. They count as happening when they were handed on.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    fn hand_on(&mut self, until: Nanos, most: usize, mut each: impl FnMut(&Event)) {
+        let (last, late) = (&mut self.last, &mut self.late);
+        let mut hand_on = |event: &mut Event| {
+            *late += u64::from(event.at < *last);
+            *last = event.at.max(*last);
+            event.at = *last;
+            each(event);
+        };
+        loop {
+            let until = if self.weight > most {
+                Nanos::MAX
+            } else {
+                until
+            };
+            let first = self.blocks.front().map(|b| b.events[b.next].at);
+            let straggler = self.stragglers.peek().map(|Reverse(s)| s.order.0);
+            // Of the same time, what came in order came before.
+            if let Some(at) = straggler.filter(|at| first.is_none_or(|first| *at < first)) {
+                if at > until {
+                    return;
+                }
+                if let Some(Reverse(mut straggler)) = self.stragglers.pop() {
+                    self.weight -= straggler.weight;
+                    hand_on(&mut straggler.event);
+                }
+                continue;
+            }
+            let Some(block) = self.blocks.front_mut() else {
+                return;
+            };
+            let rest = &mut block.events[block.next..];
+            // As many as are in order, or as are too many.
+            let end = straggler.map_or(until, |at| at.min(until));
+            let mut count = rest.partition_point(|e| e.at <= end);
+            if self.weight > most {
+                count = count.min((self.weight - most) / block.weight + 1);
+            }
+            if count == 0 {
+                return;
+            }
+            rest[..count].iter_mut().for_each(&mut hand_on);
+            self.weight -= count * block.weight;
+            block.next += count;
+            if block.next == block.events.len() {
+                self.blocks.pop_front();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{EventKind, RunId, Sorter};
+
+    fn event(at: i64, epoch: usize) -> Event {
+        let epoch = epoch as u32;
+        Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind: EventKind::EpochStarted { epoch },
+        }
+    }
+
+    proptest! {
+        /// Events that come at most the window late, in blocks of any size, come out as from the sorter of single ones.
+        #[test]
+        fn blocks_are_put_in_order_like_single_events(
+            steps in prop::collection::vec((0..40_000_000i64, 0..3i64), 0..300),
+            sizes in prop::collection::vec(0..20usize, 1..40),
+        ) {
+            let mut now = 0;
+            let mut events = Vec::new();
+            for (k, (step, back)) in steps.into_iter().enumerate() {
+                now += step / 10 * 10;
+                events.push(event(now - back * 300_000_000, k));
+            }
+            let mut sorter = Sorter::new(SORT_WINDOW);
+            events.iter().cloned().for_each(|e| sorter.push(e));
+            let single: Vec<Event> = std::iter::from_fn(|| sorter.flush()).collect();
+            let (mut merge, mut out) = (Merge::default(), Vec::new());
+            let mut rest = events;
+            for size in sizes.iter().cycle().take(1000) {
+                let after = rest.split_off((*size).min(rest.len()));
+                merge.push(rest, 100);
+                rest = after;
+                merge.ripe(|e| out.push(e.clone()));
+            }
+            merge.push(rest, 100);
+            merge.rest(|e| out.push(e.clone()));
+            prop_assert_eq!(merge.late(), 0);
+            prop_assert_eq!(merge.weight, 0);
+            prop_assert_eq!(out, single);
+        }
+    }
+
+    #[test]
+    fn too_much_is_not_held_back() {
+        let mut merge = Merge::default();
+        let mut count = 0;
+        for k in 0..10 {
+            // No time passes, and the last one would be the first.
+            merge.push(vec![event(5, k), event(5, k), event(4, k)], 3 << 22);
+            merge.ripe(|_| count += 1);
+            assert!(merge.weight <= MAX_HELD, "{}", merge.weight);
+        }
+        merge.rest(|_| count += 1);
+        assert_eq!((count, merge.weight), (30, 0));
+        assert!(merge.late() > 0);
+    }
+}

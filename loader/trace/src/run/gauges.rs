@@ -1,0 +1,62 @@
+//! What was measured over time: of lanes, of the whole program, and of the parts of pipelines that are no `DataLoader`.
+
+use super::Run;
+use crate::event::Gauge;
+use crate::{GaugeKind, Lane, Nanos, Series};
+
+/// A pipeline has a handful of parts. A source that makes up ever new names is broken.
+const MOST_PARTS: usize = 1024;
+
+impl Run {
+    pub(super) fn measured(&mut self, at: Nanos, gauge: &Gauge) {
+        let series = match &gauge.part {
+            None => self.gauges.entry((gauge.lane, gauge.what)).or_default(),
+            Some(name) => {
+                let known = self.parts.iter().position(|p| p == name);
+                if known.is_none() && self.parts.len() >= MOST_PARTS {
+                    self.inconsistent += 1;
+                    return;
+                }
+                let part = known.unwrap_or_else(|| {
+                    self.parts.push(name.clone());
+                    self.parts.len() - 1
+                });
+                let key = (part as u16, gauge.what);
+                self.part_gauges.entry(key).or_default()
+            }
+        };
+        series.push(at, gauge.value);
+    }
+
+    /// What was measured, of which lane (`None`: of the whole program).
+    pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
+        let gauges = self.gauges.iter();
+        gauges.map(|((lane, what), series)| (*lane, *what, series))
+    }
+
+    /// What was measured of `lane`, or of the whole program.
+    pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
+        self.gauges.get(&(lane, what))
+    }
+
+    /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// True if the source tells of such parts and of no batch.
+    pub fn tells_only_parts(&self) -> bool {
+        self.batches.is_empty() && self.epochs.is_empty() && !self.parts.is_empty()
+    }
+
+    /// What was measured of these parts, each with its position in [`Run::parts`].
+    pub fn part_gauges(&self) -> impl Iterator<Item = (u16, GaugeKind, &Series)> + '_ {
+        let gauges = self.part_gauges.iter();
+        gauges.map(|((part, what), series)| (*part, *what, series))
+    }
+
+    /// What was measured of the part at a position in [`Run::parts`].
+    pub fn part_gauge(&self, part: u16, what: GaugeKind) -> Option<&Series> {
+        self.part_gauges.get(&(part, what))
+    }
+}

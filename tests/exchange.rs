@@ -1,0 +1,164 @@
+//! What other tools wrote, in the window; and a run written for them.
+
+use std::path::PathBuf;
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::state::Source;
+
+use crate::fixture::{Window, control_recording, repository, wait};
+
+fn open(name: &str, size: Vec2, theme: Theme) -> Harness<'static, App> {
+    let files = vec![repository("tests/data").join(name)];
+    Window {
+        files,
+        size,
+        theme,
+        ..Window::new()
+    }
+    .open()
+}
+
+const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
+const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
+
+#[test]
+fn a_trace_of_torch_profiler_opens_and_leaves_the_form_alone() {
+    let mut window = open("profiler/workers.json.gz", SMALL, Theme::Dark);
+    let state = &window.state().state;
+    assert!(matches!(state.source, Source::Recording { cut: false, .. }));
+    assert_eq!(state.options, loadscope::prefs::demo());
+    assert!(state.notices.is_empty(), "{:?}", state.notices);
+    assert!(
+        window
+            .query_by_label_contains("The trainer waited")
+            .is_some()
+    );
+    window.snapshot("exchange_profiler_dark");
+}
+
+#[test]
+fn a_folder_of_lotus_logs_opens_with_its_workers() {
+    let mut window = open("lotus/newer", LARGE, Theme::Light);
+    assert_eq!(window.state().state.run.batches().len(), 20);
+    assert!(window.query_by_label("worker 1 lane").is_some());
+    window.snapshot("exchange_lotus_light");
+}
+
+#[test]
+fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
+    for (size, theme, name) in [
+        (SMALL, Theme::Dark, "exchange_spdl_dark"),
+        (LARGE, Theme::Light, "exchange_spdl_light"),
+    ] {
+        let mut window = open("spdl/pipeline.sqlite", size, theme);
+        assert!(
+            window
+                .query_by_label_contains("The training loop waited")
+                .is_some()
+        );
+        let label = "waiting for items of 0:3:sink queue chart";
+        assert!(window.query_by_label(label).is_some());
+        window.snapshot(name);
+        let all = window.state().state.shown();
+        window.key_press(Key::W);
+        window.run();
+        assert!(window.state().state.shown().len() < all.len());
+    }
+}
+
+#[test]
+fn a_run_is_exported_in_the_background() {
+    let (dir, path) = control_recording();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let ctx = window.ctx.clone();
+    for name in ["run.json.gz", "run.csv", "tables.parquet"] {
+        let out = dir.path().join(name);
+        window.state_mut().run(&ctx, Command::ExportTo(out));
+        wait(&mut window, |app| app.state.exporting.is_none());
+        window.run();
+        assert!(window.query_by_label_contains("Exported to").is_some());
+    }
+    let names = std::fs::read_dir(dir.path()).expect("there");
+    let mut names: Vec<PathBuf> = names
+        .map(|e| e.expect("there").file_name().into())
+        .collect();
+    names.sort();
+    let expected = [
+        "control.jsonl.zst",
+        "run.batches.csv",
+        "run.gauges.csv",
+        "run.json.gz",
+        "run.samples.csv",
+        "tables.batches.parquet",
+        "tables.gauges.parquet",
+        "tables.samples.parquet",
+    ];
+    assert_eq!(names, expected.map(PathBuf::from));
+    // Where nothing can be written it says so.
+    let nowhere = Command::ExportTo("/no/such/folder/run.json".into());
+    window.state_mut().run(&ctx, nowhere);
+    wait(&mut window, |app| app.state.exporting.is_none());
+    window.run();
+    assert!(
+        window
+            .query_by_label_contains("/no/such/folder/run.json")
+            .is_some()
+    );
+}
+
+#[test]
+fn without_a_run_there_is_nothing_to_export() {
+    let mut window = Window::new().open();
+    window.key_press_modifiers(Modifiers::COMMAND, Key::E);
+    window.run();
+    assert!(window.query_by_label("There is no run yet").is_some());
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::CancelExport.into());
+    window.run();
+    assert!(window.query_by_label("Nothing is being exported").is_some());
+}
+
+#[test]
+fn an_import_is_saved_as_a_recording() {
+    let mut window = open("lotus/older", SMALL, Theme::Dark);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("saved.jsonl.zst");
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.saving.is_none());
+    let before = window.state().state.run.transitions().to_vec();
+    window.state_mut().run(&ctx, Command::Open(path));
+    wait(
+        &mut window,
+        |app| matches!(&app.state.source, Source::Recording { path, .. } if path.ends_with("saved.jsonl.zst")),
+    );
+    assert_eq!(window.state().state.run.transitions(), before);
+}
+
+#[test]
+fn a_foreign_file_is_named_and_replaces_nothing() {
+    let (_dir, path) = control_recording();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let ctx = window.ctx.clone();
+    let photo = repository("assets/pictures/china.jpg");
+    window.state_mut().run(&ctx, Command::Open(photo));
+    window.run();
+    assert!(
+        window
+            .query_by_label_contains("is a JPEG picture")
+            .is_some()
+    );
+    assert!(window.state().state.has_run());
+}

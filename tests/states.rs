@@ -1,0 +1,130 @@
+//! Panels by themselves in the states that no other picture shows: nothing there yet, and something gone wrong.
+
+use eframe::egui::{self, Theme, Ui, Vec2, vec2};
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::landmarks::Landmarks;
+use loadscope::panels::batches::BatchTable;
+use loadscope::panels::plots::Plots;
+use loadscope::panels::{messages, options};
+use loadscope::prefs::demo;
+use loadscope::state::{Source, State};
+use loadscope::theme;
+use loadscope::timeline::Timeline;
+use loadscope::view::Item;
+use loadscope_trace::Run;
+
+use crate::fixture::failed_sequence;
+
+/// A run that a broken sample has ended, that sample's batch selected.
+fn failed() -> State {
+    let mut run = Run::default();
+    failed_sequence().iter().for_each(|e| run.apply(e));
+    State {
+        landmarks: Landmarks::of(&run),
+        run: run.into(),
+        source: Source::Finished,
+        selection: Some(Item::Batch(5)),
+        still: true,
+        ..State::default()
+    }
+}
+
+/// A run that has not sent a batch yet.
+fn nothing() -> State {
+    State {
+        source: Source::Live { paused: false },
+        still: true,
+        ..State::default()
+    }
+}
+
+/// A picture of what `show` draws.
+fn picture(
+    name: &str,
+    size: Vec2,
+    state: State,
+    mut show: impl FnMut(&mut Ui, &State) + 'static,
+    results: &mut SnapshotResults,
+) {
+    for (theme, end) in [(Theme::Dark, ""), (Theme::Light, "-light")] {
+        if theme == Theme::Light && !name.contains("failed") {
+            continue;
+        }
+        let mut harness = Harness::builder()
+            .with_size(size)
+            .with_pixels_per_point(1.0)
+            .with_theme(theme)
+            .with_context_setup(theme::install)
+            .wgpu()
+            .build_ui(|ui| {
+                let palette = theme::Palette::of(ui);
+                let frame = egui::Frame::NONE.fill(palette.canvas);
+                egui::CentralPanel::default()
+                    .frame(frame)
+                    .show(ui, |ui| show(ui, &state));
+            });
+        harness.run();
+        harness.snapshot(format!("states_{name}{end}"));
+        results.extend_harness(&mut harness);
+    }
+}
+
+#[test]
+fn panels_of_a_run_that_failed() {
+    let mut results = SnapshotResults::new();
+    let lower = vec2(1100.0, 380.0);
+    let all = &mut results;
+    let mut timeline = Timeline::default();
+    let show = move |ui: &mut Ui, state: &State| drop(timeline.show(ui, state));
+    picture("timeline-failed", lower, failed(), show, all);
+    let mut plots = Plots::default();
+    let show = move |ui: &mut Ui, state: &State| drop(plots.show(ui, state));
+    picture("plots-failed", vec2(1100.0, 620.0), failed(), show, all);
+    let mut table = BatchTable::default();
+    let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
+    picture("table-failed", lower, failed(), show, all);
+    let state = State {
+        messages_open: true,
+        ..failed()
+    };
+    let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
+    picture("messages-failed", vec2(640.0, 260.0), state, show, all);
+}
+
+#[test]
+fn panels_of_a_run_without_batches() {
+    let mut results = SnapshotResults::new();
+    let lower = vec2(1100.0, 240.0);
+    let mut table = BatchTable::default();
+    let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
+    picture("table-empty", lower, nothing(), show, &mut results);
+    let state = State {
+        messages_open: true,
+        ..nothing()
+    };
+    let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
+    let size = vec2(640.0, 260.0);
+    picture("messages-empty", size, state, show, &mut results);
+}
+
+#[test]
+fn the_form_with_an_argument_that_is_refused() {
+    let mut results = SnapshotResults::new();
+    let mut options_of = demo();
+    options_of.num_workers = 0;
+    options_of.prefetch_factor = Some(2);
+    let refused = loadscope::session::check(&options_of).expect_err("PyTorch refuses it, too");
+    let state = State {
+        options: options_of,
+        options_error: Some(refused.to_string()),
+        ..State::default()
+    };
+    let show = |ui: &mut Ui, state: &State| {
+        let frame = egui::Frame::NONE
+            .fill(theme::Palette::of(ui).panel)
+            .inner_margin(12.0);
+        frame.show(ui, |ui| drop(options::show(ui, state)));
+    };
+    let size = vec2(292.0, 860.0);
+    picture("options-failed", size, state, show, &mut results);
+}
