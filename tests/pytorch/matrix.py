@@ -40,6 +40,8 @@ def run(command, limit=900, **more):
 
 def steady(text):
     """Output without what differs from run to run by itself."""
+    # Whether a batch was held or just arrived decides which line of PyTorch's hands it out.
+    text = re.sub(r'(dataloader\.py", line )\d+', r"\1…", text)
     text = re.sub(r"pid\(?s?\)? ?\(?[\d, ]+\)?|0x[0-9a-f]+|/mp-\w+|\(pid \d+\)", "…", text)
     lines = [line for line in text.splitlines() if not line.startswith("loadscope: ")]
     # A warning of multiprocessing's that comes or does not come with the moment at which a worker ends.
