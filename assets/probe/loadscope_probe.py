@@ -434,6 +434,9 @@ def describe(loader, iterator, seeds):
     data = sys.modules["torch.utils.data"]
     sampler = getattr(loader, "sampler", None)
     batches = getattr(loader, "batch_sampler", None)
+    if loader.batch_size is None and batches is not None:
+        # Whoever was given batches of indices has a sampler that nobody asks.
+        sampler = getattr(batches, "sampler", None)
     kind = type(sampler)
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
@@ -443,7 +446,7 @@ def describe(loader, iterator, seeds):
     about = {
         "dataset": type(dataset).__name__,
         "iterable": is_iterable,
-        "batch_size": loader.batch_size,
+        "batch_size": batch_size_of(loader),
         "num_workers": loader.num_workers,
         "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
         "drop_last": bool(loader.drop_last),
@@ -453,7 +456,7 @@ def describe(loader, iterator, seeds):
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "timeout": loader.timeout,
         "sampler": kind.__name__,
-        "batch_sampler": type(batches).__name__ if type(batches) is not data.BatchSampler else None,
+        "batch_sampler": None if batches is None or type(batches) is data.BatchSampler else type(batches).__name__,
     }
     context = getattr(loader, "multiprocessing_context", None)
     if context is not None:
@@ -478,6 +481,14 @@ def describe(loader, iterator, seeds):
     if isinstance(classes, (list, tuple)) and len(classes) <= 10_000:
         about["classes"] = [str(name)[:200] for name in classes]
     return {name: value for name, value in about.items() if value is not None}
+
+
+def batch_size_of(loader):
+    """A loader that was given batches of indices has no size of its own, but they mostly have."""
+    if loader.batch_size is not None:
+        return loader.batch_size
+    size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
+    return size if type(size) is int and size > 0 else None
 
 
 def state_of(iterator):
@@ -731,6 +742,15 @@ class Fetches:
         self.is_iterable = is_iterable
 
 
+def takes_whole_batches(dataset):
+    """True if a batch is asked for at once. A Subset is, but goes through the indices itself if what it is part of is not."""
+    if not hasattr(dataset, "__getitems__"):
+        return False
+    subset = sys.modules["torch.utils.data"].Subset
+    is_plain = type(dataset) is subset and not hasattr(dataset.dataset, "__getitems__")
+    return not is_plain
+
+
 @guarded
 def begin_fetch(fetcher, fetches, index):
     """Answers what is noted, and what the fetcher gets as its indices."""
@@ -754,7 +774,7 @@ def begin_fetch(fetcher, fetches, index):
     fetch.told = False
     fetch.stages = {}
     given = index
-    whole = not fetches.is_iterable and hasattr(fetcher.dataset, "__getitems__")
+    whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
     if fetcher.auto_collation and not whole:
         given = Ticking(index, fetch)
     else:

@@ -34,12 +34,14 @@ def must(holds, text):
         raise Wrong(text)
 
 
-def run(command, limit=240, **more):
+def run(command, limit=900, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=limit, **more)
 
 
 def steady(text):
     """Output without what differs from run to run by itself."""
+    # Whether a batch was held or just arrived decides which line of PyTorch's hands it out.
+    text = re.sub(r'(dataloader\.py", line )\d+', r"\1…", text)
     text = re.sub(r"pid\(?s?\)? ?\(?[\d, ]+\)?|0x[0-9a-f]+|/mp-\w+|\(pid \d+\)", "…", text)
     lines = [line for line in text.splitlines() if not line.startswith("loadscope: ")]
     # A warning of multiprocessing's that comes or does not come with the moment at which a worker ends.
@@ -93,7 +95,9 @@ def check_joined(events, name):
         elif event["e"] == "fetched":
             fetched[key] = len(event["walls"])
     for key, stages in life.items():
-        known = [order.index(stage) for stage in stages if stage in order]
+        # What was pinned is on its way back once more.
+        once = [stage for before, stage in zip([""] + stages, stages) if (before, stage) != ("pinning", "returning")]
+        known = [order.index(stage) for stage in once if stage in order]
         must(known == sorted(known), "%s: batch %s went %s" % (name, key, stages))
         if "training" in stages:
             must("fetching" in stages, "%s: batch %s was trained on and never fetched" % (name, key))
@@ -153,6 +157,45 @@ def check_end(loadscope, python, start, end, folder):
     return "exit code %d" % bare.returncode
 
 
+def check_pinned(loadscope, python, start, folder):
+    """Batches that are pinned go through the pin thread, each at its time."""
+    for workers in ("0", "2"):
+        log = os.path.join(folder, "log.jsonl")
+        recorded = run([loadscope, "record", "-o", log, "--", python, str(HERE / "pinned.py"), workers])
+        if recorded.returncode == 42:
+            return "not tried: this release knows no torch.accelerator"
+        must(recorded.stdout == "2340.0\n2340.0\n", recorded.stdout + recorded.stderr)
+        recording = Recording(log)
+        events = recording.runs[0]
+        check_joined(events, "pinned")
+        pinned = sum(e["e"] == "entered" and e["stage"] == "pinning" for e in events)
+        must(pinned == 20, "%d of 20 batches were pinned, with %s workers" % (pinned, workers))
+        must("pinning" in recording.info(0)["measured"], "pinning is not said to be measured")
+    return "20 of 20 batches"
+
+
+def check_ranks(loadscope, python, start, folder):
+    """Two ranks with two loaders each are one recording."""
+    log = os.path.join(folder, "log.jsonl")
+    launch = [python, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", str(HERE / "ranks.py")]
+    recorded = run([loadscope, "record", "-o", log, "--", *launch])
+    if "No module named" in recorded.stderr:
+        return "not tried: torchrun does not run here"
+    must(recorded.returncode == 0, recorded.stderr[-500:])
+    recording = Recording(log)
+    infos = [recording.info(run) for run in recording.runs]
+    must(sorted(info["rank"] for info in infos) == [0, 0, 1, 1], "ranks %s" % [info["rank"] for info in infos])
+    must(all(info["world_size"] == 2 for info in infos), "the size of the world is not known")
+    seen = collections.Counter()
+    for run_id in recording.runs:
+        check_joined(recording.runs[run_id], "rank")
+        if recording.info(run_id)["options"]["sampler"] == "distributed":
+            first = [e for e in recording.runs[run_id] if e["e"] == "dispatched" and e["epoch"] == 0]
+            seen.update(index for e in first for index in e["indices"])
+    must(sorted(seen) == list(range(64)) and set(seen.values()) == {1}, "the ranks do not share the samples: %s" % seen)
+    return "2 ranks, %d loaders" % len(infos)
+
+
 def check_ctrl_c(loadscope, python, start, folder):
     """Ctrl-C at a terminal goes to the whole group; a signal to the recorder goes on to the program."""
     log = os.path.join(folder, "log.jsonl")
@@ -182,7 +225,8 @@ def check_kill(loadscope, python, start, folder, times, rng):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             first = program.stdout.readline()
             must(first.startswith("0 "), "the program did not begin: %r" % first)
-            time.sleep(rng.uniform(0.02, 1.2))
+            # Nothing can be there before the first words were written down.
+            time.sleep(rng.uniform(0.4 if recorder_dies else 0.02, 1.2))
             child = child_of(program.pid)
             if recorder_dies:
                 killed = time.monotonic_ns()
@@ -203,7 +247,7 @@ def check_kill(loadscope, python, start, folder, times, rng):
         zero = begun - yields[0]
         missing = (killed - zero - recording.last) / 1e6
         worst = max(worst, missing)
-        most = 1400 if recorder_dies else 200
+        most = 500 if recorder_dies else 200
         must(missing < most, "the last %.0f ms are missing%s" % (missing, ", recorder killed" * recorder_dies))
         if not recorder_dies:
             must(any("killed" in text for text in recording.messages("warning")), "the cut is not shown")
@@ -296,6 +340,8 @@ def checks(fast, rng):
     for start in ("fork",) if fast else ("none", "fork", "spawn"):
         for end in ("fails", "killed") if fast else ENDS if start != "none" else ENDS[:-1]:
             yield start, end, lambda l, p, s, f, end=end: check_end(l, p, s, end, f)
+    yield "fork", "pinned", check_pinned
+    yield "fork", "torchrun", check_ranks
     yield "fork", "Ctrl-C", check_ctrl_c
     times = 4 if fast else 50
     yield "fork", "kill -9", lambda l, p, s, f: check_kill(l, p, s, f, times, rng)

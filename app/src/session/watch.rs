@@ -16,9 +16,6 @@ use super::{SessionError, Update};
 /// How long what a process says may be on its way, when somebody looks at it meanwhile.
 const STRAGGLERS: Nanos = Nanos(150_000_000);
 
-/// The same when nobody does: a machine that is very busy may let a process wait for long.
-const STRAGGLERS_UNSEEN: Nanos = Nanos(1_000_000_000);
-
 /// How often the sockets are looked at. Nobody waits at them: a process that tells something would have to wake us.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
@@ -92,7 +89,9 @@ impl Watched {
             program,
             listener,
             join: Join::default(),
-            sorter: Sorter::new(if seen { STRAGGLERS } else { STRAGGLERS_UNSEEN }),
+            sorter: Sorter::new(STRAGGLERS),
+            stragglers: Vec::new(),
+            seen,
             gauges: Gauges::default(),
             outgoing,
             newest: Nanos::ZERO,
@@ -111,6 +110,9 @@ struct Pump {
     listener: Listener,
     join: Join,
     sorter: Sorter,
+    /// What came later than that, while nobody looks.
+    stragglers: Vec<Event>,
+    seen: bool,
     gauges: Gauges,
     outgoing: Outgoing,
     newest: Nanos,
@@ -158,14 +160,24 @@ impl Pump {
                 .into_iter()
                 .for_each(|event| self.sorter.push(event));
         }
-        self.join.events().for_each(|event| self.sorter.push(event));
+        self.take_in();
         now
+    }
+
+    /// A machine that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
+    fn take_in(&mut self) {
+        for event in self.join.events() {
+            match !self.seen && event.at < self.newest {
+                true => self.stragglers.push(event),
+                false => self.sorter.push(event),
+            }
+        }
     }
 
     fn finish(mut self, end: End) {
         self.turn();
         self.join.finish();
-        self.join.events().for_each(|event| self.sorter.push(event));
+        self.take_in();
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
         let at = rest.last().map_or(self.newest, |event| event.at);
         if self.sorter.late() > 0 {
@@ -192,6 +204,10 @@ impl Pump {
     fn pass_on(&mut self, mut events: Vec<Event>) {
         if let Some(last) = events.last() {
             self.newest = last.at;
+        }
+        if !self.stragglers.is_empty() {
+            let late = std::mem::take(&mut self.stragglers);
+            events.splice(..0, late);
         }
         self.outgoing.write(&mut events);
         if !self.shared.away.load(Ordering::Acquire) {

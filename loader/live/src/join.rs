@@ -24,6 +24,9 @@ use worker::is_of_worker;
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;
 
+/// Calls of [`Join::events`] after which a worker has surely been heard whose last words its main process spoke of.
+const WORDS_OF_WORKER: u32 = 5;
+
 /// One stream: one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u32);
@@ -62,6 +65,17 @@ struct Stream {
     lost: u64,
 }
 
+/// An error that the main process told, and whose worker may still say which sample it was.
+struct Failure {
+    main: StreamId,
+    iterator: u32,
+    at: Nanos,
+    run: RunId,
+    batch: BatchId,
+    text: String,
+    turns: u32,
+}
+
 /// Puts streams together. Events come out in no particular order of time ([`loadscope_trace::Sorter`]).
 #[derive(Default)]
 pub struct Join {
@@ -75,9 +89,9 @@ pub struct Join {
     /// Lost before the loader was known.
     lost: u64,
     held: usize,
+    failures: Vec<Failure>,
+    newest: Nanos,
     out: Vec<Event>,
-    /// The latest time that an event had.
-    latest: Nanos,
 }
 
 impl Join {
@@ -146,20 +160,34 @@ impl Join {
 
     /// A process has ended, or nobody hears it any more.
     pub fn close(&mut self, id: StreamId) {
-        self.place_held(id);
-        let Some(stream) = self.streams.get_mut(&id) else {
-            return;
-        };
-        // What a worker said may come before what its main process says of it.
-        stream.closed = true;
-        if !stream.held.is_empty() {
-            return;
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.closed = true;
         }
-        let Some(mut stream) = self.streams.remove(&id) else {
-            return;
+        self.place_held(id);
+        self.sweep();
+    }
+
+    /// Lets go of what is closed. What a worker said may come before what its main process says of it, and its last words after
+    /// those of a main process that was killed.
+    fn sweep(&mut self) {
+        let has_workers = |id: StreamId| {
+            let mut others = self.streams.values();
+            others.any(|s| !s.closed && s.place.is_some_and(|place| place.stream == id))
         };
-        let at = self.time(&stream, stream.last);
-        let mut runs: Vec<RunId> = stream.runs.drain().map(|(_, run)| run).collect();
+        let over = |id: &StreamId, s: &Stream| s.closed && s.held.is_empty() && !has_workers(*id);
+        let ids = self.streams.iter().filter(|(id, s)| over(id, s));
+        let ids: Vec<StreamId> = ids.map(|(id, _)| *id).collect();
+        for id in ids {
+            self.tell_failures(|failure| failure.main == id);
+            if let Some(stream) = self.streams.remove(&id) {
+                self.end_runs(&stream);
+            }
+        }
+    }
+
+    fn end_runs(&mut self, stream: &Stream) {
+        let at = self.time(stream, stream.last);
+        let mut runs: Vec<RunId> = stream.runs.values().copied().collect();
         runs.sort_unstable();
         for run in runs {
             if !stream.said_bye {
@@ -178,16 +206,23 @@ impl Join {
         }
         for id in ids {
             self.drop_held(id);
-            self.close(id);
+            if let Some(stream) = self.streams.get_mut(&id) {
+                stream.closed = true;
+            }
         }
+        self.sweep();
         if self.lost > 0 && self.runs > 0 {
             let count = std::mem::take(&mut self.lost);
-            self.event(self.latest, RunId(0), EventKind::Dropped { count });
+            self.event(self.newest, RunId(0), EventKind::Dropped { count });
         }
     }
 
     /// The events that came of it since the last time.
     pub fn events(&mut self) -> std::vec::Drain<'_, Event> {
+        for failure in &mut self.failures {
+            failure.turns += 1;
+        }
+        self.tell_failures(|failure| failure.turns > WORDS_OF_WORKER);
         self.out.drain(..)
     }
 
@@ -231,7 +266,7 @@ impl Join {
     }
 
     fn event(&mut self, at: Nanos, run: RunId, kind: EventKind) {
-        self.latest = self.latest.max(at);
+        self.newest = self.newest.max(at);
         self.out.push(Event { at, run, kind });
     }
 

@@ -221,28 +221,63 @@ fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
 }
 
 #[test]
-fn the_sample_that_failed_is_named() {
+fn the_sample_that_failed_is_named_whoever_is_heard_first() {
+    let times = packed(&[1100, 1110]);
+    let fetch = format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#);
+    let fail = r#"["fail",1130,0,0,0,"ValueError: broken"]"#;
+    for worker_first in [true, false] {
+        let mut join = Join::default();
+        loader(&mut join);
+        join.open(WORKER, introduction(20));
+        dispatch(&mut join, 0, 0, 1020);
+        tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+        if worker_first {
+            tell(&mut join, WORKER, &fetch);
+        }
+        tell(&mut join, MAIN, fail);
+        if !worker_first {
+            tell(&mut join, WORKER, &fetch);
+        }
+        let run = folded(&mut join);
+        let (_, message) = &run.messages()[0];
+        assert_eq!((message.sample, message.worker), (Some(1), Some(0)));
+        let row = run.row(BatchId { epoch: 0, idx: 0 }).expect("dispatched");
+        assert_eq!(run.batches()[row].stage, Stage::Failed);
+    }
+}
+
+#[test]
+fn an_error_is_told_even_if_its_worker_says_nothing_of_it() {
     let mut join = Join::default();
     loader(&mut join);
-    join.open(WORKER, introduction(20));
     dispatch(&mut join, 0, 0, 1020);
-    tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
-    let times = packed(&[1100, 1110]);
-    tell(
-        &mut join,
-        WORKER,
-        &format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#),
-    );
     tell(
         &mut join,
         MAIN,
         r#"["fail",1130,0,0,0,"ValueError: broken"]"#,
     );
-    let run = folded(&mut join);
-    let (_, message) = &run.messages()[0];
-    assert_eq!((message.sample, message.worker), (Some(1), Some(0)));
-    let row = run.row(BatchId { epoch: 0, idx: 0 }).expect("dispatched");
-    assert_eq!(run.batches()[row].stage, Stage::Failed);
+    let is_error = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.level == Level::Error);
+    let told = (0..20).position(|_| join.events().any(|e| is_error(&e)));
+    assert!(told.is_some_and(|turns| turns > 0), "{told:?}");
+}
+
+#[test]
+fn a_worker_that_outlives_its_main_process_is_heard_to_its_end() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    dispatch(&mut join, 0, 0, 1020);
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    join.close(MAIN);
+    fetch(&mut join, 0, 0, 1100);
+    assert!(
+        join.events()
+            .all(|e| !matches!(e.kind, EventKind::RunEnded))
+    );
+    join.close(WORKER);
+    let events: Vec<Event> = join.events().collect();
+    let is_end = |e: &&Event| matches!(e.kind, EventKind::RunEnded);
+    assert_eq!(events.iter().filter(is_end).count(), 1, "{events:?}");
 }
 
 #[test]

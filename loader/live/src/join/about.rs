@@ -24,9 +24,12 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
 }
 
 fn options(about: &About, who: &Introduction) -> RunOptions {
-    let sampler = match about.sampler.as_str() {
-        "DistributedSampler" => "distributed",
-        _ => "",
+    // Under a name that we do not know no order is foretold.
+    let sampler = match (about.batch_sampler.as_deref(), about.sampler.as_str()) {
+        (Some(name), _) => name,
+        (None, "DistributedSampler") => "distributed",
+        (None, "" | "SequentialSampler" | "RandomSampler" | "_InfiniteConstantSampler") => "",
+        (None, name) => name,
     };
     RunOptions {
         // What stands in for the user's own data set where an order is worked out: it has as many samples.
@@ -76,4 +79,63 @@ fn describe(about: &About, who: &Introduction) -> String {
         len.unwrap_or_default(),
         program.unwrap_or_default()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(json: &str) -> RunInfo {
+        let about: About = serde_json::from_str(json).expect("sound");
+        info(&about, &Introduction::default())
+    }
+
+    #[test]
+    fn a_loader_is_told_in_our_words() {
+        let info = made(
+            r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,
+               "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"future":[1]}"#,
+        );
+        assert_eq!(
+            info.options.python_line(),
+            "DataLoader(dataset, batch_size=256, shuffle=True, num_workers=8, pin_memory=True, \
+             generator=torch.Generator().manual_seed(7))"
+        );
+        assert_eq!(info.dataset, "ImageFolder of 1,281,167 samples");
+        assert!(info.measured.contains(&Stage::Pinning));
+    }
+
+    #[test]
+    fn no_order_is_claimed_where_none_is_known() {
+        let sampler = |json: &str| made(json).options.sampler;
+        assert_eq!(sampler(r#"{"sampler":"SequentialSampler"}"#), "");
+        assert_eq!(sampler(r#"{"sampler":"BucketSampler"}"#), "BucketSampler");
+        assert_eq!(
+            sampler(r#"{"sampler":"RandomSampler","batch_sampler":"Shards"}"#),
+            "Shards"
+        );
+        assert_eq!(
+            made(r#"{"iterable":true,"sampler":"_InfiniteConstantSampler"}"#)
+                .options
+                .dataset,
+            "stream"
+        );
+    }
+
+    #[test]
+    fn ranks_are_those_of_the_sampler_before_those_of_the_program() {
+        let line =
+            r#"{"loadscope_stream":1,"pid":1,"monotonic":0,"realtime":0,"rank":1,"world_size":2}"#;
+        let who = Introduction::parse(line.as_bytes()).expect("sound");
+        let of = |json: &str| {
+            let about: About = serde_json::from_str(json).expect("sound");
+            let info = info(&about, &who);
+            (info.rank, info.world_size, info.options.rank)
+        };
+        assert_eq!(of("{}"), (1, 2, 1));
+        assert_eq!(
+            of(r#"{"sampler":"DistributedSampler","replica":3,"replicas":4}"#),
+            (3, 4, 3)
+        );
+    }
 }

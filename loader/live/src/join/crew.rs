@@ -118,9 +118,9 @@ impl Crew {
         }
     }
 
-    /// The worker and the sample with which a batch failed.
-    pub fn failure(&mut self, batch: BatchId) -> (Option<WorkerId>, Option<u64>) {
-        self.failures.remove(&batch).unwrap_or_default()
+    /// The worker and the sample with which a batch failed, if that is known.
+    pub fn failure(&mut self, batch: BatchId) -> Option<(Option<WorkerId>, Option<u64>)> {
+        self.failures.remove(&batch)
     }
 
     /// Where a record of `worker` belongs. A fetch that is over is not asked for again.

@@ -5,7 +5,7 @@ use loadscope_trace::{
 };
 
 use super::crew::Crew;
-use super::{Join, Place, Stream, StreamId, about, run_of};
+use super::{Failure, Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{Arrival, Record, Where};
 
 impl Join {
@@ -117,7 +117,7 @@ impl Join {
                 epoch, batch, text, ..
             } => {
                 let batch = batch.map(|batch| named(epoch, batch));
-                self.failed(stream, iterator, at, batch, text);
+                self.failed(id, stream, iterator, at, batch, text);
             }
             Record::EndEpoch { epoch, .. } => {
                 crew.end(epoch);
@@ -239,29 +239,57 @@ impl Join {
 
     fn failed(
         &mut self,
-        stream: &mut Stream,
+        main: StreamId,
+        stream: &Stream,
         iterator: u32,
         at: Nanos,
         batch: Option<BatchId>,
         text: String,
     ) {
-        let Some(crew) = stream.crews.get_mut(&iterator) else {
+        let Some(run) = stream.crews.get(&iterator).map(|crew| crew.run) else {
             return;
         };
-        let run = crew.run;
-        let (worker, sample) = batch.map_or((None, None), |batch| crew.failure(batch));
         match batch {
-            Some(batch) => self.enter(at, run, batch, Stage::Failed),
-            None => self.event(at, run, EventKind::Consumer { waiting: false }),
+            Some(batch) => {
+                self.enter(at, run, batch, Stage::Failed);
+                self.failures.push(Failure {
+                    main,
+                    iterator,
+                    at,
+                    run,
+                    batch,
+                    text,
+                    turns: 0,
+                });
+            }
+            None => {
+                self.event(at, run, EventKind::Consumer { waiting: false });
+                self.message(at, run, Level::Error, text);
+            }
         }
-        let message = Message {
-            level: Level::Error,
-            text,
-            about: batch,
-            worker,
-            sample,
-        };
-        self.event(at, run, EventKind::Message(Box::new(message)));
+    }
+
+    /// Tells of errors whose sample is known by now, and of those for which `it_is_time`.
+    pub(super) fn tell_failures(&mut self, it_is_time: impl Fn(&Failure) -> bool) {
+        for failure in std::mem::take(&mut self.failures) {
+            let main = self.streams.get_mut(&failure.main);
+            let crew = main.and_then(|main| main.crews.get_mut(&failure.iterator));
+            let known = crew.and_then(|crew| crew.failure(failure.batch));
+            if known.is_none() && !it_is_time(&failure) {
+                self.failures.push(failure);
+                continue;
+            }
+            let (worker, sample) = known.unwrap_or_default();
+            let message = Message {
+                level: Level::Error,
+                text: failure.text,
+                about: Some(failure.batch),
+                worker,
+                sample,
+            };
+            let kind = EventKind::Message(Box::new(message));
+            self.event(failure.at, failure.run, kind);
+        }
     }
 
     fn left(&mut self, at: Nanos, run: RunId, worker: WorkerId, pid: u64, code: i64) {

@@ -48,9 +48,7 @@ impl Join {
                 self.of_worker(&mut stream, place, found, record);
             }
         }
-        if !stream.closed || !stream.held.is_empty() || !stream.runs.is_empty() {
-            self.streams.insert(id, stream);
-        }
+        self.streams.insert(id, stream);
     }
 
     fn of_worker(&mut self, stream: &mut Stream, place: Place, found: Found, record: Record) {

@@ -1,0 +1,115 @@
+//! Streams that say anything at all, in any order: nothing panics, nothing is believed that cannot be, and the fold takes it.
+
+use loadscope_live::{Introduction, Join, Record, StreamId};
+use loadscope_trace::{Event, Run};
+use proptest::prelude::*;
+
+/// Small numbers meet each other often; large ones overflow.
+fn number() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        8 => 0i64..4,
+        1 => Just(-1i64),
+        1 => any::<i64>(),
+        1 => any::<u32>().prop_map(i64::from),
+    ]
+}
+
+fn packed() -> impl Strategy<Value = String> {
+    use base64::Engine as _;
+    let engine = &base64::engine::general_purpose::STANDARD;
+    prop_oneof![
+        Just(String::new()),
+        prop::collection::vec(number(), 0..4).prop_map(|numbers| {
+            let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+            engine.encode(bytes)
+        }),
+        "[A-Za-z0-9+/=]{0,12}",
+    ]
+}
+
+/// Who says something, and what.
+fn line() -> impl Strategy<Value = (u32, String)> {
+    let n = number;
+    let place = || {
+        prop_oneof![
+            (n(), n()).prop_map(|(a, b)| format!("null,{a},{b}")),
+            (n(), n(), n()).prop_map(|(a, b, c)| format!("{a},{b},{c}")),
+        ]
+    };
+    let plain = prop::sample::select(vec![
+        "epoch", "end", "wait", "ready", "yield", "gone", "fetcher", "lost", "bye", "pin",
+        "nonsense",
+    ]);
+    let text = prop_oneof![
+        (plain, prop::collection::vec(n(), 0..6)).prop_map(|(name, numbers)| {
+            let numbers: String = numbers.iter().map(|n| format!(",{n}")).collect();
+            format!("[\"{name}\"{numbers}]")
+        }),
+        (n(), n())
+            .prop_map(|(t, l)| format!(r#"["loader",{t},{l},{{"dataset":"D","num_workers":2}}]"#)),
+        (n(), n(), n(), n()).prop_map(|(t, l, i, e)| format!(r#"["epoch",{t},{l},{i},{e}]"#)),
+        (n(), n(), n())
+            .prop_map(|(t, i, p)| format!(r#"["workers",{t},{i},[[{p},1],[{p},null]]]"#)),
+        (n(), n(), n(), n(), n(), n(), packed()).prop_map(|(t, i, e, b, w, k, x)| format!(
+            r#"["dispatch",{t},{i},{e},{b},{w},{k},"{x}"]"#
+        )),
+        (n(), n(), n(), n(), n()).prop_map(|(t, i, e, b, p)| format!(
+            r#"["arrive",{t},{i},{e},{b},"held","pin",{p},{t}]"#
+        )),
+        (n(), n(), n(), n())
+            .prop_map(|(t, i, e, b)| format!(r#"["fail",{t},{i},{e},{b},"broken"]"#)),
+        (n(), n(), n(), n()).prop_map(|(t, i, w, c)| format!(r#"["left",{t},{i},[[{w},{c}]]]"#)),
+        (n(), place()).prop_map(|(t, at)| format!(r#"["begin",{t},{at}]"#)),
+        (n(), place(), n(), n(), 0..4u8, packed(), packed(), packed()).prop_map(
+            |(t, at, c, end, how, a, b, d)| {
+                format!(r#"["fetch",{t},{at},{c},{end},{how},"{a}","{b}",[["Resize","{d}"]]]"#)
+            }
+        ),
+        ".{0,20}",
+    ];
+    (0u32..3, text)
+}
+
+fn introduction(pid: u32) -> Introduction {
+    let line = format!(r#"{{"loadscope_stream":1,"pid":{pid},"monotonic":{pid},"realtime":0}}"#);
+    Introduction::parse(line.as_bytes()).expect("sound")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn anything_may_be_said(lines in prop::collection::vec(line(), 0..80), closes in prop::collection::vec(0usize..80, 0..3)) {
+        let mut join = Join::default();
+        for id in 0..3 {
+            join.open(StreamId(id), introduction(id));
+        }
+        let mut events: Vec<Event> = Vec::new();
+        for (at, (id, line)) in lines.iter().enumerate() {
+            match Record::parse(line.as_bytes()) {
+                Ok(record) => join.tell(StreamId(*id), record),
+                Err(_) => join.not_understood(StreamId(*id)),
+            }
+            if closes.contains(&at) {
+                join.close(StreamId(*id));
+            }
+            if at % 7 == 0 {
+                events.extend(join.events());
+                join.processes();
+            }
+        }
+        join.finish();
+        events.extend(join.events());
+        prop_assert!(events.iter().all(|e| e.at.0 >= 0));
+        events.sort_by_key(|e| e.at);
+        let mut run = Run::default();
+        events.iter().for_each(|e| run.apply(e));
+        prop_assert_eq!(run.events(), events.len() as u64);
+    }
+
+    #[test]
+    fn any_bytes_are_a_line_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Record::parse(&bytes);
+        let _ = Introduction::parse(&bytes);
+    }
+}
