@@ -4,9 +4,8 @@ use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::landmarks::Landmarks;
 use loadscope::panels::batches::BatchTable;
+use loadscope::panels::messages;
 use loadscope::panels::plots::Plots;
-use loadscope::panels::{messages, options};
-use loadscope::prefs::demo;
 use loadscope::state::{Source, State};
 use loadscope::theme;
 use loadscope::timeline::Timeline;
@@ -105,26 +104,4 @@ fn panels_of_a_run_without_batches() {
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     let size = vec2(640.0, 260.0);
     picture("messages-empty", size, state, show, &mut results);
-}
-
-#[test]
-fn the_form_with_an_argument_that_is_refused() {
-    let mut results = SnapshotResults::new();
-    let mut options_of = demo();
-    options_of.num_workers = 0;
-    options_of.prefetch_factor = Some(2);
-    let refused = loadscope::session::check(&options_of).expect_err("PyTorch refuses it, too");
-    let state = State {
-        options: options_of,
-        options_error: Some(refused.to_string()),
-        ..State::default()
-    };
-    let show = |ui: &mut Ui, state: &State| {
-        let frame = egui::Frame::NONE
-            .fill(theme::Palette::of(ui).panel)
-            .inner_margin(12.0);
-        frame.show(ui, |ui| drop(options::show(ui, state)));
-    };
-    let size = vec2(292.0, 860.0);
-    picture("options-failed", size, state, show, &mut results);
 }

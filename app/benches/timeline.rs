@@ -12,6 +12,11 @@ use loadscope::timeline::paint::{Canvas, Painted};
 use loadscope::view::TimeView;
 use loadscope_trace::{BatchId, Event, EventKind, Lane, Nanos, Run, RunId, RunInfo, Stage, Track};
 
+/// As in the program: where it puts large lists decides how fast they are walked.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const WORKERS: u16 = 16;
 const SPANS: u32 = 1_000_000;
 

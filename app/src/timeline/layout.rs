@@ -279,7 +279,7 @@ pub fn lay_out_depth<'a>(
 fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let first = spans.index_after(grid.start);
     let after = spans.index_near(first + sums.len(), grid.end);
-    if after.saturating_sub(first) <= 4 * sums.len() {
+    if after.saturating_sub(first) <= sums.len() {
         let after = spans.all().len().min(after + 1);
         add_spans(&spans.all()[first..after], grid, edges, sums);
     } else {
@@ -287,7 +287,7 @@ fn add_row(spans: &Spans, grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     }
 }
 
-/// The same for one that has a few spans a bucket.
+/// The same for one that has fewer spans than there are buckets.
 fn add_spans(spans: &[Span], grid: &Grid, edges: &[Nanos], sums: &mut [Shares]) {
     let mut k = 0;
     for span in spans {
