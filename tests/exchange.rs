@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
 use loadscope::app::App;
 use loadscope::command::{Action, Command};
 use loadscope::state::Source;
@@ -50,6 +50,7 @@ fn a_folder_of_lotus_logs_opens_with_its_workers() {
 
 #[test]
 fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
+    let mut pictures = SnapshotResults::new();
     for (size, theme, name) in [
         (SMALL, Theme::Dark, "exchange_spdl_dark"),
         (LARGE, Theme::Light, "exchange_spdl_light"),
@@ -67,6 +68,7 @@ fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
         window.key_press(Key::W);
         window.run();
         assert!(window.state().state.shown().len() < all.len());
+        pictures.extend_harness(&mut window);
     }
 }
 

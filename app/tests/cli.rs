@@ -335,3 +335,67 @@ fn an_order_is_pytorchs() {
     }
     assert!(checked > 80, "{checked}");
 }
+
+#[test]
+fn what_other_tools_wrote_is_read_and_what_they_did_not_measure_is_missing() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
+    let path = |name: &str| data.join(name).display().to_string();
+    let trace = json(&loadscope(&[
+        "info",
+        &path("profiler/workers.json.gz"),
+        "--json",
+    ]));
+    assert_eq!(
+        (&trace["batches"], &trace["epochs"]),
+        (&12.into(), &2.into())
+    );
+    assert!(trace["samples"].is_null());
+    let report = json(&loadscope(&["report", &path("lotus/newer"), "--json"]));
+    assert_eq!(report["summary"]["batches"], 20);
+    assert!(report["blame"]["fetching"].as_f64() > Some(0.0));
+    let spdl = path("spdl/pipeline.sqlite");
+    let info = json(&loadscope(&["info", &spdl, "--json"]));
+    assert!(info["batches"].is_null() && info["waited_seconds"].is_null());
+    let parts = info["parts"].as_array().expect("a list");
+    let sink =
+        |p: &&serde_json::Value| p["part"] == "0:3:sink queue" && p["what"] == "waiting_to_get";
+    let share = parts.iter().find(sink).and_then(|p| p["mean"].as_f64());
+    assert!(share.is_some_and(|s| (0.5..0.8).contains(&s)), "{share:?}");
+    let report = json(&loadscope(&["report", &spdl, "--json"]));
+    assert_eq!(report["verdict"]["id"], "not_measured");
+    assert!(report["waited_seconds"].is_null());
+    let broken = loadscope(&["report", &spdl, "--fail-on", "wait>10%"]);
+    assert_eq!(broken.status.code(), Some(1), "nobody knows");
+}
+
+#[test]
+fn a_recording_is_exported() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let run = path("run.jsonl");
+    loadscope(&["run", "--num-workers", "2", "--record", &run]);
+    let said = |to: &str, out: &str| {
+        let output = loadscope(&["export", &run, "--to", to, "-o", out]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout)
+            .expect("UTF-8")
+            .lines()
+            .count()
+    };
+    assert_eq!(said("chrome", &path("run.json")), 1);
+    assert_eq!(said("csv", &path("run.csv")), 3);
+    assert_eq!(said("parquet", &path("tables")), 3);
+    let trace: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(path("run.json")).expect("there")).expect("JSON");
+    assert!(
+        trace["traceEvents"]
+            .as_array()
+            .is_some_and(|e| e.len() > 100)
+    );
+    assert!(dir.path().join("tables/samples.parquet").exists());
+    assert!(dir.path().join("run.gauges.csv").exists());
+    let text = refusal(&["export", &run, "--to", "csv", "-o", "/no/such/run.csv"]);
+    assert!(text.contains("cannot export to /no/such"), "{text}");
+    let text = refusal(&["info", &path("run.json")]);
+    assert!(text.contains("Open the recording itself"), "{text}");
+}

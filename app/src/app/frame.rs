@@ -75,10 +75,13 @@ impl App {
             } else if state.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(self.diagnose.show(ui, state));
             } else if state.has_run() {
-                let verdict = self.headline.as_ref();
-                Panel::top("headline")
-                    .frame(frame(12, 4))
-                    .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
+                // Where no batch is told, what is told instead stands there.
+                if !state.has_only_gauges() {
+                    let verdict = self.headline.as_ref();
+                    Panel::top("headline")
+                        .frame(frame(12, 4))
+                        .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
+                }
                 commands.extend(Self::debug(
                     ui,
                     state,

@@ -81,7 +81,13 @@ fn title(ui: &mut Ui, text: &str) {
 fn nothing(ui: &mut Ui, state: &State) {
     title(ui, "Nothing is selected");
     if state.run.batches().is_empty() {
-        remark(ui, "Run a loader or open a recording to look inside");
+        remark(
+            ui,
+            match state.has_only_gauges() {
+                true => "This recording tells no batches; point at a chart to read its values",
+                false => "Run a loader or open a recording to look inside",
+            },
+        );
         return;
     }
     remark(ui, "Click a batch to see what is inside");

@@ -84,7 +84,7 @@ impl Chart {
                     GaugeKind::Descriptors => "open files",
                     GaugeKind::PinnedBytes => "pinned memory",
                     GaugeKind::Occupancy => "not empty",
-                    GaugeKind::Throughput => "items per second",
+                    GaugeKind::Throughput => "throughput",
                     GaugeKind::TaskTime => "time of a task",
                     GaugeKind::Failures => "failed tasks",
                     GaugeKind::WaitingToGet => "waiting for items",
@@ -144,7 +144,7 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Occupancy) => {
                 "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
             }
-            Self::Gauge(_, GaugeKind::Throughput) => "What went through in a second",
+            Self::Gauge(_, GaugeKind::Throughput) => "Items that went through in a second",
             Self::Gauge(_, GaugeKind::TaskTime) => "Mean time of a task that succeeded",
             Self::Gauge(_, GaugeKind::Failures) => "Tasks that failed",
             Self::Gauge(_, GaugeKind::WaitingToGet) => {
@@ -161,7 +161,8 @@ impl Chart {
         match self {
             Self::TasksOutstanding
             | Self::Gauge(_, GaugeKind::Descriptors | GaugeKind::Failures) => {
-                if value.fract() == 0.0 {
+                // Nothing is drawn against the smallest number that there is.
+                if value.fract() == 0.0 || value < 1e-6 {
                     format::count(value.max(0.0) as u64)
                 } else {
                     format!("{value:.1}")

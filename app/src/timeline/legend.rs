@@ -39,6 +39,10 @@ pub(super) struct Legend {
 
 fn colours(run: &Run) -> Vec<(Option<Activity>, &'static str, &'static str)> {
     use Activity as A;
+    // Charts have no colours that mean something.
+    if run.batches().is_empty() {
+        return Vec::new();
+    }
     let pins = run.lanes().any(|(lane, _)| lane == Lane::Pin);
     let mut all = vec![
         (

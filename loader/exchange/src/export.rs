@@ -82,8 +82,9 @@ pub fn export(
     mut progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
     let files = files(format, out);
-    if let Some(folder) = files[0].parent().filter(|_| format != Format::Chrome) {
-        std::fs::create_dir_all(folder).map_err(|cause| write_error(folder, cause))?;
+    // A folder for the tables is made; one that they were to stand in beside each other may be a slip of the pen.
+    if files.iter().all(|f| f.parent() == Some(out)) {
+        std::fs::create_dir_all(out).map_err(|cause| write_error(out, cause))?;
     }
     let mut parts = Vec::new();
     for (k, path) in files.iter().enumerate() {
