@@ -1,5 +1,9 @@
 //! `report`, `what-if` and `compare`, run as a script runs them.
 
+mod diagnosis {
+    mod what_if;
+}
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -203,130 +207,6 @@ fn rules_that_are_broken_end_with_one() {
         assert_eq!(code, Some(2), "{wrong}: {said}");
         assert!(said.contains("is no rule"), "{said}");
     }
-}
-
-#[test]
-fn what_if_holds_every_field_and_every_key_can_be_set() {
-    let folder = Folder::new();
-    let file = folder.record(
-        "pinned.jsonl",
-        "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2",
-    );
-    let all = json(&["what-if", &file, "--json"]);
-    let configurations = all["configurations"].as_array().expect("a list");
-    // 0 workers once, 1 to 8 with four prefetch factors each.
-    assert_eq!(configurations.len(), 33);
-    for c in configurations
-        .iter()
-        .chain([&all["recorded"], &all["best"], &all["cheapest"]])
-    {
-        for key in [
-            "num_workers",
-            "prefetch_factor",
-            "batch_size",
-            "in_order",
-            "persistent_workers",
-            "pin_memory",
-            "seconds",
-            "waited_seconds",
-            "low",
-            "high",
-        ] {
-            assert!(keys(c).contains(&key), "{key}: {c}");
-        }
-        assert!(
-            seconds(&c["waited_seconds"]) <= seconds(&c["seconds"]),
-            "{c}"
-        );
-    }
-    let least = configurations
-        .iter()
-        .map(|c| seconds(&c["seconds"]))
-        .fold(f64::MAX, f64::min);
-    assert_eq!(seconds(&all["best"]["seconds"]), least);
-    assert!(seconds(&all["cheapest"]["seconds"]) <= 1.02 * least);
-    assert!(seconds(&all["headspace"]["seconds"]) <= least);
-    assert!(!all["assumptions"].is_null() && !all["outlook"].is_null());
-    let refit =
-        seconds(&all["recorded"]["forecast_seconds"]) / seconds(&all["recorded"]["seconds"]);
-    assert!((refit - 1.0).abs() < 0.25, "{refit}");
-
-    for (set, key, value) in [
-        ("num_workers=3", "num_workers", Value::from(3)),
-        ("prefetch_factor=3", "prefetch_factor", 3.into()),
-        ("batch_size=4", "batch_size", 4.into()),
-        ("batch_size=none", "batch_size", Value::Null),
-        ("in_order=false", "in_order", false.into()),
-        ("persistent_workers=true", "persistent_workers", true.into()),
-        ("pin_memory=false", "pin_memory", false.into()),
-        ("step_ms=9.5", "step_ms", 9.5.into()),
-        ("cores=3", "cores", 3.into()),
-        ("cache=80%", "cache", 0.8.into()),
-        ("faster=sleep:2", "num_workers", 1.into()),
-        ("trainer_cpu=0.5", "num_workers", 1.into()),
-    ] {
-        let given = [
-            "what-if",
-            &file,
-            "--workers",
-            "1",
-            "--prefetch",
-            "2",
-            "--set",
-            set,
-            "--json",
-        ];
-        let one = json(&given);
-        let configurations = one["configurations"].as_array().expect("a list");
-        assert_eq!(configurations.len(), 1, "{set}");
-        assert_eq!(configurations[0][key], value, "{set}");
-    }
-    let took = |set: &str| {
-        let one = json(&[
-            "what-if",
-            &file,
-            "--workers",
-            "1",
-            "--prefetch",
-            "2",
-            "--set",
-            set,
-            "--json",
-        ]);
-        seconds(&one["configurations"][0]["seconds"])
-    };
-    assert!(took("faster=sleep:4") < took("faster=sleep:1"));
-    assert!(took("cache=1") < took("cache=0"));
-    assert!(took("step_ms=50") > took("step_ms=1"));
-
-    let said = text(&loadscope(&[
-        "what-if",
-        &file,
-        "--workers",
-        "0..2",
-        "--prefetch",
-        "1,2",
-    ]));
-    assert_eq!(
-        said.lines()
-            .filter(|l| l.contains(" and ") && l.starts_with("  "))
-            .count(),
-        5,
-        "{said}"
-    );
-    for (set, says) in [
-        ("num_worker=3", "there is no num_worker"),
-        ("num_workers", "not of the form"),
-        ("cache=2", "from 0 to 1"),
-        ("faster=decoding:2", "no stage decoding"),
-        ("prefetch_factor=0", "greater than 0"),
-        ("batch_size=0", "positive"),
-        ("in_order=perhaps", "true or false"),
-    ] {
-        let said = refusal(&["what-if", &file, "--set", set]);
-        assert!(said.contains(says), "{set}: {said}");
-    }
-    assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("range"));
 }
 
 #[test]

@@ -91,10 +91,8 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
         // What was not asked for need not be refused: how other workers would share a stream, say.
-        let sound = |s: &Setting| recorded.headspace(s).is_ok();
-        if settings.iter().any(sound) {
-            settings.retain(sound);
-        }
+        recorded.headspace(&base)?;
+        settings.retain(|s| recorded.headspace(s).is_ok());
     }
     if settings.len() > MOST_SETTINGS {
         bail!(

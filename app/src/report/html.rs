@@ -73,7 +73,12 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
         .map(|(c, time)| (class(c), c.label(), c.explanation(), time))
         .collect();
     if rest.0 > 0 {
-        parts.push(("weakest", "Everything else", "Less than 0.5 % each", rest));
+        parts.push((
+            "weakest",
+            "Everything else",
+            "Less than 0.5\u{2009}% each",
+            rest,
+        ));
     }
     let mut x = 0.0;
     for (class, label, _, time) in &parts {
@@ -89,7 +94,7 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
     for (class, label, explanation, time) in &parts {
         write!(
             out,
-            "<tr><td>{}{label}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"weak\">{explanation}</td></tr>",
+            "<tr><td class=\"name\">{}{label}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"weak\">{explanation}</td></tr>",
             dot(class),
             report.survey.say(*time),
             percent(share(*time)),
@@ -116,9 +121,8 @@ fn strip(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     write!(
         out,
-        "<h2>The trainer</h2><svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"When the trainer worked and when it \
-         waited\"><rect class=\"ground\" width=\"{WIDTH}\" height=\"{STRIP}\"/>",
-        STRIP + 18.0
+        "<h2>The trainer</h2><svg viewBox=\"0 0 {WIDTH} {STRIP}\" role=\"img\" aria-label=\"When the trainer worked and when \
+         it waited\"><rect class=\"ground\" width=\"{WIDTH}\" height=\"{STRIP}\"/>"
     )?;
     let at = |k: i64| {
         survey.start + Nanos((i128::from(total) * i128::from(k) / i128::from(PARTS)) as i64)
@@ -143,9 +147,7 @@ fn strip(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     write!(
         out,
-        "<text y=\"{0}\">0</text><text x=\"{WIDTH}\" y=\"{0}\" text-anchor=\"end\">{1}</text></svg>\
-         <p class=\"weak\">{2}Training &emsp;{3}Waiting</p>",
-        STRIP + 14.0,
+        "</svg><p class=\"axis\"><span>0</span><span>{}</span></p><p class=\"weak\">{}Training &emsp;{}Waiting</p>",
         survey.say(survey.total()),
         dot("step"),
         dot("stall")
@@ -212,7 +214,7 @@ fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
     for finding in &report.diagnosis.findings {
         write!(
             out,
-            "<li><b>{}</b> {}<br><span class=\"weak\">{}</span></li>",
+            "<li><b>{}</b> {}<br>→ {}</li>",
             finding.severity.label(),
             escaped(&finding.text),
             escaped(&finding.remedy)
@@ -298,7 +300,7 @@ mod tests {
             !page.contains("<script") && !page.contains("http"),
             "{page}"
         );
-        assert!(page.contains("0.96\u{2009}s of it for batch 4"), "{page}");
+        assert!(page.contains("0.96\u{202f}s of it for batch 4"), "{page}");
         assert!(page.contains("prefers-color-scheme:dark"));
         // Everything that is opened is closed.
         for tag in [

@@ -58,11 +58,11 @@ pub(super) fn style() -> String {
          h1.warning,h1.critical{{border-color:var(--stall)}}\
          h2{{font-size:14px;color:var(--strong);margin:32px 0 8px}}.lead{{margin:0 0 4px;padding-left:16px}}\
          svg{{width:100%;display:block}}svg.dot{{display:inline-block;width:10px;height:10px;margin-right:8px}}\
-         svg text{{font-size:11px;fill:var(--weak);font-family:ui-monospace,monospace}}\
+         .axis{{display:flex;justify-content:space-between;margin:4px 0 8px;font:11px ui-monospace,monospace;color:var(--weak)}}\
          table{{border-collapse:collapse;margin-top:12px;width:100%}}\
          th{{text-align:left;font-weight:600;color:var(--weak)}}\
          td,th{{padding:4px 16px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}}\
-         .wide{{overflow-x:auto}}.bar{{width:30%;min-width:120px;padding-right:0}}td.bar svg{{height:12px;margin-top:4px}}\
+         .wide{{overflow-x:auto}}.name{{white-space:nowrap}}.bar{{width:30%;min-width:120px;padding-right:0}}td.bar svg{{height:12px;margin-top:4px}}\
          .n{{text-align:right}}td.n,.m,pre{{font-family:ui-monospace,monospace;font-size:13px;white-space:nowrap}}\
          pre{{background:var(--panel);padding:12px;overflow-x:auto;border-radius:4px}}\
          li{{margin-bottom:12px}}.weak{{color:var(--weak)}}b{{color:var(--strong)}}\
@@ -82,6 +82,8 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            // As thin, and no line ends there.
+            '\u{2009}' => out.push('\u{202f}'),
             c => out.push(c),
         }
     }

@@ -3,7 +3,11 @@
 use std::collections::HashSet;
 
 use super::Glance;
-use crate::{Activity, Blame, Cause, Lane, Nanos, Run, Stage, percent};
+use crate::{Blame, Cause, Nanos, Run, percent};
+
+mod spent;
+
+use spent::{Held, Spent};
 
 /// What is known about a run as a whole.
 #[derive(Clone, Debug)]
@@ -273,83 +277,6 @@ fn workers(run: &Run) -> usize {
     match run.info.options.num_workers {
         asked if asked > 0 && seen > 0 => asked.min(usize::from(u16::MAX)),
         _ => seen,
-    }
-}
-
-/// The time that batches spent in stages.
-struct Spent {
-    work: Vec<Nanos>,
-    training: Nanos,
-    trained: i64,
-    pinning: Nanos,
-    pinned: i64,
-}
-
-impl Spent {
-    fn of(run: &Run) -> Self {
-        let mut spent = Self {
-            work: vec![Nanos::ZERO; run.batches().len()],
-            training: Nanos::ZERO,
-            trained: 0,
-            pinning: Nanos::ZERO,
-            pinned: 0,
-        };
-        let mut since = vec![(Stage::Queued, Nanos::ZERO); run.batches().len()];
-        for t in run.transitions() {
-            let row = t.batch as usize;
-            let (stage, entered) = std::mem::replace(&mut since[row], (t.stage, t.at));
-            let took = t.at - entered;
-            match stage {
-                Stage::Fetching | Stage::Collating => spent.work[row] += took,
-                Stage::Training => {
-                    spent.training += took;
-                    spent.trained += 1;
-                }
-                Stage::Pinning => {
-                    spent.pinning += took;
-                    spent.pinned += 1;
-                }
-                _ => {}
-            }
-        }
-        spent
-    }
-}
-
-/// The stretches in which batches were held, in order of time.
-struct Held {
-    stretches: Vec<(Nanos, Nanos)>,
-    at: usize,
-}
-
-impl Held {
-    fn of(run: &Run) -> Self {
-        let mut spans = Vec::new();
-        if let Some(rows) = run.lanes.get(&Lane::Reorder) {
-            let all = rows.iter().flat_map(|s| s.all());
-            let held = all.filter(|s| s.activity == Activity::Held);
-            spans.extend(held.map(|s| (s.start, s.end.min(run.end()))));
-        }
-        spans.sort_unstable();
-        let mut stretches: Vec<(Nanos, Nanos)> = Vec::new();
-        for (start, end) in spans {
-            match stretches.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => stretches.push((start, end)),
-            }
-        }
-        Self { stretches, at: 0 }
-    }
-
-    /// For how long batches were held from `start` until `end`; asked in order of time.
-    fn within(&mut self, start: Nanos, end: Nanos) -> Nanos {
-        while self.stretches.get(self.at).is_some_and(|s| s.1 <= start) {
-            self.at += 1;
-        }
-        let touched = self.stretches[self.at..].iter();
-        let touched = touched.take_while(|s| s.0 < end);
-        let times = touched.map(|s| s.1.min(end) - s.0.max(start));
-        times.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 }
 

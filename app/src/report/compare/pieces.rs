@@ -1,0 +1,82 @@
+//! What batches brought, in pieces of neighbouring ones.
+
+use loadscope_trace::{Nanos, Run};
+
+/// A run is drawn in pieces of neighbouring batches, because what befalls one often befalls the next: at least one of each
+/// worker. At most so many.
+const MOST_PIECES: usize = 2_000;
+/// What one batch brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drawn {
+    /// From the hand-out before to its own, ns.
+    pub(super) cycle: f64,
+    /// Of which the trainer waited, ns.
+    pub(super) waited: f64,
+    /// What it took its worker, ns.
+    pub(super) work: f64,
+    pub(super) samples: f64,
+    pub(super) batches: f64,
+}
+
+impl Drawn {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.cycle += other.cycle;
+        self.waited += other.waited;
+        self.work += other.work;
+        self.samples += other.samples;
+        self.batches += other.batches;
+    }
+}
+
+/// The batches of the first epochs in the order in which they were handed out, epoch by epoch, in pieces.
+pub(super) fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Vec<Drawn>>> {
+    let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
+    let at_least = run.info.options.num_workers.max(1);
+    let piece = all.div_ceil(MOST_PIECES).max(at_least);
+    let epochs = run.epochs().iter().take(epochs);
+    epochs.map(|epoch| pieces(run, epoch, piece)).collect()
+}
+
+/// What each piece brought.
+pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
+    let sum = |piece: &Vec<Drawn>| {
+        let mut sum = Drawn::default();
+        piece.iter().for_each(|d| sum.add(d));
+        sum
+    };
+    let epochs = epochs.iter();
+    epochs
+        .map(|pieces| pieces.iter().map(sum).collect())
+        .collect()
+}
+
+fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Drawn>> {
+    let handed_out = |row: &u32| {
+        let row = *row as usize;
+        let at = run.entered(row, loadscope_trace::Stage::Training)?;
+        Some((at, row))
+    };
+    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(handed_out).collect();
+    out.sort_unstable();
+    let mut before = epoch.start;
+    let batches: Vec<Drawn> = out
+        .into_iter()
+        .map(|(at, row)| {
+            let start = std::mem::replace(&mut before, at);
+            let trainer = run.spent(loadscope_trace::Lane::Trainer, start, at);
+            let work = run.path(row).into_iter().filter_map(|step| {
+                use loadscope_trace::Stage::{Collating, Fetching};
+                let is_work = matches!(step.stage, Fetching | Collating);
+                is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
+            });
+            Drawn {
+                cycle: (at - start).0 as f64,
+                waited: trainer.of(loadscope_trace::Activity::Waiting).0 as f64,
+                work: work.sum(),
+                samples: f64::from(run.batches()[row].samples()),
+                batches: 1.0,
+            }
+        })
+        .collect();
+    batches.chunks(piece).map(<[Drawn]>::to_vec).collect()
+}
