@@ -82,7 +82,7 @@ enum Command {
     ProbeOverhead(probe::Overhead),
     /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
     Diagnosis {
-        /// Sets of seeds, as in 101..105; without, these
+        /// Sets of seeds, as in 201..205; without, these
         seeds: Option<String>,
     },
     /// Run the engine's tests under AddressSanitizer

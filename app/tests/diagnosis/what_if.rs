@@ -4,18 +4,12 @@ use serde_json::Value;
 
 use crate::{Folder, json, keys, loadscope, refusal, seconds, text};
 
-/// A recording that knows what pinning takes.
-fn pinned(folder: &Folder) -> String {
-    folder.record(
-        "pinned.jsonl",
-        "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2",
-    )
-}
+const PINNED: &str = "--dataset synthetic:len=48,cost_ms=4 --batch-size 2 --num-workers 2 --step-ms 5 --pin-memory=mlock --epochs 2";
 
 #[test]
-fn what_if_holds_every_field() {
+fn every_field_is_there_that_scripts_were_promised() {
     let folder = Folder::new();
-    let file = pinned(&folder);
+    let file = folder.record("pinned.jsonl", PINNED);
     let all = json(&["what-if", &file, "--json"]);
     let configurations = all["configurations"].as_array().expect("a list");
     // 0 workers once, 1 to 8 with four prefetch factors each.
@@ -59,7 +53,7 @@ fn what_if_holds_every_field() {
 #[test]
 fn every_key_can_be_set() {
     let folder = Folder::new();
-    let file = pinned(&folder);
+    let file = folder.record("pinned.jsonl", PINNED);
     for (set, key, value) in [
         ("num_workers=3", "num_workers", Value::from(3)),
         ("prefetch_factor=3", "prefetch_factor", 3.into()),
@@ -90,12 +84,6 @@ fn every_key_can_be_set() {
         assert_eq!(configurations.len(), 1, "{set}");
         assert_eq!(configurations[0][key], value, "{set}");
     }
-}
-
-#[test]
-fn what_is_set_has_its_effect() {
-    let folder = Folder::new();
-    let file = pinned(&folder);
     let took = |set: &str| {
         let one = json(&[
             "what-if",
@@ -116,9 +104,9 @@ fn what_is_set_has_its_effect() {
 }
 
 #[test]
-fn what_if_speaks_and_refuses_in_sentences() {
+fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
     let folder = Folder::new();
-    let file = pinned(&folder);
+    let file = folder.record("pinned.jsonl", PINNED);
     let said = text(&loadscope(&[
         "what-if",
         &file,

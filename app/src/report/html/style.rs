@@ -63,6 +63,7 @@ pub(super) fn style() -> String {
          th{{text-align:left;font-weight:600;color:var(--weak)}}\
          td,th{{padding:4px 16px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}}\
          .wide{{overflow-x:auto}}.name{{white-space:nowrap}}.bar{{width:30%;min-width:120px;padding-right:0}}td.bar svg{{height:12px;margin-top:4px}}\
+         @media(max-width:640px){{.bar{{display:none}}}}\
          .n{{text-align:right}}td.n,.m,pre{{font-family:ui-monospace,monospace;font-size:13px;white-space:nowrap}}\
          pre{{background:var(--panel);padding:12px;overflow-x:auto;border-radius:4px}}\
          li{{margin-bottom:12px}}.weak{{color:var(--weak)}}b{{color:var(--strong)}}\

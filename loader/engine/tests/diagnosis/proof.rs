@@ -1,11 +1,11 @@
 //! One slow sample: 24 samples of 50 ms, sample 4 takes 1 s, a training step 20 ms.
 
-use loadscope_engine::forecast::prospects;
+use loadscope_engine::forecast::{Recorded, Setting, prospects};
 use loadscope_engine::run::{RunControl, start};
 use loadscope_engine::simulate::simulate;
 use loadscope_engine::{ContentPolicy, EngineError};
 use loadscope_trace::{
-    Cause, Diagnosis, Event, EventKind, Evidence, Nanos, Run, RunOptions, Severity, Survey,
+    Cause, Diagnosis, Event, EventKind, Evidence, Nanos, Run, RunOptions, Severity, Stage, Survey,
 };
 
 fn options(num_workers: usize, in_order: bool) -> RunOptions {
@@ -66,7 +66,7 @@ fn finished_batches_behind_the_missing_one_are_counted() {
     let ready = run.blame().ready_batches.expect("the simulation tells");
     let held = run.batches().iter().enumerate().filter(|(_, b)| b.was_held);
     let walked = held.flat_map(|(row, _)| run.path(row)).filter_map(|step| {
-        let is_held = step.stage == loadscope_trace::Stage::Held;
+        let is_held = step.stage == Stage::Held;
         is_held.then(|| step.end.unwrap_or(run.end()) - step.start)
     });
     assert_eq!(ready, walked.fold(Nanos::ZERO, |sum, t| sum + t));
@@ -88,9 +88,8 @@ fn one_range_has_the_blame_of_its_part() {
 }
 
 /// The run as the engine really does it.
-fn executed() -> Result<Run, EngineError> {
-    let options = options(2, true);
-    let mut handle = start(&options, ContentPolicy::Off, RunControl::default())?;
+fn executed(options: &RunOptions) -> Result<Run, EngineError> {
+    let mut handle = start(options, ContentPolicy::Off, RunControl::default())?;
     let ended = |e: &Event| matches!(e.kind, EventKind::RunEnded);
     let mut events = Vec::new();
     while !events.last().is_some_and(ended) {
@@ -114,7 +113,7 @@ fn the_engine_needs_what_the_algorithm_says() {
     const TRIES: usize = 6;
     let mut seen = Vec::new();
     for _ in 0..TRIES {
-        let run = executed().expect("sound options");
+        let run = executed(&options(2, true)).expect("sound options");
         let diagnosis = Diagnosis::of(&run, None, Vec::new());
         let survey = Survey::of(&run);
         let sum = survey.blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
@@ -136,4 +135,51 @@ fn the_engine_needs_what_the_algorithm_says() {
         seen.push(times);
     }
     panic!("none of {TRIES} runs came near: {seen:?}");
+}
+
+/// One recording foretells what the run itself, the one without order and the one with three workers will take; then they are
+/// really run. Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
+#[test]
+fn forecasts_from_a_real_run_come_true() {
+    const NEAR: f64 = 0.03;
+    const TRIES: usize = 6;
+    const SETTINGS: [(usize, bool); 3] = [(2, true), (2, false), (3, true)];
+    let mut is_near = [false; SETTINGS.len()];
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
+        let recorded = executed(&options(2, true)).expect("sound options");
+        let recorded = Recorded::of(&recorded).expect("it tells everything");
+        for (k, (num_workers, in_order)) in SETTINGS.into_iter().enumerate() {
+            let setting = Setting {
+                num_workers,
+                in_order,
+                ..recorded.setting()
+            };
+            let forecast = recorded.forecast(&setting).expect("it makes sense");
+            let run = executed(&options(num_workers, in_order)).expect("sound options");
+            let took = Survey::of(&run).total();
+            is_near[k] |= (forecast.time.as_secs_f64() / took.as_secs_f64() - 1.0).abs() <= NEAR;
+            seen.push(format!("{} for {took}", forecast.time));
+            let foretold = recorded.order(&setting, 0).expect("it makes sense");
+            for order in [foretold, order_of(&run)] {
+                let place = order.iter().position(|idx| *idx == 4);
+                assert_eq!(place, Some(if in_order { 4 } else { 22 }), "{order:?}");
+            }
+        }
+        if is_near.iter().all(|near| *near) {
+            return;
+        }
+    }
+    panic!("not all of {SETTINGS:?} came near in {TRIES} tries: {seen:?}");
+}
+
+/// The task indices in the order in which the trainer got their batches.
+fn order_of(run: &Run) -> Vec<u32> {
+    let rows = 0..run.batches().len();
+    let got = rows.filter_map(|row| Some((run.entered(row, Stage::Training)?, row)));
+    let mut got: Vec<(Nanos, usize)> = got.collect();
+    got.sort_unstable();
+    got.iter()
+        .map(|(_, row)| run.batches()[*row].id.idx)
+        .collect()
 }

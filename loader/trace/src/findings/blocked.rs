@@ -10,8 +10,8 @@ use crate::{Nanos, Run, count, percent, plural};
 const HELD_SHARE: f64 = 0.25;
 /// Less of the run than this is not worth a word.
 const TOLD: f64 = 0.005;
-/// Fewer slow samples an epoch are no tail: the same ones come again in the next.
-const FEW: u64 = 5;
+/// One or two slow samples an epoch are single ones and no tail; the same come again in the next epoch.
+const FEW: u64 = 3;
 /// Nor is less than this share of all samples.
 const RARE: f64 = 0.001;
 
