@@ -14,8 +14,11 @@ import array
 import atexit
 import binascii
 import collections
+import functools
+import itertools
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -24,6 +27,10 @@ import weakref
 VERSION = 1
 # Bytes that wait at most for a reader that does not read.
 MOST_WAITING = 4 << 20
+# Seconds that the end of a process waits at most for a reader that is slow.
+LAST_WAIT = 0.1
+# Seconds that the first line waits at most for a listener that others press upon.
+FIRST_WAIT = 1.0
 # Loaders of a process that are told of at most: a loader made for every sample must not flood the recording.
 MOST_LOADERS = 256
 # Nanoseconds a sample took at least, for asking the system for its processor time to be no burden.
@@ -35,8 +42,13 @@ MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
 LARGEST_PREVIEW = 64
+# Fields of a batch, and entries of each of its parts, that are looked at.
+MOST_FIELDS = 32
 
 now = time.monotonic_ns
+
+# Ways to write down several indices that give them up as often as they are asked.
+PLAIN = (list, tuple, range)
 
 
 def spliced(tb):
@@ -61,35 +73,72 @@ now_file = spliced.__code__.co_filename
 def clean(error):
     """Takes our frames out of what is about to be raised again. Before Python 3.11 the innermost of them comes back with
     the raising; `sys.excepthook` and `ExceptionWrapper` take it out there."""
-    error.__traceback__ = spliced(error.__traceback__)
+    # Not by assignment: an error that is a frozen dataclass refuses that with another error.
+    BaseException.with_traceback(error, spliced(error.__traceback__))
 
 
-def is_foreign(error):
-    """True if an error was not made by this file: a signal handler of the program raised it while our code ran."""
+def is_of_signal(error):
+    """True if a signal handler of the program raised this while our code ran, or an object of the user's that we asked. An
+    object that fails when it is asked looks alike, but only a handler is given the frame that it interrupts."""
     tb = error.__traceback__
     while tb is not None:
-        if tb.tb_frame.f_code.co_filename != now_file:
-            return True
+        frame = tb.tb_frame
+        code = frame.f_code
+        if code.co_filename != now_file and frame.f_back is not None:
+            if code in codes_of_handlers() or any(value is frame.f_back for value in arguments_of(frame)):
+                return True
         tb = tb.tb_next
     return False
+
+
+def arguments_of(frame):
+    code = frame.f_code
+    count = code.co_argcount + bool(code.co_flags & 4)
+    given = frame.f_locals
+    for name in code.co_varnames[:count]:
+        value = given.get(name)
+        if type(value) is tuple:
+            yield from value
+        else:
+            yield value
+
+
+def codes_of_handlers():
+    """Whoever takes the frame away from its arguments is known by its code."""
+    codes = []
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        while isinstance(handler, functools.partial):
+            handler = handler.func
+        if callable(handler) and not isinstance(handler, int):
+            function = getattr(handler, "__func__", handler)
+            code = getattr(function, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
+            if code is not None:
+                codes.append(code)
+    return codes
 
 
 def quiet(function, otherwise=None):
     """The result of asking an object of the user's; anything may go wrong there."""
     try:
         return function()
-    except Exception:
+    except Exception as error:
+        if is_of_signal(error):
+            clean(error)
+            raise
         return otherwise
 
 
 def guarded(method):
-    """A piece of code between the program and itself: its own errors are counted and never seen."""
+    """A piece of code between the program and itself: errors that it makes, or meets in objects of the user's, are counted and
+    never seen. What a signal handler raises is neither, and goes on."""
 
     def guard(*args):
         try:
             return method(*args)
         except Exception as error:
-            if is_foreign(error):
+            if is_of_signal(error):
+                clean(error)
                 raise
             PROBE.trouble(error)
             return None
@@ -106,20 +155,23 @@ def packed(values):
 
 
 def indices_of(index):
-    """Dataset indices of a task, packed; empty if they are no whole numbers."""
-    if hasattr(index, "tolist"):
+    """Dataset indices of a task, packed; empty if they are no whole numbers. What can be gone through only once is left alone."""
+    if type(index) not in PLAIN and hasattr(index, "tolist"):
         index = index.tolist()
-    try:
-        return packed(index)
-    except TypeError:
-        return packed([index]) if isinstance(index, int) else ""
-    except OverflowError:
-        return ""
+    if isinstance(index, int):
+        return packed([index])
+    return packed(index) if type(index) in PLAIN else ""
+
+
+def as_json(value):
+    """Whatever names there are, it is text that others can read: half a pair of surrogates is not."""
+    text = json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def text_of(value, most=4000):
     """A text as JSON."""
-    return json.dumps(str(value)[:most])
+    return as_json(str(value)[:most])
 
 
 class Outlet:
@@ -132,18 +184,21 @@ class Outlet:
         self.opened = False
         self.socket = None
         self.file = None
+        # What stands behind the descriptor: somebody may close it, and its number is then given to a file of the program's.
+        self.identity = None
         self.lost = 0
 
     def put(self, line, push=True):
         """Takes a line and, unless more is to come at once, hands over what waits."""
         with self.lock:
-            if self.lost and not self.busy and len(self.waiting) < MOST_WAITING // 2:
+            heard = not self.opened or self.descriptor() is not None
+            if self.lost and heard and not self.busy and len(self.waiting) < MOST_WAITING // 2:
                 told, self.lost = self.lost, 0
                 self.waiting += b'["lost",%d,%d]\n' % (now(), told)
             if len(self.waiting) + len(line) > MOST_WAITING:
                 self.lost += 1
             else:
-                self.waiting += line.encode("utf-8", "backslashreplace")
+                self.waiting += line.encode("utf-8", "replace")
             # An iterator may be collected, or a signal handled, in the middle of this.
             if push and not self.busy:
                 self.busy = True
@@ -156,13 +211,16 @@ class Outlet:
         if not self.opened:
             self.opened = True
             self.open()
+        if not self.is_ours():
+            self.forget()
         try:
             if self.socket is not None:
                 sent = self.socket.send(self.waiting, NO_SIGNAL)
             elif self.file is not None:
                 sent = os.write(self.file, self.waiting)
             else:
-                sent = len(self.waiting)
+                self.drop()
+                return
             del self.waiting[:sent]
         except (BlockingIOError, InterruptedError):
             pass
@@ -170,21 +228,68 @@ class Outlet:
             # A reader that is gone stays gone; a disk may get room again.
             if self.socket is not None:
                 self.close()
-                self.waiting.clear()
+                self.drop()
+
+    def flush(self):
+        """At the end of the process: waits a little for a reader that is slow. What it does not take by then is lost."""
+        until = time.monotonic() + LAST_WAIT
+        with self.lock:
+            while self.waiting and self.opened and self.descriptor() is not None:
+                self.push()
+                left = until - time.monotonic()
+                if left <= 0.0:
+                    self.drop()
+                elif self.waiting:
+                    time.sleep(min(left, 0.002))
+
+    def drop(self):
+        """Counts what waits, and lets go of it."""
+        self.lost += self.waiting.count(b"\n")
+        self.waiting.clear()
+
+    def descriptor(self):
+        return self.socket.fileno() if self.socket is not None else self.file
+
+    def identified(self):
+        about = os.fstat(self.descriptor())
+        return about.st_dev, about.st_ino
+
+    def is_ours(self):
+        """False if the descriptor was closed under us: nothing may be written to it any more, nor may it be closed."""
+        if self.descriptor() is None:
+            return True
+        try:
+            return self.identified() == self.identity
+        except OSError:
+            return False
+
+    def forget(self):
+        if self.socket is not None:
+            quiet(self.socket.detach)
+        self.socket = self.file = None
+        self.drop()
 
     def open(self):
         to = os.environ.get("LOADSCOPE_PROBE_TO", "")
         kind, _, place = to.partition(":")
-        header = json.dumps(introduction()) + "\n"
+        header = as_json(introduction()) + "\n"
         try:
             if kind in ("unix", "tcp"):
-                self.connect(kind, place)
+                try:
+                    self.connect(kind, place)
+                except (BlockingIOError, TimeoutError, socket_timeout):
+                    self.create(unheard())
+            elif kind == "dir":
+                self.create(place)
             else:
-                self.create(place if kind == "dir" else by_hand())
-        except Exception:
+                self.create(by_hand())
+            self.identity = self.identified()
+        except Exception as error:
+            if is_of_signal(error):
+                raise
             # Nobody is there: the program goes on without being heard.
             self.socket = self.file = None
-        self.waiting[:0] = header.encode("utf-8", "backslashreplace")
+        self.waiting[:0] = header.encode("utf-8", "replace")
 
     def connect(self, kind, place):
         import socket
@@ -199,8 +304,17 @@ class Outlet:
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             address = (host, int(port))
         try:
-            made.settimeout(1.0)
-            made.connect(address)
+            until = time.monotonic() + FIRST_WAIT
+            made.settimeout(FIRST_WAIT)
+            while True:
+                try:
+                    made.connect(address)
+                    break
+                except BlockingIOError:
+                    # So many stand at the door that the system does not even let us queue.
+                    if time.monotonic() >= until:
+                        raise
+                    time.sleep(0.01)
             made.setblocking(False)
             made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         except OSError:
@@ -215,6 +329,8 @@ class Outlet:
         self.file = os.open(os.path.join(folder, name), flags, 0o644)
 
     def close(self):
+        if not self.is_ours():
+            self.forget()
         if self.socket is not None:
             quiet(self.socket.close)
         if self.file is not None:
@@ -225,16 +341,37 @@ class Outlet:
 def by_hand():
     """The folder into which a program writes that nobody listens to; its children write there, too."""
     name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
-    folder = os.path.abspath(name)
+    folder = made(name)
     os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
     return folder
+
+
+def unheard():
+    """The folder of all processes of a program that the listener, who is there, could not let in."""
+    token = os.environ.get("LOADSCOPE_PROBE_TOKEN", "")
+    return made("loadscope-unheard-%08x" % binascii.crc32(token.encode("utf-8", "replace")))
+
+
+def made(name):
+    """A folder beside the program, or where one can be made at all."""
+    try:
+        folder = os.path.abspath(name)
+        os.makedirs(folder, exist_ok=True)
+        return folder
+    except OSError:
+        import tempfile
+
+        folder = os.path.join(tempfile.gettempdir(), name)
+        # Nobody would look for it there.
+        quiet(lambda: print("loadscope: writing into %s" % folder, file=sys.stderr))
+        return folder
 
 
 def number_in(*names):
     """The first of these variables of the environment that is a whole number."""
     for name in names:
         value = os.environ.get(name, "")
-        if value.isdigit():
+        if value.isascii() and value.isdigit() and len(value) < 10:
             return int(value)
     return None
 
@@ -280,6 +417,8 @@ class Probe:
         self.troubles = 0
         self.iterators = 0
         self.loaders = 0
+        # Epochs of loaders beyond the limit.
+        self.left_out = 0
         # By id of the loader: a weak reference to it, and its number and epochs.
         self.known = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
@@ -298,7 +437,7 @@ class Probe:
     def forked(self):
         """In a child: what was the parent's is told by the parent."""
         self.outlet.close()
-        for _, iterator in self.living.values():
+        for _, iterator in list(self.living.values()):
             iterator.is_open = False
             iterator.is_ours = False
         self.living.clear()
@@ -316,12 +455,22 @@ class Probe:
             while tb is not None and tb.tb_next is not None:
                 tb = tb.tb_next
             line = tb.tb_lineno if tb is not None else 0
-            text = "%s: %s (line %d)" % (type(error).__name__, error, line)
+            said = quiet(lambda: str(error), "")
+            text = "%s: %s (line %d)" % (type(error).__name__, said, line)
             quiet(lambda: self.put('["trouble",%d,%s]\n' % (now(), text_of(text))))
+
+    def leave_out(self, loader):
+        """One loader too many; its epochs are not told of, and nobody is left to believe that there were none."""
+        if not self.left_out:
+            text = "this process has made more than %d loaders; the later ones are not recorded" % MOST_LOADERS
+            self.put('["trouble",%d,%s]\n' % (now(), text_of(text)))
+        self.left_out += 1
+        self.outlet.lost += 1
 
     def bye(self):
         if self.outlet.opened:
             quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
+            quiet(self.outlet.flush)
 
 
 class Loader:
@@ -388,20 +537,21 @@ def begin_iterator(iterator, loader, started, seeds):
     known = PROBE.known.get(id(loader))
     if known is None or known[0]() is not loader:
         if PROBE.loaders >= MOST_LOADERS:
+            PROBE.leave_out(loader)
             return
         number = PROBE.loaders
         PROBE.loaders += 1
         key = id(loader)
         known = (weakref.ref(loader, lambda _: PROBE.known.pop(key, None)), Loader(number))
         PROBE.known[key] = known
-        about = json.dumps(describe(loader, iterator, seeds), default=str)
+        about = as_json(describe(loader, iterator, seeds))
         PROBE.put('["loader",%d,%d,%s]\n' % (started, number, about), False)
     number = PROBE.iterators
     PROBE.iterators += 1
     state = Iterator(number, known[1])
     state.is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     state.has_workers = bool(getattr(iterator, "_num_workers", 0))
-    state.in_order = bool(getattr(loader, "in_order", True))
+    state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
 
     def gone(_):
         PROBE.living.pop(number, None)
@@ -432,63 +582,86 @@ def seeds_of(loader):
 def describe(loader, iterator, seeds):
     """The arguments of a loader, under PyTorch's names."""
     data = sys.modules["torch.utils.data"]
-    sampler = getattr(loader, "sampler", None)
-    batches = getattr(loader, "batch_sampler", None)
-    if loader.batch_size is None and batches is not None:
+    sampler = quiet(lambda: loader.sampler)
+    batches = quiet(lambda: loader.batch_sampler)
+    if batches is not None and quiet(lambda: loader.batch_size) is None:
         # Whoever was given batches of indices has a sampler that nobody asks.
-        sampler = getattr(batches, "sampler", None)
+        sampler = quiet(lambda: batches.sampler)
     kind = type(sampler)
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
     # These ask for the length of the dataset anyway; whoever else may not want to be asked.
     plain = kind in (data.SequentialSampler, data.RandomSampler, data.SubsetRandomSampler) or distributed
-    dataset = loader.dataset
+    dataset = quiet(lambda: loader.dataset)
+    workers = number_of(lambda: loader.num_workers) or 0
     about = {
         "dataset": type(dataset).__name__,
         "iterable": is_iterable,
         "batch_size": batch_size_of(loader),
-        "num_workers": loader.num_workers,
-        "prefetch_factor": loader.prefetch_factor if loader.num_workers else None,
-        "drop_last": bool(loader.drop_last),
-        "in_order": bool(getattr(loader, "in_order", True)),
-        "pin_memory": bool(loader.pin_memory),
-        "pins": bool(getattr(iterator, "_pin_memory", False)),
-        "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
-        "timeout": loader.timeout,
+        "num_workers": workers,
+        "prefetch_factor": number_of(lambda: loader.prefetch_factor) if workers else None,
+        "drop_last": flag_of(lambda: loader.drop_last),
+        "in_order": flag_of(lambda: getattr(loader, "in_order", True)),
+        "pin_memory": flag_of(lambda: loader.pin_memory),
+        "pins": flag_of(lambda: iterator._pin_memory),
+        "persistent_workers": flag_of(lambda: loader.persistent_workers),
+        "timeout": quiet(lambda: min(max(float(loader.timeout), 0.0), 1e9)),
         "sampler": kind.__name__,
         "batch_sampler": None if batches is None or type(batches) is data.BatchSampler else type(batches).__name__,
     }
-    context = getattr(loader, "multiprocessing_context", None)
+    context = quiet(lambda: loader.multiprocessing_context)
     if context is not None:
-        about["multiprocessing_context"] = quiet(context.get_start_method)
-    elif loader.num_workers:
+        about["multiprocessing_context"] = quiet(lambda: str(context.get_start_method()))
+    elif workers:
         about["start_method"] = quiet(lambda: sys.modules["multiprocessing"].get_start_method(allow_none=True))
     if plain and not is_iterable:
-        about["dataset_len"] = quiet(lambda: len(dataset))
+        about["dataset_len"] = number_of(lambda: len(dataset))
         if batches is None or type(batches) is data.BatchSampler:
-            about["batches"] = quiet(lambda: len(batches if batches is not None else sampler))
+            about["batches"] = number_of(lambda: len(batches if batches is not None else sampler))
     if kind is data.RandomSampler:
         about["shuffle"] = True
-        about["replacement"] = bool(sampler.replacement)
-        about["num_samples"] = quiet(lambda: getattr(sampler, "_num_samples", None))
+        about["replacement"] = flag_of(lambda: sampler.replacement)
+        about["num_samples"] = number_of(lambda: sampler._num_samples)
     if distributed:
-        about["replicas"], about["replica"] = sampler.num_replicas, sampler.rank
-        about["shuffle"], about["seed"] = bool(sampler.shuffle), sampler.seed
-        about["sampler_drop_last"] = bool(sampler.drop_last)
+        about["replicas"] = number_of(lambda: sampler.num_replicas)
+        about["replica"] = number_of(lambda: sampler.rank)
+        about["shuffle"], about["seed"] = flag_of(lambda: sampler.shuffle), seed_from(lambda: sampler.seed)
+        about["sampler_drop_last"] = flag_of(lambda: sampler.drop_last)
     elif seeds is not None:
-        about["seed"], about["global_seed"] = seeds
+        about["seed"], about["global_seed"] = (seed_from(lambda seed=seed: seed) for seed in seeds)
+    about["classes"] = quiet(lambda: classes_of(dataset))
+    return {name: value for name, value in about.items() if value is not None}
+
+
+def number_of(ask):
+    """A whole number, be it one of NumPy's."""
+    number = quiet(lambda: int(ask()))
+    return number if number is not None and 0 <= number < 1 << 64 else None
+
+
+def seed_from(ask):
+    """PyTorch takes a seed below zero for the one that has the same bits."""
+    number = quiet(lambda: int(ask()))
+    return number % (1 << 64) if number is not None and -(1 << 63) <= number < 1 << 64 else None
+
+
+def flag_of(ask):
+    return quiet(lambda: bool(ask()))
+
+
+def classes_of(dataset):
     classes = getattr(dataset, "__dict__", {}).get("classes")
     if isinstance(classes, (list, tuple)) and len(classes) <= 10_000:
-        about["classes"] = [str(name)[:200] for name in classes]
-    return {name: value for name, value in about.items() if value is not None}
+        return [str(name)[:200] for name in classes]
+    return None
 
 
 def batch_size_of(loader):
     """A loader that was given batches of indices has no size of its own, but they mostly have."""
-    if loader.batch_size is not None:
-        return loader.batch_size
-    size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
-    return size if type(size) is int and size > 0 else None
+    size = number_of(lambda: loader.batch_size)
+    if size is None:
+        size = number_of(lambda: loader.batch_sampler.batch_size)
+    return size if size and size < 1 << 32 else None
 
 
 def state_of(iterator):
@@ -504,6 +677,9 @@ def begin_epoch(iterator, first):
     if state is None or not state.is_ours:
         return
     if first:
+        # A thread that has ended leaves its number to a new one.
+        pins = getattr(getattr(iterator, "_pin_memory_thread", None), "ident", None)
+        PROBE.pinned.pop(pins, None)
         workers = getattr(iterator, "_workers", None)
         if workers:
             seed = getattr(iterator, "_base_seed", None)
@@ -539,7 +715,7 @@ def dispatched(iterator, before):
 
 
 def tell_dispatch(state, batch, worker, count):
-    indices = "" if state.is_iterable else indices_of(state.index)
+    indices = "" if state.is_iterable else quiet(lambda: indices_of(state.index), "")
     state.index = None
     line = '["dispatch",%d,%d,%d,%d,%s,%d,"%s"]\n'
     about = (state.drawn, state.number, state.epoch, batch, worker, count, indices)
@@ -588,6 +764,12 @@ def asked(iterator):
     waits = state.has_workers and (info is None or len(info) == 1)
     PROBE.put('["wait",%d,%d]\n' % (now(), state.number), waits)
     return state, received
+
+
+def outside(iterator):
+    state = iterator.__dict__.get("_loadscope")
+    if state is not None:
+        state.is_inside = False
 
 
 @guarded
@@ -686,9 +868,14 @@ class Ticking:
 
 def ticks(index, fetch):
     clock, note = now, fetch.times.append
-    for i in index:
-        note(clock())
-        yield i
+    try:
+        for i in index:
+            note(clock())
+            yield i
+    except GeneratorExit:
+        # A stream of samples ended before the batch was full.
+        fetch.broken_off = clock()
+        raise
     note(clock())
     tell_collating(fetch, fetch.times[-1])
 
@@ -696,10 +883,14 @@ def ticks(index, fetch):
 def cpu_ticks(index, fetch):
     clock, note = now, fetch.times.append
     cpu, spent = time.thread_time_ns, fetch.cpus.append
-    for i in index:
-        spent(cpu())
-        note(clock())
-        yield i
+    try:
+        for i in index:
+            spent(cpu())
+            note(clock())
+            yield i
+    except GeneratorExit:
+        fetch.broken_off = clock()
+        raise
     note(clock())
     spent(cpu())
     tell_collating(fetch, fetch.times[-1])
@@ -715,7 +906,7 @@ def tell_collating(fetch, at):
 class Fetch:
     """One batch that is being fetched."""
 
-    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told")
+    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "broken_off")
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -772,6 +963,7 @@ def begin_fetch(fetcher, fetches, index):
     fetch.collating = 0
     fetch.collate = None
     fetch.told = False
+    fetch.broken_off = 0
     fetch.stages = {}
     given = index
     whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
@@ -809,7 +1001,8 @@ def end_fetch(fetcher, fetches, fetch, outcome):
     times = fetch.times
     count = len(times) - 1
     if outcome == 0 and count > 0 and fetch.collate is None:
-        fetch.collating = times[-1]
+        # What a stream needs to find out that it has ended is no collating.
+        fetch.collating = fetch.broken_off or times[-1]
         fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
     elif outcome == 1 and not fetch.collating:
         # The sample that failed is the last one that was begun.
@@ -819,7 +1012,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
     if fetch.stages:
         for walls in fetch.stages.values():
             walls.extend([0] * (count - len(walls)))
-        stages = json.dumps([[name, packed(walls)] for name, walls in fetch.stages.items()])
+        stages = as_json([[name, packed(walls)] for name, walls in fetch.stages.items()])
     line = '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s]\n'
     collating = 0 if fetch.told else fetch.collating
     about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages)
@@ -834,6 +1027,11 @@ def tag_fetcher(fetcher, generation, is_iterable):
 @guarded
 def next_generation():
     PROBE.generation += 1
+    if PROBE.generation == 0:
+        # A worker's process does not go through `atexit`.
+        from multiprocessing import util
+
+        util.Finalize(None, PROBE.outlet.flush, exitpriority=-1000)
     PROBE.put('["fetcher",%d,%d]\n' % (now(), PROBE.generation))
     return PROBE.generation
 
@@ -851,12 +1049,12 @@ def look_into(data, fetch):
     fields = []
     leaves(data, "", fields, 0)
     if fields:
-        PROBE.put('["content",%d,%s,%s]\n' % (at, fetch.where, json.dumps(fields)))
+        PROBE.put('["content",%d,%s,%s]\n' % (at, fetch.where, as_json(fields)))
 
 
 def leaves(data, name, fields, depth):
     """The tensors of a batch."""
-    if len(fields) >= 32 or depth > 4:
+    if len(fields) >= MOST_FIELDS or depth > 4:
         return
     torch = sys.modules["torch"]
     if type(data) is torch.Tensor:
@@ -866,10 +1064,13 @@ def leaves(data, name, fields, depth):
             field["data"] = {"pictures": pictures}
         fields.append(field)
     elif isinstance(data, dict):
-        for key, value in data.items():
-            leaves(value, "%s[%s]" % (name, json.dumps(str(key)[:100])), fields, depth + 1)
+        # Its own `items` may do anything; these are what it holds.
+        for key, value in itertools.islice(dict.items(data), MOST_FIELDS):
+            key = as_json(quiet(lambda key=key: str(key)[:100], type(key).__name__))
+            leaves(value, "%s[%s]" % (name, key), fields, depth + 1)
     elif type(data) in (list, tuple) or isinstance(data, tuple) and hasattr(data, "_fields"):
-        for position, value in enumerate(data[:32]):
+        parts = list.__iter__(data) if type(data) is list else tuple.__iter__(data)
+        for position, value in enumerate(itertools.islice(parts, MOST_FIELDS)):
             leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
 
 
@@ -949,7 +1150,13 @@ def hook_next(owner):
         return
 
     def __next__(self):
-        noted = asked(self)
+        try:
+            noted = asked(self)
+        except BaseException as error:
+            # A signal struck before the iterator was asked.
+            outside(self)
+            clean(error)
+            raise
         try:
             data = original(self)
         except StopIteration as error:
@@ -1293,5 +1500,6 @@ try:
     from socket import MSG_NOSIGNAL as NO_SIGNAL
 except ImportError:
     NO_SIGNAL = 0
+from socket import timeout as socket_timeout
 
 install()

@@ -17,7 +17,11 @@ def _enter():
 
         def find_spec(self, name, path=None, target=None):
             if name == "torch":
-                sys.meta_path.remove(self)
+                try:
+                    sys.meta_path.remove(self)
+                except ValueError:
+                    # Another thread imports it, too.
+                    return None
                 if "loadscope_probe" not in sys.modules:
                     sys.path.insert(0, here)
                     try:

@@ -294,6 +294,13 @@ def check_deaf(loadscope, python, start, folder):
     return "%s records were counted as lost" % heard.stdout.split()[-1]
 
 
+def check_unharmed(loadscope, python, start, folder):
+    """Programs that do what nobody expects do it with the probe, too."""
+    came = run([python, str(HERE.parent / "unharmed.py")])
+    must(came.returncode == 0, came.stderr[-2000:])
+    return came.stderr.splitlines()[-3].split(" in ")[0].lower()
+
+
 def limited(loadscope, script, folder):
     """Records to a device that is always full."""
     return run([loadscope, "record", "-o", "/dev/full", "--", *script])
@@ -346,6 +353,7 @@ def checks(fast, rng):
     times = 4 if fast else 50
     yield "fork", "kill -9", lambda l, p, s, f: check_kill(l, p, s, f, times, rng)
     yield "fork", "deaf", check_deaf
+    yield "none", "unharmed", check_unharmed
 
 
 def table(rows):

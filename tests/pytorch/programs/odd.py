@@ -1,0 +1,257 @@
+"""Loaders that nobody expects. Each function below is a program of its own; what it prints must not change when it is recorded."""
+
+import dataclasses
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.utils.data as data
+
+
+class Numbers(data.Dataset):
+    def __init__(self, length=8):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        return int(index)
+
+
+def as_is(batch):
+    return batch
+
+
+def iterators():
+    """Keys of a batch that can be gone through only once."""
+    for batch in data.DataLoader(Numbers(), batch_sampler=[iter([0, 1]), (i for i in (2, 3)), map(int, "45")]):
+        print(batch.tolist())
+
+
+class Loud:
+    def __iter__(self):
+        raise RuntimeError("this key is not gone through")
+
+    def __index__(self):
+        raise RuntimeError("this key is no number")
+
+    tolist = property(__iter__)
+
+
+class Any(Numbers):
+    def __getitem__(self, index):
+        return 7
+
+
+def keys():
+    for batch in data.DataLoader(Any(), batch_sampler=[[Loud(), Loud()], [b"123", b"12345678"], "ab", [1 << 80]]):
+        print(batch.tolist())
+    for batch in data.DataLoader(Any(), batch_size=None, sampler=[Loud(), b"123", b"12345678", None, 3]):
+        print(batch)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(Exception):
+    number: int
+
+
+class Broken(Numbers):
+    def __getitem__(self, index):
+        raise Frozen(int(index))
+
+
+def frozen():
+    for workers in (0, 1):
+        try:
+            list(data.DataLoader(Broken(), num_workers=workers))
+        except Exception as error:
+            print(type(error).__name__, getattr(error, "number", None))
+
+
+class Key:
+    def __str__(self):
+        raise RuntimeError("this key has no name")
+
+
+class Lazy(dict):
+    def items(self):
+        raise RuntimeError("nobody asks for everything")
+
+
+class Tuple(tuple):
+    _fields = ()
+
+    def __getitem__(self, index):
+        raise RuntimeError("nobody asks for parts")
+
+
+def batches():
+    zero = torch.zeros(1)
+    for odd in (Lazy(a=zero), {Key(): zero}, Tuple((zero,)), {"\ud800": zero}):
+        for batch in data.DataLoader(Numbers(4), batch_size=4, collate_fn=lambda _: odd):
+            print(type(batch).__name__, len(batch))
+
+
+def large():
+    """A batch of a million entries costs nothing to look into."""
+    many = dict.fromkeys(range(1_000_000))
+    for batch in data.DataLoader(Numbers(4), batch_size=4, collate_fn=lambda _: many):
+        print(len(batch))
+    probe = sys.modules.get("loadscope_probe")
+    if probe is not None:
+        probe.PROBE.looked = 0
+        fetch = probe.Fetch()
+        fetch.where = "0,0,0"
+        start = time.perf_counter()
+        probe.look_into(many, fetch)
+        took = time.perf_counter() - start
+        assert took < 0.02, took
+
+
+class Sampler(data.Sampler):
+    def __init__(self):
+        pass
+
+    def __iter__(self):
+        return iter(range(4))
+
+    def __len__(self):
+        return 4
+
+    @property
+    def batch_size(self):
+        raise RuntimeError("nobody asks for this")
+
+
+class Loader(data.DataLoader):
+    @property
+    def in_order(self):
+        raise ValueError("nobody asks for this")
+
+    @in_order.setter
+    def in_order(self, value):
+        pass
+
+
+def loader():
+    """Fields of a loader that cannot be told, beside those that can."""
+    try:
+        odd = Loader(Numbers(4), batch_size=2, sampler=Sampler())
+        print([batch.tolist() for batch in odd])
+    except ValueError as error:
+        print(error)
+
+
+def names():
+    """NumPy's numbers, a seed below zero, half a pair of surrogates."""
+    import numpy
+
+    dataset = Numbers(4)
+    dataset.classes = ["cat", "do\ud800g"]
+    generator = torch.Generator().manual_seed(-5)
+    odd = data.DataLoader(dataset, batch_size=2, shuffle=True, generator=generator, num_workers=numpy.int64(1))
+    print([batch.tolist() for batch in odd])
+    sampler = data.distributed.DistributedSampler(dataset, numpy.int64(2), numpy.int64(1), seed=-3)
+    print([batch.tolist() for batch in data.DataLoader(dataset, sampler=sampler, timeout=numpy.float64(0))])
+
+
+class TookTooLong(Exception):
+    pass
+
+
+def signals():
+    """A signal strikes while the probe is at work; what its handler raises reaches the program, and the next batch is there."""
+    probe = sys.modules.get("loadscope_probe")
+
+    def handler(number, frame):
+        raise TookTooLong()
+
+    class Handler:
+        def __call__(self, *given):
+            del self
+            raise TookTooLong()
+
+    for handle in (handler, Handler()):
+        signal.signal(signal.SIGUSR1, handle)
+        for place in ("tell_dispatch", "indices_of", "tell_collating", "leaves", "packed"):
+            if probe is not None:
+                original = getattr(probe, place)
+
+                def struck(*args, place=place, original=original):
+                    setattr(probe, place, original)
+                    os.kill(os.getpid(), signal.SIGUSR1)
+                    time.sleep(0.01)
+                    return original(*args)
+
+                struck.__code__ = struck.__code__.replace(co_filename=probe.now_file)
+                setattr(probe, place, struck)
+                probe.PROBE.looked = 0
+            try:
+                for batch in data.DataLoader(Numbers(4), batch_size=4):
+                    if probe is None:
+                        raise TookTooLong()
+                print("nobody heard of it")
+            except TookTooLong:
+                print("too long")
+    signal.signal(signal.SIGUSR1, lambda number, frame: (_ for _ in ()).throw(TookTooLong()))
+    running = iter(data.DataLoader(Numbers(4), batch_size=1))
+    if probe is not None:
+        put, probe.PROBE.put = probe.PROBE.put, lambda *args: os.kill(os.getpid(), signal.SIGUSR1)
+    try:
+        next(running)
+        print(probe is not None)
+    except TookTooLong:
+        pass
+    if probe is not None:
+        probe.PROBE.put = put
+        assert not running._loadscope.is_inside
+    print(len(list(running)) >= 3)
+
+
+def daemon():
+    """Everything is closed, as a daemon does, and the numbers go to files of the program's own."""
+    many = data.DataLoader(Numbers(400), batch_size=1)
+    running = iter(many)
+    next(running)
+    out = os.dup(1)
+    os.set_inheritable(out, True)
+    os.closerange(3, out)
+    os.closerange(out + 1, 256)
+    kept = [os.open("mine-%d" % number, os.O_RDWR | os.O_CREAT | os.O_APPEND) for number in range(20)]
+    for _ in running:
+        pass
+    if os.fork() == 0:
+        # What the child closes is its own.
+        list(many)
+        print([os.fstat(file).st_size for file in kept], flush=True)
+        os._exit(0)
+    os.wait()
+    print([os.fstat(file).st_size for file in kept])
+    probe = sys.modules.get("loadscope_probe")
+    assert probe is None or probe.PROBE.outlet.lost > 300, probe.PROBE.outlet.lost
+
+
+def anew():
+    """Loaders made anew for each epoch."""
+    for _ in range(300):
+        list(data.DataLoader(Numbers(2)))
+    print("done")
+
+
+class Stream(data.IterableDataset):
+    def __iter__(self):
+        yield from range(3)
+        time.sleep(0.3)
+
+
+def ends():
+    """A stream that needs a while to find out that it has ended, within a batch."""
+    for workers in (0, 1):
+        print([batch.tolist() for batch in data.DataLoader(Stream(), batch_size=2, num_workers=workers)])
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
