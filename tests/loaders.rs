@@ -93,6 +93,7 @@ fn the_slowest_rank_is_shown_first_and_named() {
         let (mut window, _dir) = open(theme, size);
         assert_eq!(window.state().state.run.info.rank, 2);
         assert_eq!(window.state().state.loaders.count(), 8);
+        window.snapshot(format!("{name}-timeline"));
         window.key_press(Key::K);
         window.run();
         assert_eq!(window.state().state.lower, Lower::Loaders);

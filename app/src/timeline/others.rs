@@ -86,16 +86,18 @@ pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, as
         return;
     }
     refresh(scene, cache);
-    for (k, one) in cache.strips.iter().enumerate() {
-        let place = row(k + 1, ROW);
-        if place.bottom() <= area.bottom() + 1.0 {
-            other(ui, place, one, scene, asks);
-        }
+    let count = scene.state.loaders.count() - 1;
+    let room = ((area.height() - HEAD + 1.0) / ROW).max(0.0) as usize;
+    // What does not fit is counted in the last row.
+    let shown = match count <= room.min(MOST) {
+        true => count,
+        false => room.saturating_sub(1).min(MOST),
+    };
+    for (k, one) in cache.strips.iter().take(shown).enumerate() {
+        other(ui, row(k + 1, ROW), one, scene, asks);
     }
-    let more = scene.state.loaders.count() - 1 - cache.strips.len();
-    let place = row(cache.strips.len() + 1, ROW);
-    if more > 0 && place.bottom() <= area.bottom() + 1.0 {
-        rest(ui, place, more, scene, asks);
+    if count > shown && room > shown {
+        rest(ui, row(shown + 1, ROW), count - shown, scene, asks);
     }
 }
 
