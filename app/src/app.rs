@@ -5,16 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Ui, ViewportCommand};
-use loadscope_trace::{Nanos, Run};
+use loadscope_trace::Nanos;
 
 use crate::command::Command;
-use crate::diagnose::Diagnose;
 use crate::dialog::Dialogs;
 use crate::headline::Headline;
-use crate::landmarks::Landmarks;
-use crate::loaders::Loaders;
 use crate::machine::MachineView;
-use crate::markers::Markers;
 use crate::motion::SystemMotion;
 use crate::panels::batches::BatchTable;
 use crate::panels::diagnose::DiagnoseView;
@@ -24,18 +20,18 @@ use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
 use crate::prefs::{self, Prefs};
-use crate::sampling::Choice;
-use crate::session::{self, Record, Session, SessionError, Waker, Watched};
+use crate::session::{self, Session, Waker, Watched};
 use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
-use crate::view::{Cursor, Workspace};
+use crate::view::Workspace;
 
 mod compare;
 mod frame;
 mod intake;
 mod keys;
+mod runs;
 mod system;
 
 /// While data flow, the verdict is given so often.
@@ -273,74 +269,6 @@ impl App {
     fn check_options(&mut self) {
         let checked = session::check(&self.state.options);
         self.state.options_error = checked.err().map(|e| e.to_string());
-    }
-
-    fn start(&mut self) {
-        let session = Session::start(&self.state.options, Record::Memory, Arc::clone(&self.wake));
-        self.begin(session, Source::Live { paused: false });
-    }
-
-    fn watch(&mut self, watched: &Watched) {
-        let session = Session::watch(watched, Record::Memory, Arc::clone(&self.wake));
-        self.begin(session, Source::Live { paused: false });
-        self.state.watched = true;
-    }
-
-    fn simulate(&mut self) {
-        let session = Session::simulate(&self.state.options, Arc::clone(&self.wake));
-        self.begin(session, Source::Simulating);
-    }
-
-    fn open(&mut self, path: PathBuf) {
-        let session = Session::open(&path, Arc::clone(&self.wake));
-        self.begin(session, Source::Loading { path, share: 0.0 });
-    }
-
-    fn begin(&mut self, session: Result<Session, SessionError>, source: Source) {
-        match session {
-            Ok(session) => {
-                self.forget_run();
-                self.session = Some(session);
-                self.state.source = source;
-            }
-            Err(e) => self.complain(e.to_string()),
-        }
-    }
-
-    fn close(&mut self) {
-        self.forget_run();
-        self.session = None;
-    }
-
-    fn forget_run(&mut self) {
-        let state = &mut self.state;
-        state.source = Source::None;
-        state.watched = false;
-        state.run = Run::default().into();
-        state.loaders = Loaders::default();
-        state.run_number += 1;
-        state.landmarks = Landmarks::default();
-        state.search.start_again();
-        state.seeking = None;
-        state.question = None;
-        state.saved = None;
-        state.view = None;
-        state.cursor = Cursor::Live;
-        state.selection = None;
-        state.enlarged = None;
-        state.hovered = None;
-        state.playing = false;
-        state.markers = Markers::default();
-        state.sampling = Choice::default();
-        state.diagnose = Diagnose::default();
-        state.views_before.clear();
-        state.views_after.clear();
-        state.notices.clear();
-        state.saving = None;
-        state.exporting = None;
-        self.headline_of = (u64::MAX, 0);
-        self.headline = None;
-        self.comparing = None;
     }
 
     fn complain(&mut self, text: String) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Context, Key, KeyboardShortcut, Modifiers, ThemePreference};
+use eframe::egui::{Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::{RunId, RunOptions};
 
 use crate::diagnose::Check;
@@ -18,6 +18,7 @@ use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView};
 
 mod info;
+mod keys;
 
 pub use info::{Group, Info};
 
@@ -255,18 +256,6 @@ const fn with(modifiers: Modifiers, key: Key) -> Option<KeyboardShortcut> {
     Some(KeyboardShortcut::new(modifiers, key))
 }
 
-/// Second keys: the same action under a key that others use for it, or that the keyboard has elsewhere.
-#[rustfmt::skip]
-const ALSO: &[(Action, Modifiers, Key)] = &[
-    (Action::ShowAll, Modifiers::NONE, Key::Num0),
-    (Action::Faster, Modifiers::NONE, Key::Equals),
-    (Action::NextStage, Modifiers::NONE, Key::PageDown),
-    (Action::PreviousStage, Modifiers::NONE, Key::PageUp),
-    (Action::Redo, Modifiers::COMMAND, Key::Y),
-    (Action::NextMatch, Modifiers::COMMAND, Key::G),
-    (Action::PreviousMatch, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::G),
-];
-
 /// Every action once: its name, what it does, its key, and where it stands in the help.
 #[rustfmt::skip]
 const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
@@ -371,30 +360,6 @@ impl Action {
             shortcut,
             group,
         }
-    }
-}
-
-impl Action {
-    /// Every key with the action it stands for. Keys with modifiers come first: without them they would be taken for others.
-    pub fn shortcuts() -> Vec<(KeyboardShortcut, Self)> {
-        let first = Self::all().filter_map(|a| Some((a.info().shortcut?, a)));
-        let also = ALSO.iter();
-        let also = also.map(|(action, m, key)| (KeyboardShortcut::new(*m, *key), *action));
-        let mut all: Vec<_> = first.chain(also).collect();
-        let modifiers = |m: Modifiers| [m.shift, m.alt, m.command].iter().filter(|m| **m).count();
-        all.sort_by_key(|(s, _)| std::cmp::Reverse(modifiers(s.modifiers)));
-        all
-    }
-
-    /// Its keys as they stand in the help: `Home or 0`.
-    pub fn all_keys(self, ctx: &Context) -> String {
-        let mut text = self.info().keys(ctx);
-        for (_, m, key) in ALSO.iter().filter(|(a, ..)| *a == self) {
-            let also = KeyboardShortcut::new(*m, *key);
-            text += " or ";
-            text += &info::written(ctx, &also);
-        }
-        text
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, 
 mod fetched;
 mod gauges;
 mod memory;
+mod phases;
 mod place;
 mod query;
 mod range;
@@ -176,79 +177,6 @@ impl Run {
                 self.dropped = self.dropped.saturating_add(*count);
                 self.losses.push((at, *count));
             }
-        }
-    }
-
-    fn start_epoch(&mut self, at: Nanos, epoch: u32) {
-        if self.epoch_at.contains_key(&epoch) {
-            self.inconsistent += 1;
-            return;
-        }
-        self.epoch_at.insert(epoch, self.epochs.len());
-        self.open_epochs.insert(epoch);
-        self.epochs.push(Epoch {
-            epoch,
-            start: at,
-            ..Epoch::default()
-        });
-    }
-
-    fn end_epoch(&mut self, at: Nanos, epoch: u32) {
-        if !self.open_epochs.remove(&epoch) {
-            self.inconsistent += 1;
-            return;
-        }
-        let position = self.epoch_at[&epoch];
-        self.epochs[position].end = Some(at);
-        self.end_wait(at, None);
-        for row in self.left_in(position) {
-            let end = match self.batches[row as usize].stage {
-                Stage::Training => Stage::Done,
-                _ => Stage::Discarded,
-            };
-            self.enter(at, row as usize, end);
-        }
-    }
-
-    /// Positions of the batches in flight of the epoch at `position`, in the order of their dispatch.
-    fn left_in(&self, position: usize) -> Vec<u32> {
-        let epoch = &self.epochs[position];
-        let is_left = |row: &u32| {
-            let batch = self.batches.get(*row as usize);
-            batch.is_some_and(|b| b.id.epoch == epoch.epoch && !b.stage.is_final())
-        };
-        // Whichever is shorter, so that many epochs at a time stay cheap.
-        if epoch.rows.len() < self.in_flight.len() {
-            return epoch.rows.iter().copied().filter(is_left).collect();
-        }
-        let mut left: Vec<u32> = self.in_flight.iter().copied().filter(is_left).collect();
-        left.sort_unstable();
-        left
-    }
-
-    fn end_run(&mut self, at: Nanos) {
-        let open: Vec<u32> = self.open_epochs.iter().copied().collect();
-        for epoch in open {
-            self.end_epoch(at, epoch);
-        }
-        self.end_wait(at, None);
-        self.ended = true;
-    }
-
-    fn start_worker(&mut self, at: Nanos, info: &WorkerInfo) {
-        let running = self.running.entry(info.worker).or_default();
-        running.push(self.workers.len());
-        self.workers.push(Worker {
-            info: info.clone(),
-            start: at,
-            end: None,
-        });
-    }
-
-    fn end_worker(&mut self, at: Nanos, worker: WorkerId, reason: EndReason) {
-        match self.running.get_mut(&worker).and_then(Vec::pop) {
-            Some(known) => self.workers[known].end = Some((at, reason)),
-            None => self.inconsistent += 1,
         }
     }
 
