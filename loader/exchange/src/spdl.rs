@@ -13,8 +13,8 @@ use rusqlite::{Connection, OpenFlags, limits::Limit};
 use crate::import::Sink;
 use crate::{ImportError, Kind, Outcome};
 
-/// Rows that are held.
-const MOST_ROWS: usize = 4 << 20;
+/// Rows of a table that are held: with what comes of them about half a KiB each.
+const MOST_ROWS: usize = 1 << 20;
 /// Rows between two looks at whether somebody still wants them.
 const LOOK_EVERY: usize = 1 << 14;
 
@@ -254,6 +254,30 @@ fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
     (parts, left_out)
 }
 
+/// What is to be told at its time.
+enum Mark<'a> {
+    Gauge {
+        part: &'a str,
+        what: GaugeKind,
+        value: f64,
+    },
+    Note(Box<loadscope_trace::Message>),
+}
+
+impl Mark<'_> {
+    fn event(self) -> EventKind {
+        match self {
+            Mark::Note(message) => EventKind::Message(message),
+            Mark::Gauge { part, what, value } => EventKind::Gauge(Box::new(Gauge {
+                lane: None,
+                part: Some(part.to_owned()),
+                what,
+                value,
+            })),
+        }
+    }
+}
+
 fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
     let (parts, left_out) = in_order(rows);
     let all = || parts.values().flatten();
@@ -270,15 +294,10 @@ fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
         ..RunInfo::default()
     };
     sink.tell(0, EventKind::RunStarted(Box::new(info)));
-    let mut tape: Vec<(i64, u8, EventKind)> = Vec::new();
-    let mut gauge = |at: i64, order: u8, part: &str, what: GaugeKind, value: f64| {
-        let gauge = Gauge {
-            lane: None,
-            part: Some(part.to_owned()),
-            what,
-            value,
-        };
-        tape.push((at, order, EventKind::Gauge(Box::new(gauge))));
+    // A gauge is made when it is told: it holds the name of its part, and there are many.
+    let mut tape: Vec<(i64, u8, Mark<'_>)> = Vec::new();
+    let mut gauge = |at: i64, order: u8, part, what: GaugeKind, value: f64| {
+        tape.push((at, order, Mark::Gauge { part, what, value }));
     };
     for (part, rows) in &parts {
         for (k, row) in rows.iter().enumerate() {
@@ -304,11 +323,11 @@ fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
             worker: None,
             sample: None,
         };
-        tape.push((ns(at).min(end), 2, EventKind::Message(Box::new(message))));
+        tape.push((ns(at).min(end), 2, Mark::Note(Box::new(message))));
     }
     tape.sort_by_key(|(at, order, _)| (*at, *order));
-    for (at, _, kind) in tape {
-        sink.tell(at, kind);
+    for (at, _, mark) in tape {
+        sink.tell(at, mark.event());
     }
     summary(&parts, left_out, end, sink);
     sink.tell(end, EventKind::RunEnded);

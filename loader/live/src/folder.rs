@@ -1,10 +1,12 @@
 //! Streams in files: what a program wrote that nobody listened to.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use loadscope_trace::{Event, Nanos, Sorter};
+use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId, Sorter, plural};
 
 use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
@@ -29,11 +31,26 @@ pub fn streams(folder: &Path) -> Vec<PathBuf> {
     streams
 }
 
+/// A stream whose turn has not come.
+struct Waiting {
+    path: PathBuf,
+    id: StreamId,
+    introduction: Introduction,
+    /// What is added to its times, ns.
+    shift: i64,
+}
+
+impl Waiting {
+    fn begins(&self) -> i64 {
+        self.introduction.monotonic.saturating_add(self.shift)
+    }
+}
+
 struct Stream {
     id: StreamId,
     lines: BufReader<File>,
-    next: Option<Record>,
-    at: i64,
+    next: Record,
+    shift: i64,
 }
 
 /// Reads the streams of a folder and hands their events over in order of time, until `each` answers false. True if one of the
@@ -42,77 +59,139 @@ struct Stream {
 /// # Errors
 /// If a file cannot be read, or is no stream.
 pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bool> {
+    let mut cut = false;
+    let mut waiting = introductions(folder, &mut cut)?;
+    waiting.sort_by_key(|w| Reverse((w.begins(), w.id)));
     let mut join = Join::default();
     let mut sorter = Sorter::new(WINDOW);
-    let mut open = Vec::new();
-    let mut cut = false;
+    let mut open: BTreeMap<StreamId, Stream> = BTreeMap::new();
+    let mut turns = BinaryHeap::new();
+    let mut last = Nanos(0);
+    let mut hand = |event: Event| {
+        last = event.at;
+        each(event)
+    };
+    let mut wanted = true;
+    while wanted {
+        // Each epoch may have processes of its own: no more files are open than processes ran at the same time.
+        let now = turns.peek().map(|Reverse((at, _))| *at);
+        if let Some(next) = waiting.pop_if(|next| now.is_none_or(|now| next.begins() <= now)) {
+            let mut lines = BufReader::with_capacity(1 << 16, File::open(&next.path)?);
+            line_of(&mut lines, &mut cut)?;
+            join.open(next.id, next.introduction);
+            match advance(&mut lines, next.id, &mut join, &mut cut)? {
+                Some(record) => {
+                    let (id, shift) = (next.id, next.shift);
+                    turns.push(Reverse((record.at().saturating_add(shift), id)));
+                    let stream = Stream {
+                        id,
+                        lines,
+                        next: record,
+                        shift,
+                    };
+                    open.insert(id, stream);
+                }
+                None => join.close(next.id),
+            }
+            continue;
+        }
+        let Some(mut stream) = turns.pop().and_then(|Reverse((_, id))| open.remove(&id)) else {
+            break;
+        };
+        let next = advance(&mut stream.lines, stream.id, &mut join, &mut cut)?;
+        let id = stream.id;
+        match next {
+            Some(next) => {
+                turns.push(Reverse((next.at().saturating_add(stream.shift), id)));
+                join.tell(id, std::mem::replace(&mut stream.next, next));
+                open.insert(id, stream);
+            }
+            None => {
+                join.tell(id, stream.next);
+                join.close(id);
+            }
+        }
+        join.events().for_each(|event| sorter.push(event));
+        while wanted && let Some(event) = sorter.pop(None) {
+            wanted = hand(event);
+        }
+    }
+    join.finish();
+    join.events().for_each(|event| sorter.push(event));
+    while wanted && let Some(event) = sorter.flush() {
+        wanted = hand(event);
+    }
+    if wanted && sorter.late() > 0 && join.loaders() > 0 {
+        each(late(last, sorter.late()));
+    }
+    Ok(cut)
+}
+
+/// Who wrote the streams. Files are opened one after another: there may be more than a process may have open.
+fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
+    let mut waiting: Vec<Waiting> = Vec::new();
     let mut first: Option<Introduction> = None;
     for (number, path) in streams(folder).into_iter().enumerate() {
-        let mut lines = BufReader::with_capacity(1 << 16, File::open(&path)?);
-        let line = line_of(&mut lines, &mut cut)?;
-        let Some(introduction) = line.and_then(|line| Introduction::parse(&line).ok()) else {
+        let mut lines = BufReader::new(File::open(&path)?);
+        let Some(line) = line_of(&mut lines, cut)? else {
             // It was killed before it had introduced itself.
-            cut = true;
+            *cut = true;
             continue;
         };
+        let introduction = Introduction::parse(&line).map_err(|why| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            io::Error::new(io::ErrorKind::InvalidData, format!("{name}: {why}"))
+        })?;
         let base = first.get_or_insert_with(|| introduction.clone());
         let same = (&base.boot, &base.host) == (&introduction.boot, &introduction.host);
         let shift = match same {
             true => 0,
             false => introduction.wall_ahead().saturating_sub(base.wall_ahead()),
         };
-        let id = StreamId(u32::try_from(number).unwrap_or(u32::MAX));
-        join.open(id, introduction);
-        let mut stream = Stream {
-            id,
-            lines,
-            next: None,
-            at: shift,
-        };
-        advance(&mut stream, shift, &mut join, &mut cut)?;
-        open.push((stream, shift));
+        waiting.push(Waiting {
+            path,
+            id: StreamId(u32::try_from(number).unwrap_or(u32::MAX)),
+            introduction,
+            shift,
+        });
     }
-    let mut wanted = true;
-    while wanted {
-        let earliest = open
-            .iter_mut()
-            .filter(|(s, _)| s.next.is_some())
-            .min_by_key(|(s, _)| s.at);
-        let Some((stream, shift)) = earliest else {
-            break;
-        };
-        if let Some(record) = stream.next.take() {
-            join.tell(stream.id, record);
-        }
-        advance(stream, *shift, &mut join, &mut cut)?;
-        if stream.next.is_none() {
-            join.close(stream.id);
-        }
-        join.events().for_each(|event| sorter.push(event));
-        while wanted && let Some(event) = sorter.pop(None) {
-            wanted = each(event);
-        }
-    }
-    join.finish();
-    join.events().for_each(|event| sorter.push(event));
-    while wanted && let Some(event) = sorter.flush() {
-        wanted = each(event);
-    }
-    Ok(cut)
+    Ok(waiting)
 }
 
-fn advance(stream: &mut Stream, shift: i64, join: &mut Join, cut: &mut bool) -> io::Result<()> {
-    while let Some(line) = line_of(&mut stream.lines, cut)? {
+/// Events that came too late to be put in their place.
+fn late(at: Nanos, count: u64) -> Event {
+    let text = format!(
+        "{} too late to be put in order of time: counted as happening when read",
+        plural(count, "event came", "events came")
+    );
+    let message = Message {
+        level: Level::Warning,
+        text,
+        about: None,
+        worker: None,
+        sample: None,
+    };
+    Event {
+        at,
+        run: RunId(0),
+        kind: EventKind::Message(Box::new(message)),
+    }
+}
+
+/// The next record that is understood; `None` at the end.
+fn advance(
+    lines: &mut BufReader<File>,
+    id: StreamId,
+    join: &mut Join,
+    cut: &mut bool,
+) -> io::Result<Option<Record>> {
+    while let Some(line) = line_of(lines, cut)? {
         match Record::parse(&line) {
-            Ok(record) => {
-                stream.at = record.at().saturating_add(shift);
-                stream.next = Some(record);
-                return Ok(());
-            }
-            Err(_) => join.not_understood(stream.id),
+            Ok(record) => return Ok(Some(record)),
+            Err(_) => join.not_understood(id),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The next whole line; `None` at the end.

@@ -16,6 +16,7 @@ mod about;
 mod crew;
 mod fetched;
 mod main_process;
+mod prune;
 mod worker;
 
 use crew::Crew;
@@ -23,6 +24,9 @@ use worker::is_of_worker;
 
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;
+
+/// Bytes that these hold at most.
+const MOST_HELD_BYTES: usize = 256 << 20;
 
 /// Calls of [`Join::events`] after which a worker has surely been heard whose last words its main process spoke of.
 const WORDS_OF_WORKER: u32 = 5;
@@ -89,6 +93,7 @@ pub struct Join {
     /// Lost before the loader was known.
     lost: u64,
     held: usize,
+    held_bytes: usize,
     failures: Vec<Failure>,
     newest: Nanos,
     out: Vec<Event>,
@@ -131,10 +136,11 @@ impl Join {
         };
         stream.last = stream.last.max(record.at());
         if is_of_worker(&record) {
-            stream.held.push_back(record);
             self.held += 1;
+            self.held_bytes += record.weight();
+            stream.held.push_back(record);
             self.place_held(id);
-            if self.held > MOST_HELD {
+            if self.held > MOST_HELD || self.held_bytes > MOST_HELD_BYTES {
                 self.give_up_on_longest();
             }
             return;

@@ -36,6 +36,8 @@ pub struct Listener {
     connections: BTreeMap<StreamId, Connection>,
     next: u32,
     refused: u64,
+    /// It was said that somebody has to wait.
+    is_full: bool,
     /// When the clock of the program was last known, and what time it was.
     clock: Option<(Instant, i64)>,
     buffer: Vec<u8>,
@@ -112,6 +114,7 @@ impl Listener {
             connections: BTreeMap::new(),
             next: 0,
             refused: 0,
+            is_full: false,
             clock: None,
             buffer: vec![0; 1 << 18],
         }
@@ -183,6 +186,15 @@ impl Listener {
 
     fn let_in(&mut self, said: &mut Vec<Said>) {
         loop {
+            let strangers = self.connections.values().filter(|c| !c.introduced).count();
+            if self.connections.len() >= MOST_STREAMS {
+                self.say_full(said, "there are too many");
+                return;
+            }
+            // Many come at once; who is not let in yet stands in the system's queue, and its words with it.
+            if strangers >= MOST_STRANGERS {
+                return;
+            }
             let socket = match &self.door {
                 #[cfg(unix)]
                 Door::Unix(listener, _) => listener.accept().and_then(|(socket, _)| {
@@ -194,17 +206,15 @@ impl Listener {
                     Ok(Socket::Tcp(socket))
                 }),
             };
-            let Ok(socket) = socket else {
-                return;
-            };
-            let strangers = self.connections.values().filter(|c| !c.introduced).count();
-            if self.connections.len() >= MOST_STREAMS || strangers >= MOST_STRANGERS {
-                self.refused += 1;
-                if self.refused == 1 {
-                    said.push(Said("Refused a connection: there are too many".to_owned()));
+            let socket = match socket {
+                Ok(socket) => socket,
+                Err(e) if is_passing(&e) => continue,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Err(e) => {
+                    self.say_full(said, &e.to_string());
+                    return;
                 }
-                continue;
-            }
+            };
             let connection = Connection {
                 socket,
                 since: Instant::now(),
@@ -214,6 +224,14 @@ impl Listener {
             };
             self.connections.insert(StreamId(self.next), connection);
             self.next += 1;
+        }
+    }
+
+    /// Nobody else can be let in for now; said once.
+    fn say_full(&mut self, said: &mut Vec<Said>, why: &str) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            let text = format!("Other processes have to wait until they are heard: {why}");
+            said.push(Said(text));
         }
     }
 
@@ -262,6 +280,15 @@ impl Listener {
         }
         Heard::More
     }
+}
+
+/// True of errors of the one that knocked, not of the door.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        Interrupted | ConnectionAborted | ConnectionReset
+    )
 }
 
 impl Connection {

@@ -6,7 +6,9 @@ use std::fmt;
 use loadscope_trace::{Field, WorkerId};
 use serde::Deserialize;
 
+mod lenient;
 mod read;
+mod weight;
 
 /// The version of the streams that is understood.
 const VERSION: u64 = 1;
@@ -28,43 +30,43 @@ impl std::error::Error for WireError {}
 pub struct Introduction {
     loadscope_stream: u64,
     /// What was handed over in the environment.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub token: String,
     /// Process id.
     pub pid: u64,
     /// Process id of the parent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub parent: u64,
     /// The monotonic clock, ns, at the same moment as `realtime`.
     pub monotonic: i64,
     /// Ns since 1970.
     pub realtime: i64,
     /// Name of the machine.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub host: String,
     /// Names the time since the machine was started: within it all monotonic clocks agree.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub boot: String,
     /// Version of Python.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub python: String,
     /// Version of PyTorch.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub torch: String,
     /// Name of the script.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::field")]
     pub program: String,
     /// Rank within the training job.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::maybe")]
     pub rank: Option<u32>,
     /// Number of ranks.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
     /// Rank within the machine.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::maybe")]
     pub local_rank: Option<u32>,
     /// Processor cores that the process may use.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::maybe")]
     pub cores: Option<u32>,
 }
 
@@ -94,31 +96,57 @@ impl Introduction {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct About {
+    #[serde(deserialize_with = "lenient::field")]
     pub dataset: String,
+    #[serde(deserialize_with = "lenient::field")]
     pub iterable: bool,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub batch_size: Option<usize>,
+    #[serde(deserialize_with = "lenient::field")]
     pub num_workers: usize,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub prefetch_factor: Option<usize>,
+    #[serde(deserialize_with = "lenient::field")]
     pub drop_last: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub in_order: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub pin_memory: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub pins: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub persistent_workers: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub timeout: f64,
+    #[serde(deserialize_with = "lenient::field")]
     pub sampler: String,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub batch_sampler: Option<String>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub multiprocessing_context: Option<String>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub start_method: Option<String>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub dataset_len: Option<u64>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub batches: Option<u64>,
+    #[serde(deserialize_with = "lenient::field")]
     pub shuffle: bool,
+    #[serde(deserialize_with = "lenient::field")]
     pub replacement: bool,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub num_samples: Option<u64>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub replicas: Option<u32>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub replica: Option<u32>,
+    #[serde(deserialize_with = "lenient::field")]
     pub sampler_drop_last: bool,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub seed: Option<u64>,
+    #[serde(deserialize_with = "lenient::maybe")]
     pub global_seed: Option<u64>,
+    #[serde(deserialize_with = "lenient::names")]
     pub classes: Vec<String>,
 }
 
@@ -172,6 +200,8 @@ pub enum Record {
         worker: Option<WorkerId>,
         count: u64,
         indices: Vec<u64>,
+        /// There were indices that a recording has no name for.
+        unnamed: bool,
     },
     Wait {
         at: i64,

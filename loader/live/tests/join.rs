@@ -299,6 +299,105 @@ fn a_machine_with_another_clock_is_aligned_by_its_wall_clock() {
 }
 
 #[test]
+fn an_odd_field_costs_no_loader_and_no_process() {
+    let line = r#"{"loadscope_stream":1,"pid":7,"monotonic":1,"realtime":2,"rank":-1,"world_size":1e9,"host":5,"cores":[[]],"local_rank":"x"}"#;
+    let who = Introduction::parse(line.as_bytes()).expect("it says enough");
+    assert_eq!((who.pid, who.rank, who.host.as_str()), (7, None, ""));
+    let mut join = Join::default();
+    join.open(MAIN, who);
+    tell(
+        &mut join,
+        MAIN,
+        r#"["loader",1000,0,{"dataset":"D","num_workers":"2","batch_size":-1,"seed":-5,"global_seed":184467440737095516160,
+           "timeout":null,"in_order":1,"classes":["a",1,null,"b"],"batches":{"a":[1]},"prefetch_factor":3,"sampler":[]}]"#,
+    );
+    let run = folded(&mut join);
+    assert_eq!(run.info.classes, ["a", "", "", "b"]);
+    let options = &run.info.options;
+    assert_eq!(
+        (options.batch_size, options.seed, options.prefetch_factor),
+        (None, None, Some(3))
+    );
+}
+
+#[test]
+fn an_index_below_zero_is_counted() {
+    let mut join = Join::default();
+    loader(&mut join);
+    let indices = packed(&[3, -1]);
+    tell(
+        &mut join,
+        MAIN,
+        &format!(r#"["dispatch",1020,0,0,0,0,0,"{indices}"]"#),
+    );
+    let dropped = |e: Event| matches!(e.kind, EventKind::Dropped { count: 1 });
+    assert_eq!(join.events().map(dropped).filter(|d| *d).count(), 1);
+}
+
+#[test]
+fn iterators_that_are_over_are_forgotten_and_those_that_are_not_stay() {
+    let mut join = Join::default();
+    loader(&mut join);
+    for iterator in 1..1000 {
+        let at = 2000 + iterator;
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["epoch",{at},0,{iterator},{iterator}]"#),
+        );
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["dispatch",{at},{iterator},{iterator},0,null,0,""]"#),
+        );
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["end",{at},{iterator},{iterator}]"#),
+        );
+    }
+    // The first one has a worker that has not ended.
+    join.open(WORKER, introduction(20));
+    dispatch(&mut join, 0, 0, 5000);
+    tell(&mut join, WORKER, r#"["fetcher",5001,0]"#);
+    fetch(&mut join, 0, 0, 5100);
+    let fetched = |e: &Event| matches!(e.kind, EventKind::Fetched(_));
+    assert_eq!(join.events().filter(fetched).count(), 1);
+    // One that was over long ago is not known any more; the latest is.
+    tell(&mut join, MAIN, r#"["wait",6000,5]"#);
+    assert_eq!(join.events().count(), 0);
+    tell(&mut join, MAIN, r#"["wait",6000,999]"#);
+    assert_eq!(join.events().count(), 1);
+}
+
+#[test]
+fn what_is_held_is_bounded_by_its_bytes() {
+    let mut join = Join::default();
+    join.open(WORKER, introduction(20));
+    let times = packed(&vec![1100; 1 << 20]);
+    let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
+    // 8 MiB each, of a process of which nobody else has spoken.
+    for _ in 0..40 {
+        tell(&mut join, WORKER, &line);
+    }
+    loader(&mut join);
+    dispatch(&mut join, 0, 0, 1020);
+    join.finish();
+    let (mut placed, mut lost) = (0, 0);
+    for event in join.events() {
+        match event.kind {
+            EventKind::Entered {
+                stage: Stage::Returning,
+                ..
+            } => placed += 1,
+            EventKind::Dropped { count } => lost += count,
+            _ => {}
+        }
+    }
+    assert!(placed < 32 && placed + lost == 40, "{placed}, {lost}");
+}
+
+#[test]
 fn lines_that_mean_nothing_are_refused() {
     for line in [
         "",

@@ -118,3 +118,23 @@ fn damaged_lines_of_a_program_are_counted_and_the_rest_is_heard() {
         "{text}"
     );
 }
+
+#[test]
+fn workers_that_all_come_at_once_are_all_heard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("socket");
+    let mut listener = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
+    let mut join = Join::default();
+    // Connected, and not yet scheduled again to say who they are.
+    let mut workers: Vec<UnixStream> = (0..100)
+        .map(|_| UnixStream::connect(&path).expect("a connection"))
+        .collect();
+    let mut said = listener.turn(&mut join);
+    for worker in &mut workers {
+        worker
+            .write_all(introduction(TOKEN).as_bytes())
+            .expect("written");
+    }
+    said.extend(until(&mut listener, &mut join, |l, _| l.speaking() == 100));
+    assert_eq!((said, listener.refused()), (Vec::new(), 0));
+}

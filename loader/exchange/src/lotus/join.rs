@@ -7,6 +7,9 @@ use super::worker::{Batch, Call};
 use super::{Process, SIGN};
 use crate::{ImportError, Kind};
 
+/// Epochs at most; each costs some thousand bytes, and a line is enough for one.
+const MOST_EPOCHS: usize = 1 << 15;
+
 /// A batch as both sides tell of it. Times are ns since 1970.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
@@ -65,7 +68,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
     let mut made = Vec::new();
     for main in mains {
         if main.pid == shown && run.epochs.is_empty() {
-            run.epochs = epochs(&main.main, &mut run.tells_dispatch);
+            run.epochs = epochs(&main.main, &mut run.tells_dispatch)?;
         } else {
             run.others.push((main.pid, main.main.len()));
         }
@@ -83,7 +86,7 @@ pub(super) fn join(processes: Vec<Process>) -> Result<Run, ImportError> {
 }
 
 /// The epochs of the main process: its numbers begin anew in each.
-fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Vec<Epoch> {
+fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Result<Vec<Epoch>, ImportError> {
     let mut epochs: Vec<BTreeMap<u32, Joined>> = Vec::new();
     // The first dispatches of an epoch come before its first wait.
     let mut dispatched: Option<u32> = None;
@@ -97,6 +100,14 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Vec<Epoch> {
             _ => false,
         };
         if is_new || epochs.is_empty() {
+            if epochs.len() >= MOST_EPOCHS {
+                return Err(ImportError::TooMuch {
+                    kind: Kind::Lotus,
+                    most: MOST_EPOCHS,
+                    what: "epochs",
+                    remedy: "Trace fewer of them",
+                });
+            }
             epochs.push(BTreeMap::new());
             dispatched = None;
         }
@@ -119,11 +130,11 @@ fn epochs(lines: &[Line], tells_dispatch: &mut bool) -> Vec<Epoch> {
     }
     let batches = |epoch: BTreeMap<u32, Joined>| epoch.into_values().collect();
     let epochs = epochs.into_iter();
-    epochs
+    Ok(epochs
         .map(|e| Epoch {
             batches: batches(e),
         })
-        .collect()
+        .collect())
 }
 
 /// True if the last epoch has had this already.
@@ -290,6 +301,21 @@ pub(super) fn samples(calls: &[Call]) -> Vec<&[Call]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_is_repeated_makes_no_epochs_without_end() {
+        let line = |k: i64| Line::Wait {
+            idx: 0,
+            start: k,
+            end: k + 1,
+        };
+        let made = |count: i64| epochs(&(0..count).map(line).collect::<Vec<_>>(), &mut false);
+        assert_eq!(made(100).map(|e| e.len()).ok(), Some(100));
+        assert!(matches!(
+            made(MOST_EPOCHS as i64 + 1),
+            Err(ImportError::TooMuch { .. })
+        ));
+    }
 
     #[test]
     fn a_sample_begins_with_the_first_transform() {

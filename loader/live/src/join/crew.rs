@@ -77,6 +77,11 @@ impl Crew {
             .map_or(self.ended, |at| at + 1);
     }
 
+    /// True if its epochs have ended and its workers, too.
+    pub fn is_over(&self) -> bool {
+        self.ended >= self.epochs.len() && self.pids.is_empty()
+    }
+
     pub fn joined(&mut self, worker: WorkerId, pid: u64) {
         self.pids.insert(worker, pid);
     }

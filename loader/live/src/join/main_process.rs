@@ -47,6 +47,7 @@ impl Join {
                     self.lost += 1;
                     return;
                 };
+                self.prune(id, stream);
                 let crew = stream
                     .crews
                     .entry(iterator)
@@ -99,8 +100,12 @@ impl Join {
                 worker,
                 count,
                 indices,
+                unnamed,
                 ..
             } => {
+                if unnamed {
+                    self.event(at, run, EventKind::Dropped { count: 1 });
+                }
                 if let Some(worker) = worker {
                     crew.dispatched(epoch, worker, count, batch, &indices);
                 } else {

@@ -45,6 +45,7 @@ impl Join {
                     break;
                 };
                 self.held -= 1;
+                self.held_bytes -= record.weight();
                 self.of_worker(&mut stream, place, found, record);
             }
         }
@@ -81,7 +82,8 @@ impl Join {
 
     /// Too much waits: the stream that holds most will not be understood any more.
     pub(super) fn give_up_on_longest(&mut self) {
-        let longest = self.streams.iter().max_by_key(|(_, s)| s.held.len());
+        let weight = |s: &Stream| s.held.iter().map(Record::weight).sum::<usize>();
+        let longest = self.streams.iter().max_by_key(|(_, s)| weight(s));
         if let Some(id) = longest.map(|(id, _)| *id) {
             self.drop_held(id);
         }
@@ -92,6 +94,7 @@ impl Join {
             return;
         };
         let count = stream.held.len();
+        self.held_bytes -= stream.held.iter().map(Record::weight).sum::<usize>();
         stream.held.clear();
         self.held -= count;
         if count > 0 {

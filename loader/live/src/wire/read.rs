@@ -82,9 +82,7 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
         "dispatch" => {
             type Line = (Name, i64, u32, u32, u32, Option<WorkerId>, u64, String);
             let (_, at, iterator, epoch, batch, worker, count, indices): Line = fields(text)?;
-            // Python allows negative indices; a recording has no name for them.
-            let indices = unpacked(&indices)?.into_iter().map(u64::try_from);
-            let indices = indices.collect::<Result<_, _>>().unwrap_or_default();
+            let (indices, unnamed) = named(unpacked(&indices)?);
             Record::Dispatch {
                 at,
                 iterator,
@@ -93,6 +91,7 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
                 worker,
                 count,
                 indices,
+                unnamed,
             }
         }
         "wait" => {
@@ -157,6 +156,13 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
         }
         _ => read_of_fetch(name, text)?,
     })
+}
+
+/// Python allows indices below zero; a recording has no name for them. True if there were some.
+fn named(indices: Vec<i64>) -> (Vec<u64>, bool) {
+    let indices: Result<Vec<u64>, _> = indices.into_iter().map(u64::try_from).collect();
+    let unnamed = indices.is_err();
+    (indices.unwrap_or_default(), unnamed)
 }
 
 fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {

@@ -1,0 +1,33 @@
+//! Forgets what is over, so that a program that runs for weeks is not remembered whole.
+
+use super::{Join, Place, Stream, StreamId};
+
+/// Iterators of a process that are over and are still remembered.
+const CREWS_KEPT: usize = 8;
+
+impl Join {
+    /// Lets go of iterators that are over; the latest may still be spoken of.
+    pub(super) fn prune(&mut self, id: StreamId, stream: &mut Stream) {
+        let over = stream.crews.iter().filter(|(_, crew)| crew.is_over());
+        let mut over: Vec<u32> = over.map(|(iterator, _)| *iterator).collect();
+        if over.len() < 2 * CREWS_KEPT {
+            return;
+        }
+        over.sort_unstable();
+        over.truncate(over.len() - CREWS_KEPT);
+        let of = |place: &Place, iterator| (place.stream, place.iterator) == (id, iterator);
+        for iterator in over {
+            let mut speaking = self.streams.values();
+            let is_awaited = speaking.any(|s| {
+                s.place.is_some_and(|place| of(&place, iterator))
+                    && !(s.closed && s.held.is_empty())
+            });
+            let mut failures = self.failures.iter();
+            if is_awaited || failures.any(|f| (f.main, f.iterator) == (id, iterator)) {
+                continue;
+            }
+            stream.crews.remove(&iterator);
+            self.announced.retain(|_, place| !of(place, iterator));
+        }
+    }
+}

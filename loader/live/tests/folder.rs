@@ -1,0 +1,96 @@
+//! Streams in files: as many as there are, in order of time, and what is none.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use loadscope_live::folder;
+use loadscope_trace::{Event, EventKind};
+
+fn introduction(pid: u64, at: i64) -> String {
+    format!(
+        "{{\"loadscope_stream\":1,\"pid\":{pid},\"monotonic\":{at},\"realtime\":{at},\"host\":\"h\",\"boot\":\"b\"}}\n"
+    )
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(format!("{name}.stream.jsonl")), text).expect("written");
+}
+
+fn read(folder: &Path) -> std::io::Result<(Vec<Event>, bool)> {
+    let mut events = Vec::new();
+    let cut = folder::read(folder, |event| {
+        events.push(event);
+        true
+    })?;
+    Ok((events, cut))
+}
+
+#[test]
+fn no_more_files_are_open_than_processes_ran_at_a_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut main = introduction(1, 0) + "[\"loader\",1,0,{\"dataset\":\"D\"}]\n";
+    for epoch in 0..300 {
+        let at = 100 * (epoch + 1);
+        let pid = 10 + epoch;
+        main += &format!(
+            "[\"epoch\",{at},0,{epoch},{epoch}]\n[\"workers\",{at},{epoch},[[{pid},1]]]\n"
+        );
+        main += &format!("[\"dispatch\",{at},{epoch},{epoch},0,0,0,\"\"]\n");
+        let after = at + 80;
+        main += &format!("[\"end\",{after},{epoch},{epoch}]\n[\"left\",{after},{epoch},[[0,0]]]\n");
+        let begin = at + 10;
+        let worker = introduction(pid as u64, begin)
+            + &format!("[\"fetcher\",{begin},0]\n[\"begin\",{begin},null,0,0]\n");
+        write(folder.path(), &format!("{pid}-{begin}"), &worker);
+    }
+    write(folder.path(), "1-0", &(main + "[\"bye\",99999,0]\n"));
+    let mut most = 0;
+    let mut fetching = 0;
+    folder::read(folder.path(), |event| {
+        let open = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        most = most.max(open);
+        fetching += u32::from(matches!(event.kind, EventKind::Entered { .. }));
+        true
+    })
+    .expect("sound");
+    assert_eq!(fetching, 300);
+    assert!(most < 100, "{most} files were open");
+}
+
+#[test]
+fn what_is_no_stream_is_an_error_that_names_it() {
+    let version = introduction(1, 0).replace("stream\":1", "stream\":2");
+    for (text, says) in [
+        (version.as_str(), "version 2"),
+        ("hello\n", "does not begin"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(folder.path(), "1-0", &introduction(1, 0));
+        write(folder.path(), "2-0", text);
+        let error = read(folder.path()).expect_err("no stream").to_string();
+        assert!(
+            error.contains("2-0.stream.jsonl") && error.contains(says),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn who_was_killed_before_it_said_a_word_is_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "1-0", &introduction(1, 0));
+    File::create(folder.path().join("2-0.stream.jsonl")).expect("made");
+    assert!(read(folder.path()).expect("sound").1);
+}
+
+#[test]
+fn what_comes_too_late_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = introduction(1, 0)
+        + "[\"loader\",1,0,{\"dataset\":\"D\"}]\n[\"epoch\",50000000000,0,0,0]\n[\"epoch\",90000000000,0,1,1]\n\
+           [\"wait\",2,0]\n[\"wait\",95000000000,0]\n";
+    write(folder.path(), "1-0", &text);
+    let (events, _) = read(folder.path()).expect("sound");
+    let is_said = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.text.contains("1 event came too late"));
+    assert!(events.iter().any(is_said), "{events:#?}");
+}
