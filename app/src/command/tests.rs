@@ -46,7 +46,7 @@ fn names_are_in_sentence_case_and_unique() {
 
 #[test]
 fn keys_are_written_as_people_know_them() {
-    let ctx = Context::default();
+    let ctx = eframe::egui::Context::default();
     let keys = |action: Action| action.info().keys(&ctx);
     assert_eq!(keys(Action::NextBatch), "Shift+→");
     assert_eq!(keys(Action::Search), "/");
