@@ -191,8 +191,7 @@ class Outlet:
     def put(self, line, push=True):
         """Takes a line and, unless more is to come at once, hands over what waits."""
         with self.lock:
-            heard = not self.opened or self.descriptor() is not None
-            if self.lost and heard and not self.busy and len(self.waiting) < MOST_WAITING // 2:
+            if self.lost and self.has_room():
                 told, self.lost = self.lost, 0
                 self.waiting += b'["lost",%d,%d]\n' % (now(), told)
             if len(self.waiting) + len(line) > MOST_WAITING:
@@ -209,8 +208,8 @@ class Outlet:
 
     def push(self):
         if not self.opened:
-            self.opened = True
             self.open()
+            self.opened = True
         if not self.is_ours():
             self.forget()
         try:
@@ -229,6 +228,11 @@ class Outlet:
             if self.socket is not None:
                 self.close()
                 self.drop()
+
+    def has_room(self):
+        """True if a line may say how many were lost."""
+        heard = not self.opened or self.descriptor() is not None
+        return heard and not self.busy and len(self.waiting) < MOST_WAITING // 2
 
     def flush(self):
         """At the end of the process: waits a little for a reader that is slow. What it does not take by then is lost."""
@@ -256,12 +260,14 @@ class Outlet:
 
     def is_ours(self):
         """False if the descriptor was closed under us: nothing may be written to it any more, nor may it be closed."""
-        if self.descriptor() is None:
+        descriptor = self.descriptor()
+        if descriptor is None:
             return True
         try:
-            return self.identified() == self.identity
+            about = os.fstat(descriptor)
         except OSError:
             return False
+        return self.identity == (about.st_dev, about.st_ino)
 
     def forget(self):
         if self.socket is not None:
@@ -284,11 +290,13 @@ class Outlet:
             else:
                 self.create(by_hand())
             self.identity = self.identified()
-        except Exception as error:
-            if is_of_signal(error):
+        except BaseException as error:
+            self.identity = quiet(self.identified)
+            self.close()
+            if not isinstance(error, Exception) or is_of_signal(error):
+                # It is tried again with the next line.
                 raise
             # Nobody is there: the program goes on without being heard.
-            self.socket = self.file = None
         self.waiting[:0] = header.encode("utf-8", "replace")
 
     def connect(self, kind, place):

@@ -142,6 +142,23 @@ class Unharmed(unittest.TestCase):
         self.assertEqual(len(made), 1)
         self.assertEqual(self.read(made[0])[-1][0], "bye")
 
+    def test_a_signal_that_strikes_while_the_door_is_opened(self):
+        code = (
+            "import sys, os; sys.path.insert(0, %r); import loadscope_probe as p\n"
+            "def struck(): p.introduction = before; raise KeyboardInterrupt\n"
+            "before, p.introduction = p.introduction, struck\n"
+            "try: p.PROBE.put('[\"wait\",1,0]\\n')\n"
+            "except KeyboardInterrupt: print('interrupted')\n"
+            "p.PROBE.put('[\"wait\",2,0]\\n')\n" % str(PROBE)
+        )
+        out = self.folder / "out"
+        env = {**os.environ, "LOADSCOPE_PROBE_TO": "dir:%s" % out}
+        came = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.folder, env=env)
+        self.assertEqual((came.stdout, came.stderr), ("interrupted\n", ""))
+        lines = self.read(next(out.iterdir()))
+        self.assertIn("loadscope_stream", lines[0])
+        self.assertEqual([line[:2] for line in lines[1:3]], [["wait", 1], ["wait", 2]])
+
     def test_what_still_waits_at_the_end_is_written(self):
         """A reader that is slow, but reads, has everything; one that does not read is waited for no longer than a tenth of a second."""
         code = (
