@@ -49,7 +49,15 @@ impl DiagnoseView {
             .frame(panel(12, 8))
             .show(ui, |ui| {
                 let is_coming = self.asker.refusal().is_none();
-                verdict::show(ui, look, self.asker.what_if(), is_coming, &mut commands);
+                let grows = state.source == (Source::Live { paused: false });
+                let pending = match grows {
+                    _ if !is_coming => None,
+                    true => Some(
+                        "What would help is forecast once the run has ended, or while it is paused",
+                    ),
+                    false => Some("Forecasting what would help"),
+                };
+                verdict::show(ui, look, self.asker.what_if(), pending, &mut commands);
             });
         let ground = Frame::NONE
             .fill(palette.canvas)

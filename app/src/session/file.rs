@@ -8,8 +8,8 @@ use crossbeam_channel::Sender;
 use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_live::folder;
 use loadscope_trace::{
-    Compression, Event, EventKind, Fleet, Level, Lines, LogError, LogReader, LogWriter, Merge,
-    Message, Nanos, Run, RunId, count, plural,
+    Compression, Event, Fleet, Lines, LogError, LogReader, LogWriter, Merge, Nanos, Run, RunId,
+    count, plural,
 };
 
 use super::reading::Blocks;
@@ -135,7 +135,7 @@ fn complete(fleet: &mut Fleet) {
     let (left_out, first) = (fleet.left_out(), fleet.runs().next());
     let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
     if left_out > 0 {
-        fleet.apply(&warning(
+        fleet.apply(&Event::warning(
             run,
             at,
             format!(
@@ -311,21 +311,7 @@ pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> 
 /// Says that events came too late to be put in their place.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
     let text = format!("{count} events came late and are shown later than they happened");
-    warning(run, at, text)
-}
-
-fn warning(run: RunId, at: Nanos, text: String) -> Event {
-    Event {
-        at,
-        run,
-        kind: EventKind::Message(Box::new(Message {
-            level: Level::Warning,
-            text,
-            about: None,
-            worker: None,
-            sample: None,
-        })),
-    }
+    Event::warning(run, at, text)
 }
 
 #[cfg(test)]

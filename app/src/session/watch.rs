@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use loadscope_live::{End, Gauges, Join, Listener, Program, ProgramError};
-use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId, Sorter};
+use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
 use super::file::late;
 use super::outgoing::Outgoing;
@@ -186,7 +186,7 @@ impl Pump {
         let refused = self.listener.refused();
         if refused > 0 && self.join.loaders() > 0 {
             let text = format!("{refused} connections of strangers were refused");
-            rest.push(warning(at, text));
+            rest.push(Event::warning(RunId(0), at, text));
         }
         self.pass_on(rest);
         self.outgoing.close();
@@ -213,21 +213,6 @@ impl Pump {
         if !self.shared.away.load(Ordering::Acquire) {
             self.outgoing.show(events);
         }
-    }
-}
-
-fn warning(at: Nanos, text: String) -> Event {
-    let message = Message {
-        level: Level::Warning,
-        text,
-        about: None,
-        worker: None,
-        sample: None,
-    };
-    Event {
-        at,
-        run: RunId(0),
-        kind: EventKind::Message(Box::new(message)),
     }
 }
 

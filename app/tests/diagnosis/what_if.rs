@@ -50,6 +50,12 @@ fn every_field_is_there_that_scripts_were_promised() {
     assert!((refit - 1.0).abs() < 0.25, "{refit}");
 }
 
+/// What one worker would bring with something else changed as well.
+fn with(file: &str, set: &str) -> Value {
+    let fixed = ["--workers", "1", "--prefetch", "2", "--json"];
+    json(&[&["what-if", file, "--set", set][..], &fixed].concat())
+}
+
 #[test]
 fn every_key_can_be_set() {
     let folder = Folder::new();
@@ -68,34 +74,13 @@ fn every_key_can_be_set() {
         ("faster=sleep:2", "num_workers", 1.into()),
         ("trainer_cpu=0.5", "num_workers", 1.into()),
     ] {
-        let given = [
-            "what-if",
-            &file,
-            "--workers",
-            "1",
-            "--prefetch",
-            "2",
-            "--set",
-            set,
-            "--json",
-        ];
-        let one = json(&given);
+        let one = with(&file, set);
         let configurations = one["configurations"].as_array().expect("a list");
         assert_eq!(configurations.len(), 1, "{set}");
         assert_eq!(configurations[0][key], value, "{set}");
     }
     let took = |set: &str| {
-        let one = json(&[
-            "what-if",
-            &file,
-            "--workers",
-            "1",
-            "--prefetch",
-            "2",
-            "--set",
-            set,
-            "--json",
-        ]);
+        let one = with(&file, set);
         seconds(&one["configurations"][0]["seconds"])
     };
     assert!(took("faster=sleep:4") < took("faster=sleep:1"));

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use loadscope_trace::{Event, EventKind, Level, Message, Nanos, RunId, Sorter, plural};
+use loadscope_trace::{Event, Nanos, RunId, Sorter, plural};
 
 use crate::wire::{Introduction, Record};
 use crate::{Join, StreamId};
@@ -164,18 +164,7 @@ fn late(at: Nanos, count: u64) -> Event {
         "{} too late to be put in order of time: counted as happening when read",
         plural(count, "event came", "events came")
     );
-    let message = Message {
-        level: Level::Warning,
-        text,
-        about: None,
-        worker: None,
-        sample: None,
-    };
-    Event {
-        at,
-        run: RunId(0),
-        kind: EventKind::Message(Box::new(message)),
-    }
+    Event::warning(RunId(0), at, text)
 }
 
 /// The next record that is understood; `None` at the end.

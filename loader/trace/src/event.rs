@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchContent, BatchId, Lane, Message, Nanos, RunId, RunInfo, Stage, WorkerId};
+use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId};
 
 /// Something that happened. At most 32 bytes: large payloads are boxed.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,21 @@ pub struct Event {
     pub run: RunId,
     /// What.
     pub kind: EventKind,
+}
+
+impl Event {
+    /// A warning about a run as a whole, in whole sentences.
+    pub fn warning(run: RunId, at: Nanos, text: String) -> Self {
+        let message = Message {
+            level: Level::Warning,
+            text,
+            about: None,
+            worker: None,
+            sample: None,
+        };
+        let kind = EventKind::Message(Box::new(message));
+        Self { at, run, kind }
+    }
 }
 
 /// What happened.

@@ -20,7 +20,7 @@ pub fn show(
     ui: &mut Ui,
     look: &Look,
     what_if: Option<&WhatIf>,
-    is_coming: bool,
+    pending: Option<&str>,
     commands: &mut Vec<Command>,
 ) {
     let palette = Palette::of(ui);
@@ -49,7 +49,7 @@ pub fn show(
                 }
             }
             if verdict.wants_outlook {
-                outlook(ui, what_if, is_coming);
+                outlook(ui, what_if, pending);
             }
         });
     });
@@ -59,12 +59,12 @@ pub fn show(
 }
 
 /// What would help. Its line is there before it is known, so that nothing moves when it comes.
-fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, is_coming: bool) {
+fn outlook(ui: &mut Ui, what_if: Option<&WhatIf>, pending: Option<&str>) {
     let palette = Palette::of(ui);
-    let (text, colour) = match what_if.and_then(WhatIf::sentence) {
-        Some(sentence) => (sentence, palette.text),
-        None if is_coming => ("Forecasting what would help".to_owned(), palette.weak),
-        None => return,
+    let (text, colour) = match (what_if.and_then(WhatIf::sentence), pending) {
+        (Some(sentence), _) => (sentence, palette.text),
+        (None, Some(pending)) => (pending.to_owned(), palette.weak),
+        (None, None) => return,
     };
     ui.add(Label::new(RichText::new(text).color(colour)).wrap());
 }

@@ -1,6 +1,6 @@
 use std::io::Write as _;
 
-use loadscope_trace::{BatchId, Stage, read_log};
+use loadscope_trace::{BatchId, EventKind, Stage, read_log};
 
 use super::*;
 

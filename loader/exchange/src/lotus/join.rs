@@ -157,10 +157,10 @@ impl Joined {
         self.came_early.or(waited).or(self.consumed)
     }
 
-    /// The first that is known of it.
-    pub fn first(&self) -> i64 {
-        let fetched = self.fetched.as_ref().map(|(_, b)| b.start);
-        let waited = self.waited.map(|(start, _)| start);
+    /// All instants that are known of it; of stretches the one that `end` chooses.
+    fn times(&self, end: impl Fn((i64, i64)) -> i64) -> impl Iterator<Item = i64> {
+        let fetched = self.fetched.as_ref().map(|(_, b)| end((b.start, b.end)));
+        let waited = self.waited.map(end);
         let all = [
             self.dispatched,
             fetched,
@@ -168,21 +168,17 @@ impl Joined {
             self.came_early,
             self.consumed,
         ];
-        all.into_iter().flatten().min().unwrap_or(0)
+        all.into_iter().flatten()
+    }
+
+    /// The first that is known of it.
+    pub fn first(&self) -> i64 {
+        self.times(|(start, _)| start).min().unwrap_or(0)
     }
 
     /// The last that is known of it.
     pub fn last(&self) -> i64 {
-        let fetched = self.fetched.as_ref().map(|(_, b)| b.end);
-        let waited = self.waited.map(|(_, end)| end);
-        let all = [
-            self.dispatched,
-            fetched,
-            waited,
-            self.came_early,
-            self.consumed,
-        ];
-        all.into_iter().flatten().max().unwrap_or(0)
+        self.times(|(_, end)| end).max().unwrap_or(0)
     }
 }
 
