@@ -9,9 +9,11 @@ use crate::landmarks::Landmarks;
 
 mod hit;
 mod query;
+mod ranking;
 
 pub use hit::Hit;
 pub use query::{Query, Subject};
+use ranking::Ranking;
 
 /// What is looked for, and what was found so far.
 #[derive(Debug, Default)]
@@ -29,6 +31,8 @@ pub struct Search {
     looked_at: usize,
     /// Batches that were not yet fetched when they were looked at.
     unfinished: Vec<u32>,
+    /// The slowest so far, where those are looked for.
+    ranking: Ranking,
     /// Number of events of the run when it was last gone through to its end.
     up_to: Option<u64>,
 }
@@ -47,7 +51,7 @@ impl Search {
         self.query.as_ref()
     }
 
-    /// What was found so far, in order of time.
+    /// What was found so far, in order of time; the slowest first where those are looked for.
     pub fn hits(&self) -> &[Hit] {
         &self.hits
     }
@@ -66,6 +70,7 @@ impl Search {
     pub fn start_again(&mut self) {
         self.hits.clear();
         self.unfinished.clear();
+        self.ranking.clear();
         self.current = None;
         self.looked_at = 0;
         self.up_to = None;
@@ -149,6 +154,7 @@ impl Search {
                 true
             }),
             Query::Slow(subject, than) => self.slow(*subject, *than, run),
+            Query::Slowest(subject) => self.slowest(*subject, run),
         }
     }
 

@@ -31,6 +31,8 @@ pub enum Query {
     Worker(u64),
     /// What took longer than this.
     Slow(Subject, Nanos),
+    /// What took longest, of all.
+    Slowest(Subject),
     /// Errors and losses.
     Trouble,
     /// Warnings.
@@ -47,10 +49,11 @@ pub enum Query {
 
 impl Query {
     /// Examples of everything that can be looked for.
-    pub const EXAMPLES: [&'static str; 8] = [
+    pub const EXAMPLES: [&'static str; 9] = [
         "512",
         "sample 40123",
         "worker 3",
+        "slowest",
         "slower than 200 ms",
         "waits longer than 1 s",
         "out of order",
@@ -67,6 +70,7 @@ impl Query {
         }
         let understood = of_word(&text)
             .or_else(|| of_number(&text))
+            .or_else(|| slowest(&text))
             .or_else(|| slow(&text))
             .or_else(|| instant(&text));
         Some(understood.unwrap_or(Self::Text(text)))
@@ -110,14 +114,37 @@ fn of_number(text: &str) -> Option<Query> {
     whole(after(&["worker", "w"])?).map(Query::Worker)
 }
 
+/// `slowest`, `slowest batches`, `slow`, `longest waits`.
+fn slowest(text: &str) -> Option<Query> {
+    let (how, what) = text.split_once(' ').unwrap_or((text, ""));
+    if !matches!(
+        how,
+        "slow" | "slowest" | "longest" | "long" | "expensive" | "max"
+    ) {
+        return None;
+    }
+    Some(Query::Slowest(match what {
+        "" if how.starts_with("long") => Subject::Waits,
+        "" => Subject::Samples,
+        _ => subject(what)?,
+    }))
+}
+
+fn subject(text: &str) -> Option<Subject> {
+    Some(match text {
+        "samples" | "sample" => Subject::Samples,
+        "batches" | "batch" => Subject::Batches,
+        "waits" | "wait" | "stalls" | "stall" => Subject::Waits,
+        _ => return None,
+    })
+}
+
 /// `slower than 200 ms`, `batches slower than 2 s`, `waits longer than 1 s`, `> 5 ms`.
 fn slow(text: &str) -> Option<Query> {
-    let (subject, rest) = match text.split_once(' ') {
-        Some(("samples" | "sample", rest)) => (Subject::Samples, rest),
-        Some(("batches" | "batch", rest)) => (Subject::Batches, rest),
-        Some(("waits" | "wait" | "stalls" | "stall", rest)) => (Subject::Waits, rest),
-        _ => (Subject::Samples, text),
-    };
+    let named = text
+        .split_once(' ')
+        .and_then(|(first, rest)| Some((subject(first)?, rest)));
+    let (subject, rest) = named.unwrap_or((Subject::Samples, text));
     let words = [
         "slower than",
         "longer than",
@@ -191,6 +218,11 @@ impl fmt::Display for Query {
                 };
                 write!(f, "{words} {}", exact(*than))
             }
+            Self::Slowest(subject) => f.write_str(match subject {
+                Subject::Samples => "slowest samples",
+                Subject::Batches => "slowest batches",
+                Subject::Waits => "longest waits",
+            }),
             Self::Trouble => f.write_str("errors"),
             Self::Warnings => f.write_str("warnings"),
             Self::OutOfOrder => f.write_str("out of order"),

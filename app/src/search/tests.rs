@@ -16,7 +16,8 @@ fn any_query() -> impl Strategy<Value = Query> {
             .prop_map(|(idx, epoch)| Query::Batch { idx, epoch }),
         any::<u64>().prop_map(Query::Sample),
         any::<u64>().prop_map(Query::Worker),
-        (subject, time()).prop_map(|(s, t)| Query::Slow(s, t)),
+        (subject.clone(), time()).prop_map(|(s, t)| Query::Slow(s, t)),
+        subject.prop_map(Query::Slowest),
         time().prop_map(Query::At),
         Just(Query::Trouble),
         Just(Query::Warnings),
@@ -71,6 +72,10 @@ fn the_words_of_people_are_understood() {
             "waits over 1 min",
             Query::Slow(Subject::Waits, Nanos::from_millis(60_000)),
         ),
+        ("Slowest", Query::Slowest(Subject::Samples)),
+        ("slow batches", Query::Slowest(Subject::Batches)),
+        ("longest", Query::Slowest(Subject::Waits)),
+        ("slow motion", Query::Text("slow motion".to_owned())),
         ("Error", Query::Trouble),
         ("held", Query::OutOfOrder),
         ("1.5 s", Query::At(Nanos::from_millis(1_500))),
@@ -186,4 +191,39 @@ fn batches_samples_and_workers_are_found_by_number() {
             assert!(!what.is_empty());
         }
     }
+}
+
+#[test]
+fn the_slowest_are_found_slowest_first_however_late_they_come() {
+    let mut run = dispatched(1_300);
+    let mut search = Search::default();
+    search.set("slowest".to_owned());
+    assert_eq!(found(&mut search, &run), []);
+    fetch(&mut run, 1, &[10, 400]);
+    fetch(&mut run, 0, &[300, 20]);
+    let four = [
+        Hit::Sample(1, 1),
+        Hit::Sample(0, 0),
+        Hit::Sample(0, 1),
+        Hit::Sample(1, 0),
+    ];
+    assert_eq!(found(&mut search, &run), four);
+    search.current = Some(1);
+    fetch(&mut run, 2, &[500, 350]);
+    let six = found(&mut search, &run);
+    assert_eq!(
+        six[..4],
+        [Hit::Sample(2, 0), four[0], Hit::Sample(2, 1), four[1]]
+    );
+    assert_eq!(search.current, Some(3), "it stays with its hit");
+    search.set("slowest batch".to_owned());
+    assert_eq!(
+        found(&mut search, &run),
+        [Hit::Batch(2), Hit::Batch(1), Hit::Batch(0)]
+    );
+    // A habit is not listed to its end.
+    for idx in 3..30 {
+        fetch(&mut run, idx, &[1, 1]);
+    }
+    assert_eq!(found(&mut search, &run).len(), 24);
 }

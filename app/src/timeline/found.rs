@@ -23,6 +23,8 @@ pub struct Found {
 
 /// More than these are not all drawn where they lie on the same pixel.
 const MANY: usize = 2_000;
+/// So many are looked at one by one.
+const FEW: usize = 64;
 /// Height of a tick, points.
 const TICK: f32 = 5.0;
 /// The narrowest outline, points.
@@ -33,8 +35,14 @@ pub fn on_screen(run: &Run, hits: &[Hit], current: Option<usize>, axis: &TimeAxi
     let view = axis.view;
     // What began before the screen may reach into it.
     let before = view.start - view.len();
-    let first = hits.partition_point(|hit| begin(run, *hit) < before);
-    let after = hits.partition_point(|hit| begin(run, *hit) <= view.end);
+    // A few are all looked at: the slowest ones are in no order of time.
+    let (first, after) = match hits.len() <= FEW {
+        true => (0, hits.len()),
+        false => (
+            hits.partition_point(|hit| begin(run, *hit) < before),
+            hits.partition_point(|hit| begin(run, *hit) <= view.end),
+        ),
+    };
     let crowded = after.saturating_sub(first) > MANY;
     let pixel = Nanos((axis.ns_per_point() / f64::from(axis.pixels_per_point)).ceil() as i64);
     let mut found = Vec::new();
