@@ -9,6 +9,7 @@ mod counters;
 mod crew;
 mod grid;
 mod headline;
+mod idle;
 mod layout;
 mod narrate;
 mod pen;
@@ -19,9 +20,10 @@ mod trainer;
 pub mod variables;
 
 pub use headline::stage_dot;
+pub use idle::why_idle;
 pub use narrate::{capital, fetcher, narrate, whereabouts};
 
-pub use tip::purpose;
+pub use tip::{idle, purpose};
 
 use crate::command::{Action, Command};
 use crate::state::{Source, State};

@@ -3,6 +3,7 @@
 use eframe::egui::{RichText, Ui};
 use loadscope_trace::{HeldBatch, Lane, Stage};
 
+use super::idle::why_idle;
 use super::narrate::{capital, fetcher, whereabouts};
 use super::scene::{Scene, Trainer};
 use crate::format;
@@ -94,7 +95,15 @@ fn holds(scene: &Scene<'_>, lane: Lane) -> String {
             format!("Waits for {}", scene.now - since)
         }
         _ if lane.is_queue() => "Empty".to_owned(),
-        _ => "Idle".to_owned(),
+        _ => idle(why_idle(scene.run, &scene.machine, lane)),
+    }
+}
+
+/// `Idle`, and why as far as that can be said.
+pub fn idle(why: Option<String>) -> String {
+    match why {
+        Some(why) => format!("Idle. {why}"),
+        None => "Idle".to_owned(),
     }
 }
 
