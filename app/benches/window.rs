@@ -6,7 +6,7 @@
 //! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is told
 //!   apart. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
 //!
-//! `ROUNDS=5 SECONDS=4` for longer ones.
+//! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
 
 use std::collections::BTreeMap;
 use std::process::Command as Process;
@@ -26,12 +26,15 @@ use loadscope_trace::{EventKind, Nanos, RunOptions, Stage};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Not measured: threads start, memory grows.
-const WARM_UP: f64 = 0.5;
+/// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
+fn warm_up() -> f64 {
+    number("WARM_UP", 5.0)
+}
+
 const FRAME: Duration = Duration::from_millis(33);
 
 /// What is run: a name and its options.
-fn works() -> [(&'static str, RunOptions); 3] {
+fn works() -> [(&'static str, RunOptions); 4] {
     let options = |dataset: &str, num_workers, batch_size| RunOptions {
         dataset: dataset.to_owned(),
         batch_size: Some(batch_size),
@@ -45,6 +48,11 @@ fn works() -> [(&'static str, RunOptions); 3] {
         (
             "as fast as it can",
             options("synthetic:len=1000000,cost_ms=0,shape=4", 2, 4),
+        ),
+        // On two processors one is left for everything else.
+        (
+            "1 worker computes",
+            options("synthetic:len=1000000,cost_ms=0.1,cpu=true,shape=4", 1, 1),
         ),
         // All processors compute, as those of a loader that does not keep up.
         (
@@ -128,15 +136,15 @@ impl Clock {
     /// True once it is over. To be asked again and again.
     fn is_over(&mut self) -> bool {
         let now = self.start.elapsed().as_secs_f64();
-        if now >= WARM_UP && self.before.is_none() {
+        if now >= warm_up() && self.before.is_none() {
             self.before = Some(processor_time());
             self.frames = 0;
         }
-        now >= WARM_UP + self.seconds
+        now >= warm_up() + self.seconds
     }
 
     fn measured(&self, batches: usize, events: usize) -> Measured {
-        let took = self.start.elapsed().as_secs_f64() - WARM_UP;
+        let took = self.start.elapsed().as_secs_f64() - warm_up();
         let before = self.before.unwrap_or_default();
         let now = processor_time();
         let share = |k: usize| (now[k] - before[k]) / took;
@@ -154,7 +162,7 @@ impl Clock {
     /// The range of time of the run in which it is counted.
     fn range(&self) -> (Nanos, Nanos) {
         let at = |s: f64| Nanos::from_secs_f64(s);
-        (at(WARM_UP), at(WARM_UP + self.seconds))
+        (at(warm_up()), at(warm_up() + self.seconds))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
 use crate::prefs::{self, Prefs};
 use crate::session::{self, Session, Waker, Watched};
-use crate::state::{Notice, Source, Splits, State};
+use crate::state::{Notice, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
@@ -284,8 +284,7 @@ impl App {
     fn refresh_headline(&mut self) {
         let events = (self.state.run_number, self.state.run.events());
         // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
-        let flows = self.state.source == Source::Live { paused: false };
-        let soon = flows && self.headline_at.elapsed() < HEADLINE;
+        let soon = self.state.flows() && self.headline_at.elapsed() < HEADLINE;
         if self.headline_of != events && !(soon && self.headline.is_some()) {
             self.headline_of = events;
             self.headline_at = Instant::now();
@@ -321,7 +320,7 @@ impl eframe::App for App {
         let searching = state.search.advance(&state.run, &state.landmarks, SEARCH);
         if more || searching {
             ctx.request_repaint();
-        } else if state.playing || matches!(state.source, Source::Live { paused: false }) {
+        } else if state.playing || state.flows() {
             ctx.request_repaint_after(LIVE_FRAME);
         }
     }

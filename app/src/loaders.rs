@@ -67,7 +67,7 @@ impl Loaders {
 
     /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
     /// first to load something.
-    pub fn apply(&mut self, run: &mut Shared<Run>, event: &Event) -> bool {
+    pub fn take(&mut self, run: &mut Shared<Run>, event: Event) -> bool {
         if run.events() == 0 && self.others.is_empty() {
             self.shown = event.run;
         }
@@ -77,8 +77,8 @@ impl Loaders {
             self.show(run, event.run);
         }
         match event.run == self.shown {
-            true => run.apply(event),
-            false => self.others.entry(event.run).or_default().apply(event),
+            true => run.take(event),
+            false => self.others.entry(event.run).or_default().take(event),
         }
         switch
     }
@@ -177,15 +177,15 @@ mod tests {
                 dataset: format!("of {id}"),
                 ..RunInfo::default()
             };
-            loaders.apply(&mut run, &event(id, EventKind::RunStarted(Box::new(info))));
+            loaders.take(&mut run, event(id, EventKind::RunStarted(Box::new(info))));
             let begun = event(id, EventKind::EpochStarted { epoch: 0 });
-            loaders.apply(&mut run, &begun);
+            loaders.take(&mut run, begun);
         }
         assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
-        assert!(loaders.apply(&mut run, &event(5, dispatched())));
+        assert!(loaders.take(&mut run, event(5, dispatched())));
         assert_eq!((loaders.shown(), run.batches().len()), (RunId(5), 1));
         // From now on what is shown stays.
-        assert!(!loaders.apply(&mut run, &event(3, dispatched())));
+        assert!(!loaders.take(&mut run, event(3, dispatched())));
         assert_eq!(loaders.shown(), RunId(5));
         let names: Vec<String> = loaders
             .all(&run)
@@ -211,7 +211,7 @@ mod tests {
         let (mut live, mut run) = (Loaders::default(), Shared::from(Run::default()));
         for e in &events {
             fleet.apply(e);
-            live.apply(&mut run, e);
+            live.take(&mut run, e.clone());
         }
         let (read, same) = Loaders::of(fleet, Some(RunId(1)));
         assert_eq!(

@@ -285,10 +285,19 @@ impl State {
         self.view.unwrap_or_else(|| self.whole())
     }
 
-    /// The range of the whole run.
+    /// True while data flow.
+    pub fn flows(&self) -> bool {
+        self.source == Source::Live { paused: false }
+    }
+
+    /// The range of the whole run. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one
+    /// in every frame would have to be made anew for it, and the processors are the loader's.
     pub fn whole(&self) -> TimeView {
         let start = self.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
-        let end = self.run.end();
+        let end = match self.flows() {
+            true => start + in_steps(self.run.end() - start),
+            false => self.run.end(),
+        };
         // A little air on both sides, so that the first and the last span can be seen to begin and end.
         let air = Nanos((end - start).0 / 60);
         TimeView::new(start - air, end + air)
@@ -298,4 +307,16 @@ impl State {
     pub fn in_focus(&self, item: Item) -> bool {
         self.selection.is_none_or(|selected| selected == item)
     }
+}
+
+/// A length of time rounded up to a whole number of steps. A step is between a 256th and a 512th of it, and a power of two, so that
+/// it does not change with every length.
+fn in_steps(length: Nanos) -> Nanos {
+    let Ok(whole @ 1..) = u64::try_from(length.0) else {
+        return length;
+    };
+    let step = 1 << whole.ilog2().saturating_sub(8);
+    let up = whole.checked_next_multiple_of(step);
+    up.and_then(|up| i64::try_from(up).ok())
+        .map_or(length, Nanos)
 }

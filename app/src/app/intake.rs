@@ -35,8 +35,8 @@ impl App {
         match update {
             Update::Events(events) => {
                 let state = &mut self.state;
-                for event in &events {
-                    if state.loaders.apply(&mut state.run, event) {
+                for event in events {
+                    if state.loaders.take(&mut state.run, event) {
                         loader::forget(state);
                     }
                 }

@@ -13,7 +13,7 @@ use super::hit::{self, Target};
 use super::input::{self, Asks};
 use super::lanes::{Form, LaneBox};
 use super::paint::{Canvas, Painted};
-use super::scene::{Part, Scene};
+use super::scene::{Part, Scene, Version};
 use super::{head, names, overlay, tooltip};
 use crate::command::Command;
 use crate::theme::{self, size, space};
@@ -35,7 +35,7 @@ struct Key {
     area: Rect,
     top: f32,
     lanes: f32,
-    events: u64,
+    version: Version,
     run: usize,
     selection: Option<Item>,
     dark: bool,
@@ -160,7 +160,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
         area: part.area,
         top: part.top,
         lanes: part.lanes.height,
-        events: run.events(),
+        version: scene.version(&scene.axis),
         run: run.batches().as_ptr() as usize,
         selection: scene.state.selection,
         dark: scene.palette.dark,

@@ -12,7 +12,7 @@ use super::axis::TimeAxis;
 use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::{lane_ground, stack};
-use super::scene::Scene;
+use super::scene::{Scene, Version};
 use super::{found, found_here};
 use crate::theme::{self, size, space};
 use crate::view::TimeView;
@@ -58,7 +58,7 @@ pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
 /// What is kept from frame to frame as long as nothing changes.
 #[derive(Default)]
 pub(super) struct Cache {
-    key: Option<(TimeAxis, Rangef, u64, usize, bool)>,
+    key: Option<(TimeAxis, Rangef, Version, usize, bool)>,
     mesh: Arc<Mesh>,
 }
 
@@ -168,7 +168,7 @@ fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) 
     let key = Some((
         *whole,
         strip.y_range(),
-        run.events(),
+        scene.version(whole),
         run.batches().as_ptr() as usize,
         scene.palette.dark,
     ));

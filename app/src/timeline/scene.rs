@@ -25,7 +25,28 @@ pub(super) struct Scene<'a> {
     pub whole: TimeView,
 }
 
+/// How far a picture of the run has come. Another one is made when this has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// So many events have happened: nothing of them is left out.
+    Events(u64),
+    /// While data flow: so many steps of time have passed. What is younger than the last step cannot be told from it.
+    Steps(i64),
+}
+
+/// While data flow, a picture is at most so old, even where this is less than a pixel of it.
+const OLDEST: f64 = 250e6;
+
 impl Scene<'_> {
+    /// What a picture of the run on `axis` depends on, besides that axis.
+    pub fn version(&self, axis: &TimeAxis) -> Version {
+        if !self.state.flows() {
+            return Version::Events(self.state.run.events());
+        }
+        let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
+        Version::Steps(self.state.run.end().0 / step as i64)
+    }
+
     /// The part of the run that is on the screen.
     pub fn on_screen(&self) -> (Nanos, Nanos) {
         let end = self.axis.view.end.min(self.state.run.end());

@@ -143,15 +143,7 @@ impl Run {
     /// Takes in one event. Events come in order of time ([`crate::Sorter`]); one that is late counts as happening now and is
     /// counted, one that contradicts what is known (because events were lost, say) is counted and otherwise ignored.
     pub fn apply(&mut self, event: &Event) {
-        self.events += 1;
-        if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
-            self.late += 1;
-        }
-        // `Nanos::MAX` is the end of what still lasts, so nothing happens then.
-        let at = event.at.max(self.last).min(Nanos(i64::MAX - 1));
-        if self.events > 1 || !matches!(event.kind, EventKind::RunStarted(_)) {
-            self.last = at;
-        }
+        let at = self.come_to(event);
         match &event.kind {
             EventKind::RunStarted(info) => self.info = (**info).clone(),
             EventKind::EpochStarted { epoch } => self.start_epoch(at, *epoch),
@@ -165,10 +157,7 @@ impl Run {
                 None => self.inconsistent += 1,
             },
             EventKind::Fetched(fetched) => self.fetched(fetched),
-            EventKind::Content(content) => match self.row(content.batch) {
-                Some(row) => self.keep_content(row, content.clone()),
-                None => self.inconsistent += 1,
-            },
+            EventKind::Content(content) => self.keep_content(content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
             EventKind::Gauge(gauge) => self.measured(at, gauge),
@@ -178,6 +167,33 @@ impl Run {
                 self.losses.push((at, *count));
             }
         }
+    }
+
+    /// The same for one that nobody else needs: what is large in it is kept and not copied.
+    pub fn take(&mut self, event: Event) {
+        match event.kind {
+            EventKind::Content(_) => {
+                self.come_to(&event);
+                if let EventKind::Content(content) = event.kind {
+                    self.keep_content(content);
+                }
+            }
+            _ => self.apply(&event),
+        }
+    }
+
+    /// Counts an event; tells when it happens.
+    fn come_to(&mut self, event: &Event) -> Nanos {
+        self.events += 1;
+        if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
+            self.late += 1;
+        }
+        // `Nanos::MAX` is the end of what still lasts, so nothing happens then.
+        let at = event.at.max(self.last).min(Nanos(i64::MAX - 1));
+        if self.events > 1 || !matches!(event.kind, EventKind::RunStarted(_)) {
+            self.last = at;
+        }
+        at
     }
 
     fn dispatch(&mut self, at: Nanos, dispatch: &Dispatch) {
@@ -297,7 +313,11 @@ impl Run {
     }
 
     /// Workers look inside a batch before it is pinned, the main thread after.
-    fn keep_content(&mut self, row: usize, mut content: Box<BatchContent>) {
+    fn keep_content(&mut self, mut content: Box<BatchContent>) {
+        let Some(row) = self.row(content.batch) else {
+            self.inconsistent += 1;
+            return;
+        };
         if self.batches[row].pinned {
             content.fields.iter_mut().for_each(|f| f.pinned = true);
         }
