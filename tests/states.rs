@@ -4,13 +4,14 @@ use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::landmarks::Landmarks;
 use loadscope::panels::batches::BatchTable;
-use loadscope::panels::messages;
 use loadscope::panels::plots::Plots;
+use loadscope::panels::{messages, options, welcome};
+use loadscope::session;
 use loadscope::state::{Source, State};
 use loadscope::theme;
 use loadscope::timeline::Timeline;
 use loadscope::view::Item;
-use loadscope_trace::Run;
+use loadscope_trace::{Run, RunOptions};
 
 use crate::fixture::failed_sequence;
 
@@ -104,4 +105,38 @@ fn panels_of_a_run_without_batches() {
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     let size = vec2(640.0, 260.0);
     picture("messages-empty", size, state, show, &mut results);
+}
+
+#[test]
+fn the_form_says_why_it_is_refused_wherever_it_is_scrolled_to() {
+    let mut results = SnapshotResults::new();
+    let options = RunOptions {
+        num_workers: 2,
+        drop_last: true,
+        batch_size: None,
+        ..RunOptions::default()
+    };
+    let refused = session::check(&options).expect_err("without batches no last one is dropped");
+    let state = State {
+        options,
+        options_error: Some(refused.to_string()),
+        ..State::default()
+    };
+    let show = |ui: &mut Ui, state: &State| drop(options::show(ui, state));
+    picture("form-failed", vec2(268.0, 640.0), state, show, &mut results);
+}
+
+#[test]
+fn a_recording_that_is_being_read() {
+    let mut results = SnapshotResults::new();
+    let state = State {
+        source: Source::Loading {
+            path: "/data/runs/2026-11-20/train-rank3-of-8.jsonl.zst".into(),
+            share: 0.42,
+        },
+        still: true,
+        ..State::default()
+    };
+    let show = |ui: &mut Ui, state: &State| drop(welcome::show(ui, state));
+    picture("loading", vec2(832.0, 640.0), state, show, &mut results);
 }

@@ -136,6 +136,9 @@ fn bad_input_is_a_sentence_with_a_remedy() {
     assert!(refusal(&["run", "--dataset", "imagenet"]).contains("Possible are digits"));
     assert!(refusal(&["run", "--prefetch-factor", "2"]).contains("num_workers > 0"));
     assert!(refusal(&["run", "--batch-size", "0"]).contains("batch_size"));
+    let negative = loadscope(&["run", "--num-workers", "-1"]);
+    assert_eq!(negative.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&negative.stderr).contains("should be non-negative"));
     assert!(refusal(&["run", "--record", "/no/such/run.jsonl"]).contains("/no/such/run.jsonl"));
     let failing = refusal(&["run", "--dataset", "synthetic:len=4,cost_ms=0,fail=2"]);
     assert!(failing.contains("sample 2"), "{failing}");

@@ -8,8 +8,8 @@ use loadscope_trace::RunOptions;
 /// Which batches, under PyTorch's names.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LoaderArgs {
-    /// Samples a batch; none: hand samples out as they are [default: 32; order: 1]
-    #[arg(long, value_name = "N|none")]
+    /// Samples per batch; none: hand samples out as they are [default: 32; order: 1]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
     batch_size: Option<BatchSize>,
     /// A new random order in every epoch
     #[arg(long)]
@@ -42,10 +42,10 @@ pub struct LoaderArgs {
     #[arg(long, value_name = "SEED")]
     global_seed: Option<u64>,
     /// Worker threads; 0: load in the main thread [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers)]
     num_workers: Option<usize>,
     /// Batches in flight per worker [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor)]
     prefetch_factor: Option<usize>,
     /// Leave out a last batch that is not full
     #[arg(long)]
@@ -71,8 +71,27 @@ impl FromStr for BatchSize {
         }
         let size = text
             .parse()
-            .map_err(|_| "expected a number of samples, or none")?;
+            .map_err(|_| "expected a positive number of samples, or none")?;
         Ok(Self(Some(size)))
+    }
+}
+
+/// With PyTorch's words for what is negative.
+fn num_workers(text: &str) -> Result<usize, String> {
+    let negative =
+        "num_workers option should be non-negative; use num_workers=0 to load in the main thread";
+    whole(text, negative)
+}
+
+fn prefetch_factor(text: &str) -> Result<usize, String> {
+    whole(text, "prefetch_factor option should be non-negative")
+}
+
+fn whole(text: &str, negative: &str) -> Result<usize, String> {
+    match text.parse::<i128>() {
+        Ok(number) if number < 0 => Err(negative.to_owned()),
+        Ok(number) => usize::try_from(number).map_err(|_| "that is too many".to_owned()),
+        Err(_) => Err("expected a whole number".to_owned()),
     }
 }
 

@@ -21,7 +21,14 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     egui::Panel::bottom("python")
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
-        .show(ui, |ui| python(ui, &options));
+        .show(ui, |ui| {
+            // Below the form, which may have been scrolled: it says why nothing can be run.
+            if let Some(error) = &state.options_error {
+                ui.colored_label(Palette::of(ui).stall, error);
+                ui.add_space(space::GAP);
+            }
+            python(ui, &options);
+        });
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
@@ -33,10 +40,6 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             loader(ui, &mut options);
             section(ui, "Training loop");
             training(ui, &mut options);
-            if let Some(error) = &state.options_error {
-                ui.add_space(space::GAP);
-                ui.colored_label(Palette::of(ui).stall, error);
-            }
             ui.add_space(space::GROUP);
         });
     if options != state.options {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use loadscope_trace::Level;
+use loadscope_trace::{Level, percent};
 
 use crate::command::{Action, Command};
 use crate::state::{Source, State};
@@ -155,12 +155,28 @@ fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
         .file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy();
-    ui.label(format!("Opening {name}"));
-    ui.add(
-        egui::ProgressBar::new(share)
-            .desired_width(ui.available_width())
-            .desired_height(8.0),
-    );
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.label(format!("Opening {name}"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let so_far = percent(f64::from(share));
+            ui.label(
+                RichText::new(so_far)
+                    .font(mono(size::BODY))
+                    .color(palette.weak),
+            );
+        });
+    });
+    ui.scope(|ui| {
+        // How much is still to come has to be seen, too.
+        ui.visuals_mut().extreme_bg_color = palette.line;
+        ui.add(
+            egui::ProgressBar::new(share)
+                .desired_width(ui.available_width())
+                .desired_height(6.0)
+                .fill(palette.text),
+        );
+    });
     ui.add_space(space::GAP);
     let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
     cancel.clicked().then_some(Action::Close.into())

@@ -257,8 +257,8 @@ pub fn shown(m: &Measure) -> (&'static str, String, String) {
     match m.id {
         "samples_per_second" => ("samples/s", rate(m.a), rate(m.b)),
         "wait_share" => ("share waited", percent(m.a), percent(m.b)),
-        "wait_seconds_per_batch" => ("waited a batch", time(m.a), time(m.b)),
-        _ => ("work a batch", time(m.a), time(m.b)),
+        "wait_seconds_per_batch" => ("waited per batch", time(m.a), time(m.b)),
+        _ => ("work per batch", time(m.a), time(m.b)),
     }
 }
 

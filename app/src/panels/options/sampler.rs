@@ -64,7 +64,7 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
     row(
         ui,
         "batch_size",
-        "Samples a batch; None: samples are handed out as they are; default 1",
+        "Samples per batch; None: samples are handed out as they are; default 1",
         |ui, label| {
             let mut none = o.batch_size.is_none();
             let mut size = o.batch_size.unwrap_or(1);

@@ -59,8 +59,9 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
         );
     }
     if let Some((seen, expected)) = balance.mixture {
-        let text =
-            format!("{seen:.1} classes a batch; {expected:.1} if each sample were drawn by itself");
+        let text = format!(
+            "{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own"
+        );
         line(ui, text);
     }
     if balance.unknown > 0 {

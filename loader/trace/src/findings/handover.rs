@@ -64,7 +64,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "pinning",
         text: format!(
-            "The pin thread takes {} a batch, where a training step takes {}: {}",
+            "The pin thread takes {} per batch, where a training step takes {}: {}",
             survey.pin,
             survey.step,
             survey.say_cost(cost)

@@ -29,9 +29,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
             "Without workers the trainer reads every batch itself, {} each",
             survey.plain_work
         ),
-        1 => format!("1 worker needs {} a batch", survey.plain_work),
+        1 => format!("1 worker needs {} per batch", survey.plain_work),
         n => format!(
-            "{n} workers need {} a batch each, so one comes every {}",
+            "{n} workers need {} per batch each, so one comes every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
@@ -48,6 +48,10 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         ),
         Some(n) => format!("num_workers={n}"),
         None if workers == 0 => "num_workers=2 or more".to_owned(),
+        None if is_computing && cores > 0 && workers >= cores => format!(
+            "The trainer is much faster than {} can read: cheaper transforms, or a cache of what they make",
+            plural(cores as u64, "core", "cores")
+        ),
         None => "The trainer is much faster than reading: more workers, cheaper transforms, or a cache of what they make"
             .to_owned(),
     };
@@ -104,8 +108,8 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         severity,
         evidence: longest(survey),
         remedy: match needed {
-            Some(n) => format!("num_workers={n}; a larger prefetch_factor does not help, since every worker is busy all the time"),
-            None => "Cheaper samples; a larger prefetch_factor does not help, since every worker is busy all the time".to_owned(),
+            Some(n) => format!("num_workers={n}; a larger prefetch_factor hardly helps, since every worker is busy all the time"),
+            None => "Cheaper samples; a larger prefetch_factor hardly helps, since every worker is busy all the time".to_owned(),
         },
         // The same waiting as that of workers that are too few, seen from another side.
         cost: Some(cost),

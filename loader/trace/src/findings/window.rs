@@ -31,7 +31,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: "window_too_small",
         text: format!(
-            "The workers are fast enough, a batch every {} for steps of {}, but the window of prefetch_factor × \
+            "The workers are fast enough, one batch every {} for steps of {}, but the window of prefetch_factor × \
              num_workers = {} batches does not bridge slow ones: {}",
             Nanos(supply as i64),
             survey.step,
