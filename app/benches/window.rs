@@ -248,6 +248,7 @@ impl eframe::App for Timed {
         if self.clock.is_over() {
             seen(&self.app, &self.clock).tell();
             // Closing it would ask what becomes of the run.
+            self.app.on_exit(None);
             std::process::exit(0);
         }
     }

@@ -21,7 +21,7 @@ use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
 use crate::prefs::{self, Prefs};
 use crate::session::{self, Session, Waker, Watched};
-use crate::state::{Notice, Splits, State};
+use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
@@ -42,6 +42,9 @@ const SEARCH: Duration = Duration::from_millis(4);
 
 /// While data flow, the window is drawn so often.
 const LIVE_FRAME: Duration = Duration::from_millis(33);
+
+/// When the window closes, the loader's threads are given so long to end: one that reads a large file cannot be asked.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What to show at the start.
 #[derive(Clone, Default)]
@@ -346,6 +349,14 @@ impl eframe::App for App {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         eframe::set_value(storage, Prefs::KEY, &self.prefs());
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        let lasts = self.state.source.is_live() || self.state.source == Source::Simulating;
+        if let Some(session) = self.session.take_if(|_| lasts) {
+            // Those that have not ended by then are where nothing can be taken from them but time.
+            let _ = session.end(PATIENCE);
+        }
     }
 
     fn persist_egui_memory(&self) -> bool {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
@@ -311,6 +312,22 @@ impl Session {
         }
     }
 
+    /// Breaks the run off and waits until its threads have ended, for at most so long: a process that goes away under threads that
+    /// compute takes the libraries from them that they compute with. True if they have.
+    pub fn end(self, patience: Duration) -> bool {
+        if !matches!(self.origin, Origin::Engine { .. }) {
+            return true;
+        }
+        self.stop();
+        let until = Instant::now() + patience;
+        while let Ok(update) = self.updates.recv_deadline(until) {
+            if matches!(update, Update::Ended(_)) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Something that breaks the run off from any thread.
     pub fn stopper(&self) -> impl Fn() + Send + 'static {
         let stop: Box<dyn Fn() + Send> = match &self.origin {
@@ -376,3 +393,6 @@ impl Drop for Session {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
