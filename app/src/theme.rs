@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use eframe::egui::style::ScrollStyle;
 use eframe::egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, ThemePreference, Vec2, Visuals,
@@ -275,6 +276,16 @@ fn restyle(style: &mut Style, palette: &Palette) {
     style.spacing.item_spacing = Vec2::new(8.0, 6.0);
     style.spacing.button_padding = Vec2::new(8.0, 4.0);
     style.spacing.interact_size.y = 24.0;
+    // A bar that is seen: what appears only under the pointer, nobody looks for.
+    style.spacing.scroll = ScrollStyle {
+        foreground_color: true,
+        dormant_handle_opacity: 0.3,
+        active_handle_opacity: 0.45,
+        interact_handle_opacity: 0.7,
+        dormant_background_opacity: 0.0,
+        active_background_opacity: 0.0,
+        ..ScrollStyle::thin()
+    };
     style.spacing.window_margin = Margin::same(12);
     style.spacing.menu_margin = Margin::same(6);
     style.visuals = visuals(palette);

@@ -1,6 +1,5 @@
 //! The variables of PyTorch's iterator beside the machine, under PyTorch's names. What the last transition changed is marked.
 
-use eframe::egui::style::ScrollStyle;
 use eframe::egui::{
     Align2, Button, Id, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2,
     vec2,
@@ -163,7 +162,6 @@ pub fn show(ui: &mut Ui, state: &State, area: Rect) -> Vec<Command> {
     let all = variables(state);
     ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        ui.spacing_mut().scroll = ScrollStyle::thin();
         ScrollArea::vertical()
             .id_salt("variables")
             .auto_shrink(false)

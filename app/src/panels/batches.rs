@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use eframe::egui::style::ScrollStyle;
 use eframe::egui::{
     Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2,
 };
@@ -82,7 +81,6 @@ impl BatchTable {
         commands: &mut Vec<Command>,
     ) {
         ui.spacing_mut().item_spacing = vec2(BETWEEN, 0.0);
-        ui.spacing_mut().scroll = ScrollStyle::thin();
         // The colour of a selection is no stage's colour.
         ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
         let mut table = TableBuilder::new(ui)

@@ -1,6 +1,5 @@
 //! The inspector: everything known about what is selected.
 
-use eframe::egui::style::ScrollStyle;
 use eframe::egui::{RichText, ScrollArea, Ui};
 use loadscope_trace::Activity;
 
@@ -47,8 +46,6 @@ impl Inspector {
             self.shown = state.selection;
             area = area.vertical_scroll_offset(0.0);
         }
-        // The bar stands beside what is read, not on it.
-        ui.spacing_mut().scroll = ScrollStyle::thin();
         area.show(ui, |ui| {
             ui.set_width(ui.available_width());
             self.selected(ui, state, &mut commands);

@@ -1,6 +1,5 @@
 //! Rows of words, right-aligned numbers and bars, as the inspector's small tables are made of.
 
-use eframe::egui::style::ScrollStyle;
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
     Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
@@ -177,7 +176,6 @@ pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut U
     }
     let gap = ui.spacing().item_spacing.y;
     ui.spacing_mut().item_spacing.y = 0.0;
-    ui.spacing_mut().scroll = ScrollStyle::thin();
     ScrollArea::vertical()
         .id_salt(name)
         .max_height(SHOWN as f32 * ROW)
