@@ -42,6 +42,10 @@ MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
 LARGEST_PREVIEW = 64
+# Rows and columns that a picture has at least.
+SMALLEST_PICTURE = 4
+# Pictures of a batch at most, whatever was asked for: a line must stay small against what may wait.
+MOST_PREVIEWS = 64
 # Fields of a batch, and entries of each of its parts, that are looked at.
 MOST_FIELDS = 32
 
@@ -431,7 +435,7 @@ class Probe:
         self.known = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
-        self.previews = number_in("LOADSCOPE_PROBE_PREVIEWS") or 0
+        self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         self.fresh()
 
     def fresh(self):
@@ -1083,15 +1087,13 @@ def leaves(data, name, fields, depth):
 
 
 def pictures_of(data, torch):
-    """The first pictures of a batch, scaled down by leaving pixels out."""
-    if data.dim() != 4 or data.device.type != "cpu" or data.layout != torch.strided:
+    """The first pictures of a batch, scaled down by leaving pixels out; `None` if it has none."""
+    if data.device.type != "cpu" or data.layout != torch.strided:
         return None
-    channels_first = data.shape[1] in (1, 3)
-    if not channels_first and data.shape[3] not in (1, 3):
+    data = as_pictures(data.detach(), torch)
+    if data is None:
         return None
-    data = data.detach()[: PROBE.previews]
-    if channels_first:
-        data = data.permute(0, 2, 3, 1)
+    data = data[: PROBE.previews]
     step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_PREVIEW))
     data = data[:, ::step, ::step, :]
     if data.dtype != torch.uint8:
@@ -1109,6 +1111,21 @@ def pictures_of(data, torch):
         "channels": data.shape[3],
         "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
     }
+
+
+def as_pictures(data, torch):
+    """The same values as batch, row, column, channel, if they look like pictures: grey or coloured, channels first or last. Grey
+    ones without a channel are bytes; as other numbers they would be sequences of vectors."""
+    shape = data.shape
+    if data.dtype != torch.uint8 and not data.dtype.is_floating_point:
+        return None
+    if len(shape) == 3 and data.dtype == torch.uint8:
+        data = data.unsqueeze(3)
+    elif len(shape) == 4 and shape[1] in (1, 3) and min(shape[2:]) >= SMALLEST_PICTURE:
+        data = data.permute(0, 2, 3, 1)
+    elif len(shape) != 4 or shape[3] not in (1, 3):
+        return None
+    return data if shape[0] and min(data.shape[1:3]) >= SMALLEST_PICTURE else None
 
 
 look_into_guarded = guarded(look_into)

@@ -26,6 +26,15 @@ pub struct Matrix {
     /// Only checks with this in their names
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
+    /// How often a program is killed at a random moment
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    kills: u32,
+    /// A checkout of github.com/pytorch/examples, whose programs are to be tried, too
+    #[arg(long, value_name = "FOLDER")]
+    examples: Option<PathBuf>,
+    /// An executable of Loadscope that is there already, instead of building one
+    #[arg(long, value_name = "EXECUTABLE")]
+    loadscope: Option<PathBuf>,
     /// Interpreters that have a PyTorch, instead of our own
     pythons: Vec<PathBuf>,
 }
@@ -36,6 +45,12 @@ pub struct Overhead {
     /// How often every program has its turn
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
+    /// Only works with this in their names, as in pictures-2; of the others the table keeps what it says
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
+    /// An optimised executable of Loadscope that is there already, instead of building one
+    #[arg(long, value_name = "EXECUTABLE")]
+    loadscope: Option<PathBuf>,
 }
 
 /// PyTorch programs with and without Loadscope; writes tests/pytorch/RESULTS.md.
@@ -50,19 +65,24 @@ pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
             }
         }
     }
-    let loadscope = built(ready, &[])?;
+    let loadscope = match &options.loadscope {
+        Some(own) => own.clone(),
+        None => built(ready, &[])?,
+    };
     let mut command = script(&pythons[0], workspace, "matrix.py", &loadscope);
+    command.arg("--kills").arg(options.kills.to_string());
+    if let Some(folder) = &options.examples {
+        command.arg("--examples").arg(folder);
+    }
+    if let Some(word) = &options.only {
+        command.arg("--only").arg(word);
+    }
     if options.fast {
         command.arg("--fast");
-    }
-    match &options.only {
-        Some(word) => _ = command.arg("--only").arg(word),
-        None if options.fast => {}
-        None => {
-            _ = command
-                .arg("--results")
-                .arg(workspace.join("tests/pytorch/RESULTS.md"))
-        }
+    } else {
+        command
+            .arg("--results")
+            .arg(workspace.join("tests/pytorch/RESULTS.md"));
     }
     steps::finish(command.args(&pythons))
 }
@@ -72,8 +92,14 @@ pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u
     let cache = libtorch::cache()?.join("peers");
     let python = programs::pytorch(&cache)?;
     let data = programs::data(&python, workspace, &cache)?;
-    let loadscope = built(ready, &["--release"])?;
+    let loadscope = match &options.loadscope {
+        Some(own) => own.clone(),
+        None => built(ready, &["--release"])?,
+    };
     let mut command = script(&python, workspace, "overhead.py", &loadscope);
+    if let Some(word) = &options.only {
+        command.arg("--only").arg(word);
+    }
     command
         .arg("--data")
         .arg(data)

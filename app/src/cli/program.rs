@@ -27,8 +27,8 @@ pub struct RecordArgs {
 /// A program to be watched.
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
-    /// Keep up to so many small pictures of a batch, about once a second
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
     /// The program and its arguments: python train.py --epochs 3
     #[arg(last = true, required = true, value_name = "COMMAND")]

@@ -72,7 +72,8 @@ def main():
     used = os.times()
     # Of the workers as well: they have ended and were waited for.
     busy = used.user + used.system + used.children_user + used.children_system
-    print(json.dumps({"seconds": sum(seconds[1:]), "busy": busy, "samples": len(dataset) * EPOCHS}))
+    samples = len(dataset)
+    print(json.dumps({"seconds": sum(seconds[1:]), "busy": busy, "samples": samples * EPOCHS, "all_samples": samples * (EPOCHS + 1)}))
 
 
 if __name__ == "__main__":
