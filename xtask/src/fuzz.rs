@@ -154,6 +154,10 @@ fn program(places: &Places, target: &str) -> Result<Command> {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory } else { &temporary };
     command.env("TMPDIR", folder);
+    // Memory that was given back has to be asked for again: half of the time otherwise.
+    for name in ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"] {
+        command.env(name, "1000000000");
+    }
     Ok(command)
 }
 
@@ -172,7 +176,12 @@ fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)
         .arg(format!("-dict={}", words.display()))
         .arg(format!("-artifact_prefix={}/", found.display()))
         // The program itself holds inputs to 512 MiB and to one second of the processor.
-        .args(["-rss_limit_mb=2048", "-timeout=100", "-print_final_stats=1"])
+        .args([
+            "-rss_limit_mb=2048",
+            "-timeout=100",
+            "-entropic=0",
+            "-print_final_stats=1",
+        ])
         .args([&grown, &places.corpus(target)])
         .stderr(Stdio::piped());
     let started = Instant::now();

@@ -57,11 +57,13 @@ pub fn take_in(events: &[Event], thoroughly: bool) {
     assert!(events.iter().all(|e| e.at.0 >= 0), "after the beginning");
     let events = recording::sorted(events);
     // It is recorded, too.
-    let again = recording::by_line(&recording::written(&events)).expect("our own header");
-    assert_eq!(
-        (again.1, again.2, again.0.len()),
-        (false, None, events.len())
-    );
+    if thoroughly {
+        let again = recording::by_line(&recording::written(&events)).expect("our own header");
+        assert_eq!(
+            (again.1, again.2, again.0.len()),
+            (false, None, events.len())
+        );
+    }
     recording::fold(&events, thoroughly);
 }
 
