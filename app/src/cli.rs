@@ -8,6 +8,7 @@ mod load;
 mod order;
 mod program;
 mod report;
+mod terminal;
 mod what_if;
 mod window;
 
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use load::LoadArgs;
+pub use terminal::complain;
 pub use window::Renderer;
 
 /// Makes the inside of a data loader visible.

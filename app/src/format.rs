@@ -1,3 +1,56 @@
-//! Numbers as people read them: the words of the diagnosis and those of the window are the same.
+//! Numbers and names as people read them: the words of the diagnosis and those of the window are the same.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
 
 pub use loadscope_trace::{count, percent, plural};
+
+/// A text from a file or a program so that it only says something: what would move the cursor, change colours or turn the
+/// direction of the letters behind it is spelled out (`\u001b`), as in JSON. Line ends and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_command(c) {
+            // Writing to a String cannot fail.
+            true => _ = write!(out, "\\u{:04x}", u32::from(c)),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// True of letters that tell a terminal or a browser to do something.
+fn is_command(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        // Marks and overrides of the direction; line ends that only some programs know.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        c => c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_commands_nothing() {
+        for plain in ["", "Grüße\n\tzwei – 1.5\u{2009}ms 数据集", "שלום"] {
+            assert!(matches!(printable(plain), Cow::Borrowed(text) if text == plain));
+        }
+        let text = printable("\x1b[2J\x1b]0;title\x07\r\x08\u{9b}31m\x7f\u{202e}gpj.exe\u{2066}\0");
+        assert_eq!(
+            text,
+            "\\u001b[2J\\u001b]0;title\\u0007\\u000d\\u0008\\u009b31m\\u007f\\u202egpj.exe\\u2066\\u0000"
+        );
+        // JSON means the same.
+        let json = "\"a\u{7f}b\u{202e}\"";
+        let value: String = serde_json::from_str(&printable(json)).expect("still JSON");
+        assert_eq!(value, "a\u{7f}b\u{202e}");
+    }
+}

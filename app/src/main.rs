@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     match cli::run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("loadscope: {error:#}");
+            cli::complain(format_args!("{error:#}"));
             ExitCode::from(2)
         }
     }

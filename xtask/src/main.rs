@@ -1,10 +1,11 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | bench | forecasts | diagnosis | readers | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | bench | forecasts | diagnosis | readers | probe-matrix |
 //! probe-overhead | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
 
 mod bench;
+mod fuzz;
 mod libtorch;
 mod link;
 mod packages;
@@ -91,6 +92,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Make up hostile input, guided by what it reaches; adds what was done to loader/fuzz/FUZZ.md
+    Fuzz(fuzz::Options),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
     /// Draw the pictures that the picture tests compare with anew
@@ -186,6 +189,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Sanitize { arguments } => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
             sanitize::run(&ready, &arguments)
+        }
+        Command::Fuzz(options) => {
+            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
+            fuzz::run(&ready, &setup::workspace(), &options)
         }
         Command::Readers => {
             let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;

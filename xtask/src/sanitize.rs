@@ -49,7 +49,7 @@ pub fn run(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
 }
 
 /// The compiler's own target.
-fn host() -> Result<String> {
+pub fn host() -> Result<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").output();
     let output =

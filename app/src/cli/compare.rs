@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::Args;
 use loadscope_trace::Run;
 
-use super::info::say;
+use super::terminal::say;
 use crate::report::compare::Comparison;
 use crate::session::{read_run, refusal};
 

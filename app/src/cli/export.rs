@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::info::say;
+use super::terminal::say;
 use crate::session::{ExportFormat, export_runs, read_fleet, refusal};
 
 /// What to write where.

@@ -1,13 +1,13 @@
 //! `loadscope info`: the facts about a recording.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use loadscope_trace::{Level, Nanos, Origin, Run, Summary};
 
+use super::terminal::say;
 use crate::format;
 use crate::headline::Headline;
 use crate::session::{read_run, refusal};
@@ -141,12 +141,4 @@ fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// Prints, and takes a reader that has seen enough (`| head`) for a success.
-pub(super) fn say(text: &str) -> anyhow::Result<()> {
-    match writeln!(std::io::stdout(), "{text}") {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e.into()),
-        _ => Ok(()),
-    }
 }

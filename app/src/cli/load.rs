@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary};
 
 use super::arguments::{LoaderArgs, set};
+use super::terminal::complain;
 use super::{OnErrorArg, PinArg, info};
 use crate::format;
 use crate::session::{Record, Session, Update};
@@ -125,7 +126,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         .iter()
         .filter(|(_, m)| m.level == loadscope_trace::Level::Warning)
     {
-        eprintln!("loadscope: warning: {}", m.text);
+        complain(format_args!("warning: {}", m.text));
     }
     if let Some(error) = error.as_ref().filter(|_| run.events() == 0) {
         anyhow::bail!("{error}");

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use loadscope_trace::RunOptions;
 
 use super::arguments::LoaderArgs;
-use super::info::say;
+use super::terminal::say;
 use crate::sampling::analysis::is_one_of_many;
 use crate::session::{Order, order_of_dataset};
 

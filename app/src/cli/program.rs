@@ -11,6 +11,7 @@ use clap::Args;
 use loadscope_trace::{Event, EventKind, plural};
 
 use super::WindowArgs;
+use super::terminal::complain;
 use super::window;
 use crate::session::{End, PROBE, Record, Session, Update, Watched, end_by, take_signals};
 
@@ -51,7 +52,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(session) => session,
         // The program runs already, and is not to suffer from it.
         Err(e) => {
-            eprintln!("loadscope: {e}. The program is not recorded");
+            complain(format_args!("{e}. The program is not recorded"));
             let session = Session::watch(&watched, Record::Off, Arc::new(|| {}))?;
             follow(&session);
             return end_as(watched.wait());
@@ -60,11 +61,11 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let (seen, complaint) = follow(&session);
     let end = watched.wait();
     match complaint {
-        Some(text) => eprintln!("loadscope: {text}"),
+        Some(text) => complain(text),
         None => {
             let loaders = plural(seen.loaders, "loader", "loaders");
             let batches = plural(seen.batches, "batch", "batches");
-            eprintln!("loadscope: {loaders}, {batches} in {}", path.display());
+            complain(format_args!("{loaders}, {batches} in {}", path.display()));
         }
     }
     end_as(end)
@@ -79,7 +80,7 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
     };
     let opened = window::watch(&watched, window);
     if let Err(e) = &opened {
-        eprintln!("loadscope: {e:#}");
+        complain(format_args!("{e:#}"));
         // Nobody has begun to listen; the program must not be left without anybody who waits for it.
         if let Ok(session) = Session::watch(&watched, Record::Off, Arc::new(|| {})) {
             follow(&session);
@@ -122,7 +123,7 @@ fn follow(session: &Session) -> (Seen, Option<String>) {
     for update in &session.updates {
         match update {
             Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
-            Update::Failed(text) => eprintln!("loadscope: {text}"),
+            Update::Failed(text) => complain(text),
             Update::Ended(text) => {
                 complaint = text;
                 break;
@@ -134,7 +135,7 @@ fn follow(session: &Session) -> (Seen, Option<String>) {
 }
 
 fn not_started(why: &str) -> ExitCode {
-    eprintln!("loadscope: {why}");
+    complain(why);
     ExitCode::from(NOT_STARTED)
 }
 

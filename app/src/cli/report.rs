@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 
-use super::info::say;
+use super::terminal::say;
 use crate::report::rules::Rule;
 use crate::report::{Report, html, text};
 use crate::session::{read_run, refusal};

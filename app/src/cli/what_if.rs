@@ -10,7 +10,7 @@ use clap::Args;
 use loadscope_trace::{Nanos, Prospects};
 use serde_json::{Value, json};
 
-use super::info::say;
+use super::terminal::say;
 use crate::format;
 use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 use crate::session::{read_run, refusal};

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use loadscope_trace::{
-    EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, percent, plural,
+    EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, brief, count, percent, plural,
 };
-use rusqlite::{Connection, OpenFlags, limits::Limit};
+use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
 use crate::import::Sink;
 use crate::{ImportError, Kind, Outcome};
@@ -17,6 +17,15 @@ use crate::{ImportError, Kind, Outcome};
 const MOST_ROWS: usize = 1 << 20;
 /// Rows between two looks at whether somebody still wants them.
 const LOOK_EVERY: usize = 1 << 14;
+
+/// Notes that are told.
+const MOST_NOTES: usize = 100_000;
+/// Instructions of SQLite between two looks at how many there were.
+const STEPS: u64 = 1 << 12;
+/// Instructions that reading may take whatever the file; about a tenth of a second.
+const LEAST_STEPS: u64 = 1 << 22;
+/// Instructions that it may take for each byte of the file: a row has more bytes than a tenth of its instructions.
+const STEPS_OF_BYTE: u64 = 16;
 
 /// A time as seconds since 1970, be it written as a number or as text.
 const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
@@ -32,18 +41,33 @@ struct Row {
 }
 
 fn broken(error: &rusqlite::Error) -> ImportError {
+    let why = match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => "its tables have no end".to_owned(),
+        _ => brief(error.to_string()),
+    };
     ImportError::Damaged {
         kind: Kind::Spdl,
         place: "somewhere".to_owned(),
-        why: error.to_string(),
+        why,
     }
 }
 
 fn open(path: &Path) -> Result<Connection, ImportError> {
     // Read only, and as a file whatever its name looks like.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
+    let most = STEPS_OF_BYTE
+        .saturating_mul(bytes)
+        .saturating_add(LEAST_STEPS);
+    let mut steps = 0u64;
+    // Pages that are part of one table again and again make a table without end of a small file.
+    let is_enough = move || {
+        steps += STEPS;
+        steps > most
+    };
     let open = || {
-        let connection = Connection::open_with_flags(path, flags)?;
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        connection.progress_handler(STEPS as i32, Some(is_enough))?;
         connection.busy_timeout(Duration::from_secs(2))?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 1 << 20)?;
         // What the file itself defines is not run, and what does not fit together is noticed.
@@ -57,7 +81,8 @@ fn open(path: &Path) -> Result<Connection, ImportError> {
 
 /// The tables of interest that are there: real ones, no views.
 fn tables(connection: &Connection) -> Result<Vec<String>, ImportError> {
-    let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' \
+    // What SQLite itself takes for a table; what the file says of itself may be anything.
+    let query = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
                  AND name IN ('task_stats', 'queue_stats', 'event_stats')";
     let names = || {
         let mut statement = connection.prepare(query)?;
@@ -92,7 +117,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         tasks(&connection, &mut rows, sink)?;
     }
     let notes = match has("event_stats") {
-        true => events(&connection)?,
+        true => events(&connection, sink)?,
         false => Vec::new(),
     };
     if !sink.wanted {
@@ -208,14 +233,24 @@ fn tasks(
 }
 
 /// Names of events, with their times.
-fn events(connection: &Connection) -> Result<Vec<(f64, String)>, ImportError> {
-    let query = format!("SELECT {SECONDS}, event_name FROM event_stats ORDER BY 1 LIMIT 100000");
-    let read = || {
-        let mut statement = connection.prepare(&query)?;
-        let events = statement.query_map([], |row| Ok((number(row, 0), name(row, 1))))?;
-        events.collect::<rusqlite::Result<Vec<_>>>()
-    };
-    read().map_err(|e| broken(&e))
+fn events(connection: &Connection, sink: &mut Sink<'_>) -> Result<Vec<(f64, String)>, ImportError> {
+    let query = format!("SELECT {SECONDS}, event_name FROM event_stats");
+    let mut events = Vec::new();
+    each_row(connection, &query, sink, |row| {
+        events.push((number(row, 0), name(row, 1)));
+        Ok(())
+    })?;
+    events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    if let Some(more) = events
+        .len()
+        .checked_sub(MOST_NOTES)
+        .filter(|more| *more > 0)
+    {
+        events.truncate(MOST_NOTES);
+        let at = events.last().map_or(f64::NAN, |(at, _)| *at);
+        events.push((at, format!("{} more", count(more as u64))));
+    }
+    Ok(events)
 }
 
 /// The rows of each part in order of time, each with a beginning; how many are left out because they sum others up or say no time.

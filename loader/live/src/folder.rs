@@ -26,6 +26,8 @@ pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let mut streams: Vec<PathBuf> = files
         .filter(|file| file.file_name().to_string_lossy().ends_with(ENDING))
         .map(|file| file.path())
+        // Whoever opens a pipe waits until somebody writes into it.
+        .filter(|path| path.is_file())
         .collect();
     streams.sort();
     streams

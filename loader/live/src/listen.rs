@@ -177,6 +177,11 @@ impl Listener {
         self.connections.values().filter(|c| c.introduced).count()
     }
 
+    /// Number of connections, also of those that have not introduced themselves.
+    pub fn present(&self) -> usize {
+        self.connections.len()
+    }
+
     /// What time it is on the clock of the program, ns.
     pub fn now(&self) -> Option<i64> {
         let (when, time) = self.clock?;

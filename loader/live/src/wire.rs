@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use loadscope_trace::{Field, WorkerId};
+use loadscope_trace::{Field, WorkerId, brief};
 use serde::Deserialize;
 
 mod lenient;
@@ -16,6 +16,13 @@ const VERSION: u64 = 1;
 /// Why a line is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireError(pub String);
+
+impl WireError {
+    /// What is wrong is quoted, and may be as long as the line.
+    fn of(error: serde_json::Error) -> Self {
+        Self(brief(error.to_string()))
+    }
+}
 
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,8 +83,10 @@ impl Introduction {
     /// # Errors
     /// If it is none, or one of another version.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
-        let introduction: Self = serde_json::from_slice(line)
-            .map_err(|e| WireError(format!("it does not begin as a stream of the probe: {e}")))?;
+        let introduction: Self = serde_json::from_slice(line).map_err(|e| {
+            let why = WireError::of(e);
+            WireError(format!("it does not begin as a stream of the probe: {why}"))
+        })?;
         match introduction.loadscope_stream {
             VERSION => Ok(introduction),
             other => Err(WireError(format!(

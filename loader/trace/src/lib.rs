@@ -78,4 +78,4 @@ pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;
-pub use words::{count, percent, plural};
+pub use words::{brief, count, percent, plural};

@@ -30,6 +30,16 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A sentence that may quote a stranger: of a long one the beginning.
+pub fn brief(mut text: String) -> String {
+    const MOST: usize = 400;
+    if text.len() > MOST {
+        text.truncate(text.floor_char_boundary(MOST));
+        text.push('…');
+    }
+    text
+}
+
 /// `0, 2 and 5`; of more than `most` only the first: `0, 2, 5 and 7 more`.
 pub(crate) fn list(words: &[String], most: usize) -> String {
     match (words.len(), words.split_last()) {
@@ -54,6 +64,14 @@ mod tests {
         assert_eq!(percent(0.7), "70\u{2009}%");
         assert_eq!(percent(0.012), "1.2\u{2009}%");
         assert_eq!(percent(f64::NAN), "—");
+    }
+
+    #[test]
+    fn long_sentences_are_cut_between_letters() {
+        assert_eq!(brief("short".to_owned()), "short");
+        let cut = brief("ä".repeat(1_000) + "end");
+        assert!(cut.len() < 410 && cut.ends_with("ä…"), "{cut}");
+        assert!(brief("a".to_owned() + &"ä".repeat(1_000)).ends_with("ä…"));
     }
 
     #[test]

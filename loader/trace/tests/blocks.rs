@@ -110,6 +110,18 @@ fn a_line_that_is_far_too_long() {
     assert_eq!(by_block(Cursor::new(bytes)), Some(lines));
 }
 
+#[test]
+fn a_damaged_line_before_a_cut() {
+    let mut text = log(50, Compression::None);
+    text.extend(b"{\"t\":}\n");
+    text.extend(vec![b' '; 1 << 16]);
+    let mut bytes = zstd::bulk::compress(&text, 1).expect("a vector");
+    bytes.truncate(bytes.len() - 3);
+    let lines = by_line(&bytes).expect("our own header");
+    assert!(!lines.1 && lines.2.is_some(), "how it ends nobody has seen");
+    assert_eq!(by_block(Cursor::new(bytes)), Some(lines));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -4,6 +4,7 @@ use eframe::egui::Color32;
 use loadscope_trace::{Activity, Cause, Severity};
 
 use super::WIDTH;
+use crate::format::printable;
 use crate::theme::Palette;
 
 /// The colour of a cause.
@@ -76,7 +77,8 @@ pub(super) fn style() -> String {
 /// As text between tags or in quotes.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    // A page is no terminal, but a name that turns the direction of the letters would turn those of the page, too.
+    for c in printable(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

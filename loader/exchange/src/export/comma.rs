@@ -1,4 +1,7 @@
 //! Tables as text with commas (RFC 4180): names in the first line, nothing for what is missing.
+//!
+//! Spreadsheets take a text that begins like a formula for one, and run it. Names are the recorded program's, so such a one
+//! gets an apostrophe before it.
 
 use std::io::Write;
 
@@ -35,6 +38,7 @@ pub(super) fn write(
                 Cell::Unsigned(n) => write!(text, "{n}"),
                 Cell::Float(x) => write!(text, "{x}"),
                 Cell::Bool(b) => write!(text, "{b}"),
+                Cell::Text(t) if is_formula(t) => write!(text, "'{t}"),
                 Cell::Text(t) => write!(text, "{t}"),
             };
             lines.write_field(&text).map_err(failed)?;
@@ -42,4 +46,9 @@ pub(super) fn write(
         lines.write_record(None::<&[u8]>).map_err(failed)
     })?;
     Ok(lines.flush()?)
+}
+
+/// True of what a spreadsheet may calculate.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }

@@ -1,5 +1,7 @@
 //! The tables: their columns and rows, whatever they are written as.
 
+use std::collections::{HashMap, HashSet};
+
 use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage};
 
 use super::Failure;
@@ -222,12 +224,9 @@ fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> R
 /// Names of the stages inside of samples.
 fn stage_names(runs: &[(RunId, &Run)]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
     for list in runs.iter().flat_map(|(_, run)| run.stage_names()) {
-        for name in list {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
+        names.extend(list.iter().filter(|name| known.insert(*name)).cloned());
     }
     names
 }
@@ -246,10 +245,11 @@ fn samples(
         let indices = run.indices(k);
         let mut timings = run.samples(k);
         let stages = run.sample_stages(k);
-        let columns: Vec<Option<usize>> = names
-            .iter()
-            .map(|name| stages.and_then(|s| s.names.iter().position(|n| n == name)))
-            .collect();
+        // Of two that are called the same the first one.
+        let names_here = stages.iter().flat_map(|s| s.names.iter().enumerate().rev());
+        let places: HashMap<&String, usize> = names_here.map(|(at, name)| (name, at)).collect();
+        let columns: Vec<Option<usize>> =
+            names.iter().map(|name| places.get(name).copied()).collect();
         for position in 0..batch.samples() as usize {
             let timing = timings.next();
             row.clear();

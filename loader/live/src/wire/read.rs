@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loadscope_trace::{Field, WorkerId};
+use loadscope_trace::{Field, WorkerId, brief};
 use serde::de::DeserializeOwned;
 
 use super::{Arrival, Fetch, Outcome, Record, Where, WireError};
@@ -13,7 +13,7 @@ const MOST_SAMPLES: usize = 1 << 22;
 type Name = String;
 
 fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
-    serde_json::from_str(text).map_err(|e| WireError(e.to_string()))
+    serde_json::from_str(text).map_err(WireError::of)
 }
 
 /// Of the loaders of a process, and of itself.
@@ -207,7 +207,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                 _ => Record::Collate { at, of },
             })
         }
-        other => Err(WireError(format!("`{other}` is no record"))),
+        other => Err(WireError(brief(format!("`{other}` is no record")))),
     }
 }
 
@@ -223,10 +223,9 @@ where
     }
     let rest = values.split_off(5);
     let read = |values| serde_json::Value::Array(values);
-    let failed = |e: serde_json::Error| WireError(e.to_string());
     Ok((
-        serde_json::from_value(read(values)).map_err(failed)?,
-        serde_json::from_value(read(rest)).map_err(failed)?,
+        serde_json::from_value(read(values)).map_err(WireError::of)?,
+        serde_json::from_value(read(rest)).map_err(WireError::of)?,
     ))
 }
 

@@ -8,7 +8,7 @@ use super::MAX_LINE;
 use super::quick::Quick;
 use super::read::LogReader;
 use super::wire::Line;
-use crate::{Event, LogError};
+use crate::{Event, LogError, brief};
 
 /// So much is read at a time, bytes.
 const BLOCK: usize = 512 << 10;
@@ -133,7 +133,7 @@ impl Lines {
             let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
             rest = after;
             if line.len() > MAX_LINE {
-                parsed.failed = Some(too_long(parsed.lines, MAX_LINE));
+                parsed.fail(too_long(parsed.lines, MAX_LINE));
                 return parsed;
             }
             match thorough(line) {
@@ -142,7 +142,7 @@ impl Lines {
                 Err(_) if end.is_none() && self.is_last => parsed.cut = true,
                 Err(why) => {
                     let line = parsed.lines;
-                    parsed.failed = Some(LogError::Line { line, why });
+                    parsed.fail(LogError::Line { line, why });
                     return parsed;
                 }
             }
@@ -163,6 +163,13 @@ impl Lines {
     }
 }
 
+impl Parsed {
+    /// Nobody looks further, so how the file ends is not known.
+    fn fail(&mut self, why: LogError) {
+        (self.failed, self.cut) = (Some(why), false);
+    }
+}
+
 /// The event on a line of any kind; `None` on an empty one.
 pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
     let text = line.trim_ascii();
@@ -173,6 +180,8 @@ pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
         .map_err(|e| e.to_string())
         .and_then(Line::into_event)
         .map(Some)
+        // What is wrong is quoted, and may be as long as the line.
+        .map_err(brief)
 }
 
 pub(super) fn too_long(line: u64, longest: usize) -> LogError {

@@ -1,0 +1,69 @@
+//! What a user asks of what was opened. Nothing may panic, and nothing may contradict itself.
+
+#[path = "../../trace/tests/ask/mod.rs"]
+mod ask;
+
+use loadscope_exchange::{Format, export, files};
+use loadscope_trace::{Diagnosis, Fleet, Glance, Nanos, Run, RunId, fleet};
+
+use crate::scratch;
+
+/// Runs that are looked at; each further one costs as much again.
+const MOST_RUNS: usize = 6;
+
+/// Asks what everybody asks; with `thoroughly` all that can be asked, and writes it in every format.
+pub fn fleet(fleet: &Fleet, thoroughly: bool) {
+    let runs: Vec<(RunId, &Run)> = fleet.runs().take(MOST_RUNS).collect();
+    for (_, run) in &runs {
+        look(run);
+        if thoroughly {
+            ask::ask_everything(run);
+        }
+    }
+    assert_eq!(fleet.foremost().is_some(), fleet.runs().len() > 0);
+    let all = runs.iter().map(|(_, run)| *run);
+    if let Some((start, end)) = fleet::extent(all.clone()) {
+        assert!(start <= end);
+        for run in all {
+            let ready = fleet::readiness(run, start, end, 7);
+            assert!(ready.iter().flatten().all(|r| (0.0..=1.0).contains(r)));
+        }
+    }
+    if thoroughly {
+        write(&runs);
+    }
+}
+
+/// The machine at some instants, who is to blame, what is found.
+fn look(run: &Run) {
+    let (end, count) = (run.end(), run.batches().len());
+    for at in [Nanos(-1), Nanos::ZERO, Nanos(end.0 / 2), end, Nanos::MAX] {
+        let machine = run.machine_at(at);
+        assert!(machine.batches().all(|b| b.row < count));
+        assert!(machine.tasks_outstanding <= machine.send_idx);
+        let _ = (machine.awaited(), machine.task_info().count());
+    }
+    let blame = run.blame();
+    let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
+    assert_eq!(sum, blame.waited);
+    let range = run.range(Nanos(end.0 / 3), end);
+    assert!(range.batches <= run.batches().len() as u64);
+    let glance = Glance::of(run);
+    let diagnosis = Diagnosis::of(run, None, Vec::new());
+    let said = [glance.headline(), diagnosis.verdict.text()];
+    let found = diagnosis.findings.iter().flat_map(|f| [&f.text, &f.remedy]);
+    for text in said.iter().chain(found) {
+        assert!(!text.contains("NaN") && !text.is_empty(), "{text}");
+    }
+}
+
+/// Writes it in every format.
+fn write(runs: &[(RunId, &Run)]) {
+    scratch::with(|folder| {
+        for format in [Format::Chrome, Format::Csv, Format::Parquet] {
+            let out = folder.join(format!("export-{format:?}"));
+            let written = export(runs, format, &out, |_| true).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(written, files(format, &out));
+        }
+    });
+}

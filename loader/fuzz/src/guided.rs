@@ -1,0 +1,30 @@
+//! The program that libFuzzer drives: `LOADSCOPE_FUZZ_TARGET` names the target, the arguments are libFuzzer's.
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+use loadscope_fuzz::{Bounds, Spent, TARGETS, Target, hash};
+
+/// Everything that can be asked is asked of one input in so many: it takes longer than all the rest.
+const THOROUGH: u64 = 16;
+
+fn target() -> &'static Target {
+    static TARGET: OnceLock<&Target> = OnceLock::new();
+    TARGET.get_or_init(|| {
+        let wanted = std::env::var("LOADSCOPE_FUZZ_TARGET").unwrap_or_default();
+        let target = TARGETS.iter().find(|t| t.name == wanted);
+        target.unwrap_or_else(|| {
+            let names: Vec<&str> = TARGETS.iter().map(|t| t.name).collect();
+            panic!("LOADSCOPE_FUZZ_TARGET is {wanted:?} and no target; there are {names:?}")
+        })
+    })
+}
+
+fuzz_target!(|bytes: &[u8]| -> Corpus {
+    let target = target();
+    let thoroughly = hash(bytes).is_multiple_of(THOROUGH);
+    Bounds::STRICT.end_beyond();
+    Bounds::STRICT.hold(Spent::on(|| (target.run)(bytes, thoroughly)));
+    Corpus::Keep
+});

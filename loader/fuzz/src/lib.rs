@@ -1,0 +1,18 @@
+//! What strangers may hand to Loadscope, as functions of bytes. Each [`Target`] goes the whole way from the bytes to what a user asks
+//! of the run, and panics if something is wrong on it. libFuzzer makes up bytes (`cargo xtask fuzz`); the tests replay those that
+//! were worth keeping.
+
+mod bounds;
+mod examine;
+mod scratch;
+mod target;
+
+pub use bounds::{Bounds, Spent};
+pub use target::{TARGETS, Target};
+
+/// A number that the bytes decide, so that what is done with one input in so many is done with the same ones every time.
+pub fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,38 @@
+//! What is handed over, and to whom.
+
+mod compressed;
+mod door;
+mod events;
+mod import;
+mod lotus;
+mod recording;
+mod spdl;
+mod wire;
+
+/// A way into the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub name: &'static str,
+    /// What the bytes are.
+    pub about: &'static str,
+    /// Goes the whole way; with `true` all that can be asked is asked. Panics if something is wrong.
+    pub run: fn(&[u8], bool),
+}
+
+const fn target(name: &'static str, about: &'static str, run: fn(&[u8], bool)) -> Target {
+    Target { name, about, run }
+}
+
+/// All of them.
+#[rustfmt::skip]
+pub const TARGETS: &[Target] = &[
+    target("recording", "a recording, plain or zstd: by lines and by blocks, folded, asked", recording::run),
+    target("events", "events in any order: written, read back, folded, asked", events::run),
+    target("compressed", "a recording in zstd or a trace in gzip, packed and then damaged", compressed::run),
+    target("wire", "streams of the probe: joined, folded, asked; also from a folder", wire::run),
+    target("door", "connections to the listener, with and without the token", door::run),
+    target("profiler", "any one file, above all a trace of torch.profiler, plain or gzip", import::run),
+    target("lotus", "a folder of LotusTrace logs", lotus::run),
+    target("spdl", "an SQLite file, or rows for SPDL's tables", spdl::run),
+];

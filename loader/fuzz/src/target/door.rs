@@ -1,0 +1,92 @@
+//! Connections to the listener. A line that begins with `=` begins another connection; each is told in pieces.
+
+use std::cell::RefCell;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::{Duration, Instant};
+
+use loadscope_live::{Join, Listener};
+
+use super::{lotus::split, wire};
+
+/// What the corpus knows.
+const TOKEN: &str = "0123456789abcdef";
+/// Connections at most.
+const MOST: usize = 4;
+/// A turn takes no time, so this is for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+thread_local! {
+    static DOOR: RefCell<Door> = RefCell::new(Door::open());
+}
+
+struct Door {
+    listener: Listener,
+    #[cfg(unix)]
+    path: std::path::PathBuf,
+}
+
+impl Door {
+    #[cfg(unix)]
+    fn open() -> Self {
+        let path = crate::scratch::with(|folder| folder.join("door"));
+        let listener = Listener::unix(&path, TOKEN.to_owned()).expect("a socket");
+        Self { listener, path }
+    }
+
+    #[cfg(not(unix))]
+    fn open() -> Self {
+        let listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
+        Self { listener }
+    }
+
+    #[cfg(unix)]
+    fn knock(&self) -> impl std::io::Write + use<> {
+        std::os::unix::net::UnixStream::connect(&self.path).expect("a connection")
+    }
+
+    #[cfg(not(unix))]
+    fn knock(&self) -> impl std::io::Write + use<> {
+        knock_tcp(&self.listener)
+    }
+}
+
+#[allow(dead_code, reason = "where there are no Unix sockets")]
+fn knock_tcp(listener: &Listener) -> TcpStream {
+    let address = listener.address().expect("it has one");
+    let port = address.rsplit(':').next().and_then(|p| p.parse().ok());
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port.expect("a port"))).expect("a connection")
+}
+
+pub fn run(bytes: &[u8], thoroughly: bool) {
+    DOOR.with_borrow_mut(|door| {
+        let mut join = Join::default();
+        let mut events = Vec::new();
+        let refused = door.listener.refused();
+        let parts = split(bytes, MOST);
+        let (mut sockets, mut said) = (Vec::new(), Vec::new());
+        for part in &parts {
+            let mut socket = door.knock();
+            // In two pieces, so that a line comes in two pieces.
+            let (first, second) = part.split_at(part.len() / 2);
+            let _ = socket.write_all(first);
+            said.extend(door.listener.turn(&mut join));
+            let _ = socket.write_all(second);
+            sockets.push(socket);
+            events.extend(join.events());
+        }
+        drop(sockets);
+        let start = Instant::now();
+        // They have said all they had to say.
+        while door.listener.present() > 0 {
+            said.extend(door.listener.turn(&mut join));
+            assert!(start.elapsed() < PATIENCE, "somebody stays");
+        }
+        let refused = door.listener.refused() - refused;
+        assert!(refused <= parts.len() as u64);
+        assert!(said.iter().all(|s| !s.0.contains(TOKEN)), "{said:?}");
+        join.finish();
+        events.extend(join.events());
+        wire::take_in(&events, thoroughly);
+    });
+}

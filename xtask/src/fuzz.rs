@@ -1,0 +1,405 @@
+//! Fuzzing, guided by what an input reaches: libFuzzer over the targets of `loader/fuzz`.
+//!
+//! The flags that make the compiler count what is reached are stable ones, so the toolchain of the workspace does.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::setup::Ready;
+use crate::{sanitize, steps};
+
+/// What the compiler is told beside: count edges in bytes of their own, and tell what is compared with what.
+const FLAGS: [&str; 5] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
+
+/// Inputs that found a mistake are called so, and stay.
+const FOUND: &str = "found-";
+
+/// Longest input that the repository keeps, bytes.
+const LONGEST_KEPT: usize = 50_000;
+
+/// What is to be fuzzed, and for how long.
+#[derive(Args)]
+pub struct Options {
+    /// One target, a folder of loader/fuzz/tests/corpus; without, all of them
+    target: Option<String>,
+    /// Executions of each target
+    #[arg(long, default_value_t = 100_000)]
+    runs: u64,
+    /// Longest input that is made up, bytes
+    #[arg(long, default_value_t = 16 << 10)]
+    longest: usize,
+    /// Afterwards take the inputs that reach something new into the repository, and leave out those that are no longer needed
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Where things are.
+struct Places {
+    /// `loader/fuzz`.
+    home: PathBuf,
+    /// What is made here and stays on this machine.
+    work: PathBuf,
+    program: PathBuf,
+}
+
+impl Places {
+    fn corpus(&self, target: &str) -> PathBuf {
+        self.home.join("tests/corpus").join(target)
+    }
+
+    fn table(&self) -> PathBuf {
+        self.home.join("FUZZ.md")
+    }
+}
+
+/// Builds the program, runs the targets one after the other, and writes the table.
+pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    let places = build(ready, workspace)?;
+    let Some(places) = places else {
+        return Ok(1);
+    };
+    let all = targets(&places)?;
+    let chosen = match &options.target {
+        Some(name) if all.contains(name) => std::slice::from_ref(name),
+        Some(name) => bail!("there is no target {name}. There are {}", all.join(", ")),
+        None => &all,
+    };
+    let mut code = 0;
+    for target in chosen {
+        let (done, sound) = fuzz(&places, target, options)?;
+        let mut table = read_table(&places)?;
+        let sum = table.entry(target.clone()).or_default();
+        sum.executions += done.executions;
+        sum.seconds += done.seconds;
+        if options.keep && sound {
+            keep(&places, target)?;
+        }
+        fs::write(places.table(), page(&places, &all, &table)?)?;
+        if !sound {
+            code = 1;
+        }
+    }
+    Ok(code)
+}
+
+/// The program that libFuzzer drives, in a folder of its own; `None` if it cannot be built.
+fn build(ready: &Ready, workspace: &Path) -> Result<Option<Places>> {
+    let host = sanitize::host()?;
+    let work = ready.target.join("fuzz");
+    let arguments = [
+        "build",
+        "--profile",
+        "fuzz",
+        "--package",
+        "loadscope-fuzz",
+        "--features",
+        "guided",
+        "--bin",
+        "fuzz",
+    ];
+    let mut command = steps::cargo(ready, &arguments);
+    // With a target named, build scripts and macros are left alone.
+    command.args(["--target", &host]);
+    command.env("CARGO_TARGET_DIR", &work);
+    command.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
+    if steps::finish(&mut command)? != 0 {
+        return Ok(None);
+    }
+    Ok(Some(Places {
+        home: workspace.join("loader/fuzz"),
+        program: work.join(&host).join("fuzz/fuzz"),
+        work,
+    }))
+}
+
+/// Each has a folder in the corpus.
+fn targets(places: &Places) -> Result<Vec<String>> {
+    let folder = places.corpus("");
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// What was done of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Done {
+    executions: u64,
+    seconds: f64,
+}
+
+/// libFuzzer on a target.
+fn program(places: &Places, target: &str) -> Result<Command> {
+    let temporary = places.work.join("scratch");
+    fs::create_dir_all(&temporary)?;
+    let mut command = Command::new(&places.program);
+    command.env("LOADSCOPE_FUZZ_TARGET", target);
+    // Files that are written anew thousands of times a second belong into memory.
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { memory } else { &temporary };
+    command.env("TMPDIR", folder);
+    // Memory that was given back has to be asked for again: half of the time otherwise.
+    for name in ["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"] {
+        command.env(name, "1000000000");
+    }
+    Ok(command)
+}
+
+/// Makes up inputs. False if one of them is not taken.
+fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)> {
+    let grown = places.work.join("corpus").join(target);
+    let found = places.work.join("found").join(target);
+    for folder in [&grown, &found] {
+        fs::create_dir_all(folder)?;
+    }
+    let words = places.home.join("tests/words.dict");
+    let mut command = program(places, target)?;
+    command
+        .arg(format!("-runs={}", options.runs))
+        .arg(format!("-max_len={}", options.longest))
+        .arg(format!("-dict={}", words.display()))
+        .arg(format!("-artifact_prefix={}/", found.display()))
+        // The program itself holds inputs to 512 MiB and to one second of the processor.
+        .args([
+            "-rss_limit_mb=2048",
+            "-timeout=100",
+            "-entropic=0",
+            "-print_final_stats=1",
+        ])
+        .args([&grown, &places.corpus(target)])
+        .stderr(Stdio::piped());
+    let started = Instant::now();
+    let output = command.output().context("the fuzzer cannot be started")?;
+    let seconds = started.elapsed().as_secs_f64();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let executions = executions(&said);
+    println!("{target}: {executions} executions in {seconds:.0} s");
+    if !output.status.success() {
+        let last: Vec<&str> = said.lines().rev().take(60).collect();
+        last.iter().rev().for_each(|line| eprintln!("{line}"));
+        eprintln!(
+            "An input is not taken. It is in {}. Fix what it shows, and keep it as tests/corpus/{target}/{FOUND}…",
+            found.display()
+        );
+    }
+    let done = Done {
+        executions,
+        seconds,
+    };
+    Ok((done, output.status.success()))
+}
+
+/// How often libFuzzer called the target, by its own account.
+fn executions(said: &str) -> u64 {
+    let last = |start: &str| {
+        let line = said.lines().rev().find_map(|l| l.strip_prefix(start));
+        line.map(str::trim).map(str::to_owned)
+    };
+    let summed = last("stat::number_of_executed_units:").and_then(|n| n.parse().ok());
+    // Where it was stopped, the number begins the last line that tells how far it is.
+    let counted = || {
+        let lines = said.lines().rev();
+        let mut numbers = lines.filter_map(|l| l.strip_prefix('#')?.split_whitespace().next());
+        numbers.find_map(|n| n.parse().ok())
+    };
+    summed.or_else(counted).unwrap_or(0)
+}
+
+/// The fewest inputs that reach what all of them reach take the place of the corpus.
+fn keep(places: &Places, target: &str) -> Result<()> {
+    let kept = places.work.join("kept").join(target);
+    if kept.exists() {
+        fs::remove_dir_all(&kept)?;
+    }
+    fs::create_dir_all(&kept)?;
+    let corpus = places.corpus(target);
+    let mut command = program(places, target)?;
+    command
+        .args(["-set_cover_merge=1", "-rss_limit_mb=2048"])
+        .arg(format!("-max_len={LONGEST_KEPT}"))
+        .args([&kept, &corpus, &places.work.join("corpus").join(target)])
+        .stderr(Stdio::piped());
+    let output = command.output().context("the fuzzer cannot be started")?;
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for path in files(&corpus)? {
+        if !is_found(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    for path in files(&kept)? {
+        let name = path.file_name().context("a file has a name")?.to_owned();
+        // Sixteen digits of their hash name them well enough.
+        let short: String = name.to_string_lossy().chars().take(16).collect();
+        fs::copy(&path, corpus.join(short))?;
+    }
+    Ok(())
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_found(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(FOUND)
+}
+
+/// What was done so far, by target.
+fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
+    let path = places.table();
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
+    Ok(rows(&fs::read_to_string(path)?))
+}
+
+/// The rows of the table: `| name | executions | seconds | …`.
+fn rows(page: &str) -> BTreeMap<String, Done> {
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let name = cells.next()?.trim_matches('`').to_owned();
+        let mut number = || Some(cells.next()?.replace(',', ""));
+        let executions = number()?.parse().ok()?;
+        let seconds = number()?.parse().ok()?;
+        let done = Done {
+            executions,
+            seconds,
+        };
+        Some((name, done))
+    };
+    page.lines().filter_map(row).collect()
+}
+
+/// The page as it is now.
+fn page(places: &Places, all: &[String], table: &BTreeMap<String, Done>) -> Result<String> {
+    let mut page = String::from(
+        "# Fuzzing\n\nWritten by `cargo xtask fuzz`, which adds what it did to what is here. Executions are libFuzzer's own count, guided by the \
+         edges that an\ninput reaches, with overflow checks and debug assertions; more than 512 MiB or a second of the processor counts as \
+         a mistake. The targets\nare in `src/target.rs`. `cargo test -p loadscope-fuzz` replays the corpus.\n\n\
+         | target | executions | seconds | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
+    );
+    let mut total = Done::default();
+    let (mut inputs, mut bytes, mut mistakes) = (0, 0, 0);
+    for target in all {
+        let done = table.get(target).copied().unwrap_or_default();
+        let (mut count, mut size, mut found) = (0, 0, Vec::new());
+        for path in files(&places.corpus(target))? {
+            count += 1;
+            size += path.metadata()?.len();
+            if is_found(&path) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                found.push(name[FOUND.len()..].replace('-', " "));
+            }
+        }
+        writeln!(
+            page,
+            "| `{target}` | {} | {:.0} | {count} | {} | {} |",
+            grouped(done.executions),
+            done.seconds,
+            grouped(size),
+            match found.is_empty() {
+                true => "—".to_owned(),
+                false => found.join("; "),
+            }
+        )?;
+        total.executions += done.executions;
+        total.seconds += done.seconds;
+        inputs += count;
+        bytes += size;
+        mistakes += found.len();
+    }
+    writeln!(
+        page,
+        "| all | {} | {:.0} | {inputs} | {} | {mistakes} |",
+        grouped(total.executions),
+        total.seconds,
+        grouped(bytes)
+    )?;
+    Ok(page)
+}
+
+/// With commas between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_found_in_what_libfuzzer_says() {
+        let whole =
+            "#1024\tNEW cov: 5\n#2000\tDONE\nstat::number_of_executed_units: 2000\nstat::x: 1\n";
+        assert_eq!(executions(whole), 2000);
+        let broken_off = "#512\tpulse cov: 1\n#777\tNEW cov: 2\nthread panicked\n#x\n";
+        assert_eq!(executions(broken_off), 777);
+        assert_eq!(executions("no such program"), 0);
+    }
+
+    #[test]
+    fn the_table_is_added_to() -> Result<()> {
+        let home = tempfile::tempdir()?;
+        let places = Places {
+            home: home.path().to_owned(),
+            work: home.path().to_owned(),
+            program: PathBuf::new(),
+        };
+        for (name, bytes) in [("a/0123", 7), ("a/found-a-hole", 5), ("b/1", 2_000)] {
+            let path = places.corpus("").join(name);
+            fs::create_dir_all(path.parent().context("a folder")?)?;
+            fs::write(path, vec![0; bytes])?;
+        }
+        assert!(read_table(&places)?.is_empty());
+        let all = targets(&places)?;
+        let done = Done {
+            executions: 1_234_567,
+            seconds: 89.0,
+        };
+        let table = BTreeMap::from([("a".to_owned(), done)]);
+        let page = page(&places, &all, &table)?;
+        assert!(
+            page.contains("| `a` | 1,234,567 | 89 | 2 | 12 | a hole |"),
+            "{page}"
+        );
+        assert!(page.contains("| `b` | 0 | 0 | 1 | 2,000 | — |"), "{page}");
+        assert!(
+            page.contains("| all | 1,234,567 | 89 | 3 | 2,012 | 1 |"),
+            "{page}"
+        );
+        assert_eq!(rows(&page).get("a"), Some(&done));
+        Ok(())
+    }
+}
