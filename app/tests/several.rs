@@ -207,7 +207,7 @@ fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
     }
     let page = dir.path().join("report.html");
     let said = told(&["report", &path, "--html", page.to_str().expect("text")]);
-    let sentence = "This is about loader 2 (rank 1 · Photos to train), the one that was waited for longest: 0.72 s. Trainers also waited 60.0 ms for loader 0";
+    let sentence = "This is about loader 2 (rank 1 · Photos to train), the one that was waited for longest: 720 ms. Trainers also waited 60.0 ms for loader 0";
     assert!(said.contains(sentence), "{said}");
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.contains("This is about loader 2 (rank 1"), "{page}");

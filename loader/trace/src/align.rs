@@ -239,32 +239,30 @@ fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
     }
 }
 
-/// How far the wall clock of `others` is ahead of that of `base`, and how exactly that is known, ns; from the two ranks of one
-/// loader that are most exactly in step.
+/// How far the wall clock of `others` is ahead of that of `base`, and how exactly that is known, ns; from all pairs of ranks of one
+/// loader that are in step.
 fn apart(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
-    let mut best: Option<(i64, i64)> = None;
+    let mut found: Vec<(i64, i64)> = Vec::new();
     for (a, b) in base
         .iter()
         .flat_map(|a| others.iter().map(move |b| (*a, *b)))
     {
+        let began = |marks: &Marks| marks.started.unwrap_or_default();
+        let zeros = began(b).saturating_sub(began(a));
         for ((job, rank), one) in &a.asked {
-            let same = b
-                .asked
-                .range((job.clone(), 0)..=(job.clone(), u32::MAX))
-                .filter(|((_, other), _)| other != rank);
-            for (_, other) in same {
-                let zeros = b
-                    .started
-                    .unwrap_or_default()
-                    .saturating_sub(a.started.unwrap_or_default());
-                let found = in_step(one, other, zeros);
-                if found.is_some_and(|f| best.is_none_or(|b| f.1 < b.1)) {
-                    best = found;
-                }
-            }
+            let ranks = (job.clone(), 0)..=(job.clone(), u32::MAX);
+            let same = b.asked.range(ranks).filter(|((_, r), _)| r != rank);
+            found.extend(same.filter_map(|(_, other)| in_step(one, other, zeros)));
         }
     }
-    best
+    found.sort_unstable();
+    let apart = found.get(found.len() / 2)?.0;
+    // As exactly as a pair tells, and as the pairs agree.
+    let mut withins: Vec<i64> = found.iter().map(|(_, within)| *within).collect();
+    withins.sort_unstable();
+    let off = |(other, _): &(i64, i64)| other.saturating_sub(apart).saturating_abs();
+    let disagree = found.iter().map(off).max().unwrap_or_default();
+    Some((apart, withins[withins.len() / 2].max(disagree)))
 }
 
 /// How much later the steps of `b` seem to end than those of `a`, and between which times nine of ten lie, if both are in step.

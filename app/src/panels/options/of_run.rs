@@ -176,8 +176,13 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
         fact(ui, "persistent_workers", flag(keeps), !keeps);
         fact(ui, "in_order", flag(o.in_order), o.in_order);
     }
+    // A program tells the seed of a sampler that has one of its own, and no other.
+    let whose = match (origin, o.sampler.as_str()) {
+        (Origin::Pytorch(_), "distributed") => "sampler.seed",
+        _ => "generator",
+    };
     let seed = o.seed.map_or("not fixed".to_owned(), |s| s.to_string());
-    fact(ui, "generator", &seed, o.seed.is_none());
+    fact(ui, whose, &seed, o.seed.is_none());
     if let Some(seed) = o.global_seed {
         fact(ui, "manual_seed", &seed.to_string(), false);
     }
