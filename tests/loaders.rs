@@ -12,6 +12,9 @@ use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
 
 use crate::fixture::{Window, write_log};
 
+mod folder;
+mod job;
+
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
 

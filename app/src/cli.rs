@@ -6,6 +6,7 @@ mod export;
 mod info;
 mod load;
 mod order;
+mod pick;
 mod program;
 mod report;
 mod terminal;
@@ -46,7 +47,7 @@ pub struct WindowArgs {
 enum Sub {
     /// Open the window with recordings
     Open {
-        /// Recordings (.jsonl or .jsonl.zst), traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics
+        /// Recordings (.jsonl or .jsonl.zst) or folders of them, traces of torch.profiler, folders of LotusTrace logs, SPDL's statistics
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
@@ -70,8 +71,10 @@ enum Sub {
     Export(export::ExportArgs),
     /// Print the facts about a recording
     Info {
-        /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
+        /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
         file: PathBuf,
+        #[command(flatten)]
+        loader: pick::LoaderArg,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
@@ -116,6 +119,6 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Compare(args)) => compare::run(&args),
         Some(Sub::Report(args)) => report::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
-        Some(Sub::Info { file, json }) => info::run(&file, json),
+        Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }
 }

@@ -12,7 +12,7 @@ use crate::palette::Palette;
 use crate::question::Answer;
 use crate::sampling::Choice;
 use crate::session::forecast::Setting;
-use crate::state::Notice;
+use crate::state::{Notice, OptionsOf};
 use crate::timeline::group::Group as LaneGroup;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView};
@@ -55,6 +55,8 @@ pub enum Command {
     StopComparing,
     /// The form was edited.
     Edit(Box<RunOptions>),
+    /// Show the form on the left, or the options of the run that is shown.
+    OptionsOf(OptionsOf),
     /// Open a recording.
     Open(PathBuf),
     /// Write the run to a file.
@@ -206,6 +208,8 @@ pub enum Action {
     Undo,
     /// Make it again.
     Redo,
+    /// Put the options of the run that is shown into the form.
+    TakeOptions,
     /// Clear the innermost thing.
     Escape,
     /// The machine and what happened in it.
@@ -307,7 +311,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::PreviousMarker, "Previous marker", "To the last marker before this moment", with(SHIFT, Key::J), G::Find),
         (A::ClearMarkers, "Remove all markers", "Takes every marker of this run away", None, G::Find),
         (A::Open, "Open a recording…", "Opens a recording, a trace of torch.profiler or SPDL's statistics", with(CTRL, Key::O), G::File),
-        (A::OpenFolder, "Open a folder of logs…", "Opens a folder of LotusTrace logs", with(CTRL_SHIFT, Key::O), G::File),
+        (A::OpenFolder, "Open a folder…", "Opens a folder of recordings as one session, or of LotusTrace logs", with(CTRL_SHIFT, Key::O), G::File),
         (A::Save, "Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
         (A::Compare, "Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
         (A::Export, "Export…", "Writes the run as a trace for Perfetto, or as tables", with(CTRL, Key::E), G::File),
@@ -322,6 +326,7 @@ const TABLE: &[(Action, &str, &str, Option<KeyboardShortcut>, Group)] = {
         (A::Close, "Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
         (A::Undo, "Undo", "Takes back the last change to the options", with(CTRL, Key::Z), G::File),
         (A::Redo, "Redo", "Makes the change to the options again", with(CTRL_SHIFT, Key::Z), G::File),
+        (A::TakeOptions, "Use these options", "Puts the options of the run that is shown into the form, from which the next one is started", None, G::File),
         (A::Escape, "Clear", "Takes away the innermost thing: a list, then the selection", key(Key::Escape), G::Window),
         (A::ShowDebug, "Debug", "The machine at any instant, and what happened when", key(Key::Num1), G::Window),
         (A::ShowSampling, "Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),

@@ -69,10 +69,10 @@ impl Dialogs {
         });
     }
 
-    /// Asks for a folder of logs to open.
+    /// Asks for a folder of recordings or logs to open.
     pub fn open_folder(&self) {
-        let dialog = AsyncFileDialog::new().set_title("Open a folder of LotusTrace logs");
-        self.ask(dialog.pick_folder(), Some(PathFor::Open), |f| {
+        let dialog = AsyncFileDialog::new().set_title("Open a folder of recordings");
+        self.ask(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
             Command::Open(f.path().to_owned())
         });
     }

@@ -4,10 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Nanos, Run, RunId, RunInfo};
+use loadscope_trace::fleet::extent;
+use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Nanos, Run, RunId};
 
 use crate::shared::Shared;
 use crate::view::TimeView;
+
+mod names;
+mod straggling;
+
+pub use names::{dataset, find, name, names};
+pub use straggling::{clocks, said};
 
 /// The loaders that are not shown, and which one is.
 #[derive(Debug, Default)]
@@ -54,6 +61,11 @@ impl Loaders {
         let at = all.partition_point(|(id, _)| *id < self.shown);
         all.insert(at, (self.shown, run));
         all
+    }
+
+    /// From the first epoch of any of them to their last event; `run` is the one that is shown.
+    pub fn extent(&self, run: &Run) -> Option<(Nanos, Nanos)> {
+        extent(self.others.values().map(|one| &**one).chain([run]))
     }
 
     /// All of them by id, for a thread that reads them; `run` is the one that is shown.
@@ -106,18 +118,6 @@ impl Loaders {
     }
 }
 
-/// What a loader is called: its rank, and its data set.
-pub fn name(info: &RunInfo) -> String {
-    let dataset = match info.dataset.as_str() {
-        "" => "loader",
-        dataset => dataset,
-    };
-    match info.world_size {
-        0 | 1 => dataset.to_owned(),
-        _ => format!("rank {} · {dataset}", info.rank),
-    }
-}
-
 /// Shares of training and waiting of a trainer, in `count` equal parts of `view`.
 pub fn trainer(run: &Run, view: TimeView, count: usize) -> Vec<(f32, f32)> {
     let length = i128::from(view.len().0);
@@ -153,7 +153,7 @@ pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::BatchId;
+    use loadscope_trace::{BatchId, RunInfo};
 
     use super::*;
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 pub mod compare;
 mod facts;
 mod html;
+pub mod loader;
 pub(crate) mod order;
 mod outlook;
 pub mod rules;
@@ -13,6 +14,7 @@ mod text;
 
 use crate::session::forecast::prospects;
 pub use html::html;
+pub use loader::AboutLoader;
 pub use text::text;
 
 /// Everything that is said about a recording.
@@ -29,6 +31,8 @@ pub struct Report<'a> {
     pub prospects: Option<Result<Prospects, String>>,
     /// True if the file ends in the middle.
     pub cut: bool,
+    /// Which loader it is about, if there are several.
+    pub loader: Option<AboutLoader>,
 }
 
 impl<'a> Report<'a> {
@@ -53,6 +57,7 @@ impl<'a> Report<'a> {
             survey,
             prospects,
             cut,
+            loader: None,
         }
     }
 
@@ -61,7 +66,11 @@ impl<'a> Report<'a> {
         let verdict = &self.diagnosis.verdict;
         let blame = &self.survey.blame;
         let run = self.survey.run;
+        let about = self.loader.as_ref().map(AboutLoader::json);
+        let (loader, others) = about.unwrap_or((Value::Null, json!([])));
         json!({
+            "loader": loader,
+            "other_loaders": others,
             "verdict": {
                 "id": verdict.id,
                 "text": verdict.text(),

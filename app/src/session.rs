@@ -17,22 +17,26 @@ use loadscope_trace::{Event, LogError, Run, RunOptions};
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
 
+mod again;
 mod export;
 mod file;
+mod folder;
 pub mod foretell;
+mod opened;
 mod outgoing;
 mod reading;
 mod recorder;
 mod simulator;
 mod watch;
 
+use again::{Again, write_copy};
 pub use export::{ExportFormat, export_runs};
-use file::{Again, write_copy};
-pub use file::{look, read_fleet, read_run, refusal};
+pub use file::{look, refusal};
 pub use loadscope_engine::forecast;
 pub use loadscope_engine::order::{Order, order_of_dataset};
 pub use loadscope_engine::rng::Generator;
 pub use loadscope_live::{End, PROBE, ProgramError, end_by, take_signals};
+pub use opened::{Note, Opened, open, read_run};
 use outgoing::{Outgoing, SharedLog};
 #[cfg(test)]
 pub(crate) use simulator::simulated;
@@ -54,6 +58,8 @@ pub enum Update {
         landmarks: Box<Landmarks>,
         /// True if it ends in the middle.
         cut: bool,
+        /// What there is to say about the files of a folder.
+        notes: Vec<Note>,
     },
     /// A run has been simulated.
     Simulated {
@@ -188,20 +194,21 @@ impl Session {
                 Arc::clone(&wake),
             );
             move || {
-                let end = match read_fleet(&path, |share| {
+                let end = match open(&path, |share| {
                     let _ = out.send(Update::Loading(share));
                     wake();
                     !cancel.load(Ordering::Acquire)
                 }) {
                     // What was read so far is not the recording.
                     Ok(_) if cancel.load(Ordering::Acquire) => None,
-                    Ok((fleet, cut)) => {
-                        let (loaders, run) = Loaders::of(fleet, None);
+                    Ok(opened) => {
+                        let (loaders, run) = Loaders::of(opened.fleet, None);
                         let _ = out.send(Update::Loaded {
                             landmarks: Box::new(Landmarks::of(&run)),
                             run: Box::new(run),
                             loaders: Box::new(loaders),
-                            cut,
+                            cut: opened.cut,
+                            notes: opened.notes,
                         });
                         None
                     }

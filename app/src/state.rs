@@ -108,6 +108,16 @@ pub enum Lower {
     Loaders,
 }
 
+/// Whose options stand on the left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OptionsOf {
+    /// The form: what would be run next.
+    #[default]
+    Form,
+    /// The run that is shown, if the form did not make it.
+    Run,
+}
+
 /// Everything the window shows.
 #[derive(Debug, Default)]
 pub struct State {
@@ -121,6 +131,8 @@ pub struct State {
     pub loaders: Loaders,
     /// The form.
     pub options: RunOptions,
+    /// Whose options are shown, where there is a choice.
+    pub options_of: OptionsOf,
     /// What was changed in the form.
     pub history: History,
     /// Why the form cannot be run as it is.
@@ -222,6 +234,17 @@ impl State {
         )
     }
 
+    /// True if the run that is shown has options that are not those of the form: it was recorded, or is watched.
+    pub fn has_options_of_run(&self) -> bool {
+        let is_foreign = self.watched || matches!(self.source, Source::Recording { .. });
+        is_foreign && self.has_run() && self.run.events() > 0 && !self.run.tells_only_parts()
+    }
+
+    /// True if these stand on the left instead of the form.
+    pub fn shows_options_of_run(&self) -> bool {
+        self.has_options_of_run() && self.options_of == OptionsOf::Run
+    }
+
     /// True if there is something of the engine's that would be gone for good.
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
@@ -290,14 +313,19 @@ impl State {
         self.source == Source::Live { paused: false }
     }
 
-    /// The range of the whole run. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one
+    /// From the first epoch to the last event of the run, and of all others of the session: one axis of time for all of them.
+    pub fn extent(&self) -> (Nanos, Nanos) {
+        let (start, end) = self.loaders.extent(&self.run).unwrap_or_default();
+        (start, end.max(self.run.end()))
+    }
+
+    /// The range of the whole session. While data flow it grows in steps of a few pixels: a picture that creeps by a fraction of one
     /// in every frame would have to be made anew for it, and the processors are the loader's.
     pub fn whole(&self) -> TimeView {
-        let start = self.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
-        let end = match self.flows() {
-            true => start + in_steps(self.run.end() - start),
-            false => self.run.end(),
-        };
+        let (start, mut end) = self.extent();
+        if self.flows() {
+            end = start + in_steps(end - start);
+        }
         // A little air on both sides, so that the first and the last span can be seen to begin and end.
         let air = Nanos((end - start).0 / 60);
         TimeView::new(start - air, end + air)

@@ -9,6 +9,8 @@ use crate::command::Command;
 pub enum PathFor {
     /// A recording to open.
     Open,
+    /// A folder of recordings to open.
+    OpenFolder,
     /// Where the recording is saved.
     Save,
     /// A recording to compare with.
@@ -33,6 +35,7 @@ impl PathFor {
     pub fn title(self) -> &'static str {
         match self {
             Self::Open => "Which recording?",
+            Self::OpenFolder => "Which folder of recordings?",
             Self::Save => "Save it where?",
             Self::Compare => "Compare with which recording?",
             Self::Export => "Export it where?",
@@ -44,6 +47,7 @@ impl PathFor {
     pub fn example(self) -> &'static str {
         match self {
             Self::Open | Self::Compare => "/path/to/run.jsonl.zst",
+            Self::OpenFolder => "/path/to/recordings",
             Self::Save => "run.jsonl.zst",
             Self::Export => "run.json",
             Self::Folder => "/path/to/pictures",
@@ -53,7 +57,7 @@ impl PathFor {
     /// The name of the button.
     pub fn verb(self) -> &'static str {
         match self {
-            Self::Open => "Open",
+            Self::Open | Self::OpenFolder => "Open",
             Self::Save => "Save",
             Self::Compare => "Compare",
             Self::Export => "Export",
@@ -69,7 +73,7 @@ impl PathFor {
             _ => PathBuf::from(text),
         };
         match self {
-            Self::Open => Command::Open(path),
+            Self::Open | Self::OpenFolder => Command::Open(path),
             Self::Save => Command::SaveTo(path),
             Self::Compare => Command::CompareWith(path),
             Self::Export => Command::ExportTo(path),

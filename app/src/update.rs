@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Origin, RunOptions};
 
 use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
 use crate::diagnose::Check;
 use crate::prefs::Motion;
 use crate::question::{Answer, Question};
-use crate::state::{Lower, State};
+use crate::state::{Lower, OptionsOf, State};
 use crate::view::{Cursor, Workspace};
 
 mod find;
@@ -17,6 +17,7 @@ mod lanes;
 pub(crate) mod loader;
 mod look;
 mod possible;
+mod take;
 mod travel;
 
 pub use look::{drive, drive_to};
@@ -142,6 +143,7 @@ fn change(state: &mut State, command: Command) {
         Command::TypePath(typed) => state.typing = typed,
         Command::StopComparing => state.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
+        Command::OptionsOf(of) => state.options_of = of,
         Command::UseFolder(path) => {
             let options = RunOptions {
                 dataset: format!("folder:{}", path.display()),
@@ -152,6 +154,7 @@ fn change(state: &mut State, command: Command) {
             state.history.let_go();
             edit(state, options);
             state.options_open = true;
+            state.options_of = OptionsOf::Form;
         }
         Command::Goal(goal) => state.goal = goal,
         Command::Search(text) => state.search.set(text),
@@ -214,6 +217,19 @@ fn edit(state: &mut State, options: RunOptions) {
     }
 }
 
+/// The form gets what the run has that is shown.
+fn take_options(state: &mut State) {
+    state.history.let_go();
+    edit(state, take::options(&state.run));
+    state.history.let_go();
+    state.options_of = OptionsOf::Form;
+    state.options_open = true;
+    state.hint = Some(match state.run.info.origin {
+        Origin::Pytorch(_) => "The form has these options; its data set and its training are stood in for by waiting as long".to_owned(),
+        _ => "The form has these options".to_owned(),
+    });
+}
+
 /// What one types to watch a program.
 pub const WATCH: &str = "loadscope watch -- python train.py";
 
@@ -251,6 +267,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
             };
             state.options = other?;
         }
+        A::TakeOptions => take_options(state),
         A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => lanes::walk(state, action),
         A::Search => {
             state.search.open = true;

@@ -284,7 +284,56 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
     assert_eq!(
         (&info["batches"], &info["samples"], &info["dropped"]),
-        (&5.into(), &20.into(), &0.into()),
+        (&10.into(), &40.into(), &0.into()),
         "{info}"
+    );
+}
+
+/// Programs make a new loader for every validation. That is one loader with many epochs, however many there are.
+#[test]
+fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+        );
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let program = "import torch, torch.utils.data as data\n\
+                   class D(data.Dataset):\n\
+                   \x20   def __len__(self): return 4\n\
+                   \x20   def __getitem__(self, i): return i\n\
+                   train, check = D(), D()\n\
+                   loader = data.DataLoader(train, shuffle=True, batch_size=2)\n\
+                   for epoch in range(300):\n\
+                   \x20   for _ in loader: pass\n\
+                   \x20   for _ in data.DataLoader(check, batch_size=4): pass\n\
+                   \x20   for _ in zip(data.DataLoader(check), data.DataLoader(check)): break\n\
+                   for seed in range(3):\n\
+                   \x20   for _ in data.DataLoader(train, shuffle=True, generator=torch.Generator().manual_seed(seed)): pass\n";
+    let (script, log) = (dir.path().join("train.py"), dir.path().join("run.jsonl"));
+    std::fs::write(&script, program).expect("written");
+    let ended = record(
+        &log,
+        &[
+            python.to_str().expect("text"),
+            script.to_str().expect("text"),
+        ],
+    );
+    assert!(ended.status.success(), "{:?}", words(&ended));
+    let info = loadscope()
+        .arg("info")
+        .arg(&log)
+        .arg("--json")
+        .output()
+        .expect("it starts");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
+    let epochs = info["loaders"].as_array().expect("a list").iter();
+    let epochs: Vec<u64> = epochs.filter_map(|l| l["epochs"].as_u64()).collect();
+    // Two that run at the same time are two; each with a generator of its own may have an order of its own.
+    assert_eq!(epochs, [300, 300, 300, 300, 1, 1, 1], "{info}");
+    assert_eq!(
+        (&info["dropped"], &info["epochs"]),
+        (&0.into(), &1203.into())
     );
 }

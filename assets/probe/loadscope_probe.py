@@ -433,6 +433,8 @@ class Probe:
         self.left_out = 0
         # By id of the loader: a weak reference to it, and its number and epochs.
         self.known = {}
+        # Loaders that are gone, by what they were like: one that is made anew goes on where they ended.
+        self.gone = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
@@ -454,6 +456,7 @@ class Probe:
             iterator.is_ours = False
         self.living.clear()
         self.known.clear()
+        self.gone.clear()
         self.loaders = 0
         self.fresh()
 
@@ -474,7 +477,7 @@ class Probe:
     def leave_out(self, loader):
         """One loader too many; its epochs are not told of, and nobody is left to believe that there were none."""
         if not self.left_out:
-            text = "this process has made more than %d loaders; the later ones are not recorded" % MOST_LOADERS
+            text = "this process has made more than %d different loaders; the later ones are not recorded" % MOST_LOADERS
             self.put('["trouble",%d,%s]\n' % (now(), text_of(text)))
         self.left_out += 1
         self.outlet.lost += 1
@@ -486,13 +489,28 @@ class Probe:
 
 
 class Loader:
-    """A DataLoader as far as it is known."""
+    """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs")
+    __slots__ = ("number", "epochs", "kind", "dataset", "latest")
 
-    def __init__(self, number):
+    def __init__(self, number, kind, dataset):
         self.number = number
         self.epochs = 0
+        # What it is like; nothing if none can take its place.
+        self.kind = kind
+        # Not all objects can be referred to weakly.
+        self.dataset = quiet(lambda: weakref.ref(dataset)) or id(dataset)
+        self.latest = None
+
+    def is_of(self, dataset):
+        """True if it can have been of this dataset: two that live at the same time are two."""
+        if isinstance(self.dataset, int):
+            return self.dataset == id(dataset)
+        mine = self.dataset()
+        return mine is None or mine is dataset
+
+    def is_idle(self):
+        return self.latest is None or not self.latest.is_open
 
 
 class Iterator:
@@ -544,23 +562,51 @@ class Iterator:
             PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
 
 
+def acquainted(iterator, loader, started, seeds):
+    """A loader that was not seen before. Programs make a new one for every validation: if it is like one that is gone, it goes
+    on with the next epoch of that one. One with a generator of its own may begin its random order anew, so it does not."""
+    about = describe(loader, iterator, seeds)
+    dataset = quiet(lambda: loader.dataset)
+    kind = None
+    seeds_of_order = ("seed", "global_seed")
+    if about["sampler"] != "SequentialSampler":
+        seeds_of_order = seeds_of_order[1:] if quiet(lambda: loader.generator) is None else None
+    if seeds_of_order:
+        kind = as_json({name: value for name, value in about.items() if name not in seeds_of_order})
+    before = PROBE.gone.get(kind, [])
+    record = next((one for one in before if one.is_idle() and one.is_of(dataset)), None)
+    if record is not None:
+        before.remove(record)
+    elif PROBE.loaders >= MOST_LOADERS:
+        PROBE.leave_out(loader)
+        return None
+    else:
+        record = Loader(PROBE.loaders, kind, dataset)
+        PROBE.loaders += 1
+        PROBE.put('["loader",%d,%d,%s]\n' % (started, record.number, as_json(about)), False)
+    key = id(loader)
+
+    def gone(reference):
+        if PROBE.known.get(key, (None,))[0] is reference:
+            del PROBE.known[key]
+        if record.kind is not None:
+            PROBE.gone.setdefault(record.kind, []).append(record)
+
+    PROBE.known[key] = (weakref.ref(loader, gone), record)
+    return PROBE.known[key]
+
+
 @guarded
 def begin_iterator(iterator, loader, started, seeds):
     known = PROBE.known.get(id(loader))
     if known is None or known[0]() is not loader:
-        if PROBE.loaders >= MOST_LOADERS:
-            PROBE.leave_out(loader)
+        known = acquainted(iterator, loader, started, seeds)
+        if known is None:
             return
-        number = PROBE.loaders
-        PROBE.loaders += 1
-        key = id(loader)
-        known = (weakref.ref(loader, lambda _: PROBE.known.pop(key, None)), Loader(number))
-        PROBE.known[key] = known
-        about = as_json(describe(loader, iterator, seeds))
-        PROBE.put('["loader",%d,%d,%s]\n' % (started, number, about), False)
     number = PROBE.iterators
     PROBE.iterators += 1
     state = Iterator(number, known[1])
+    known[1].latest = state
     state.is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     state.has_workers = bool(getattr(iterator, "_num_workers", 0))
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)

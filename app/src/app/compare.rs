@@ -10,13 +10,14 @@ use super::App;
 use crate::background::{Background, Outcome, Unwanted};
 use crate::command::Command;
 use crate::diagnose::{Check, Other};
-use crate::session::{read_run, refusal};
+use crate::loaders::{Loaders, names};
+use crate::session::{Opened, open, refusal};
 use crate::view::Workspace;
 
 /// A recording that is being read.
 pub(super) struct Reading {
     path: PathBuf,
-    job: Background<Result<(Run, bool), String>>,
+    job: Background<Result<Opened, String>>,
 }
 
 impl App {
@@ -58,7 +59,7 @@ impl App {
             "comparer",
             move || wake(),
             move |progress| {
-                let read = read_run(&from, |share| progress.tell(f64::from(share)).is_ok());
+                let read = open(&from, |share| progress.tell(f64::from(share)).is_ok());
                 // What was read so far is not the recording.
                 progress.tell(1.0).map_err(|Unwanted| Unwanted)?;
                 Ok(read.map_err(|e| refusal(&from, &e)))
@@ -89,9 +90,15 @@ impl App {
             )),
         };
         match read {
-            Ok((run, cut)) => {
+            Ok(opened) => {
                 let name = reading.path.file_name().unwrap_or_default();
-                let name = name.to_string_lossy().into_owned();
+                let mut name = name.to_string_lossy().into_owned();
+                for note in opened.notes {
+                    self.say(note);
+                }
+                let cut = opened.cut;
+                let (loaders, run) = Loaders::of(opened.fleet, None);
+                name.push_str(&among(&loaders, &run));
                 self.state.diagnose.other = Some(Other {
                     number: self.next_other(),
                     name,
@@ -103,5 +110,16 @@ impl App {
             Err(text) => self.complain(text),
         }
         self.comparing = None;
+    }
+}
+
+/// Which of several loaders it is that is compared with, behind the name of the file.
+fn among(loaders: &Loaders, run: &Run) -> String {
+    let all = loaders.all(run);
+    let at = all.iter().position(|(id, _)| *id == loaders.shown());
+    let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    match name {
+        Some(name) if loaders.are_many() => format!(", {name}"),
+        _ => String::new(),
     }
 }

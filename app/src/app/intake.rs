@@ -6,8 +6,8 @@ use loadscope_trace::{Origin, Run};
 
 use super::App;
 use crate::prefs::Prefs;
-use crate::session::Update;
-use crate::state::Source;
+use crate::session::{Note, Update};
+use crate::state::{Notice, OptionsOf, Source};
 use crate::update::loader;
 use crate::view::Cursor;
 
@@ -51,10 +51,11 @@ impl App {
                 loaders,
                 landmarks,
                 cut,
+                notes,
             } => {
                 self.state.landmarks = *landmarks;
                 self.state.loaders = *loaders;
-                self.loaded(*run, cut);
+                self.loaded(*run, cut, notes);
             }
             Update::Simulated { run, landmarks } => {
                 self.state.landmarks = *landmarks;
@@ -117,13 +118,15 @@ impl App {
         self.state.cursor = Cursor::Step(0);
     }
 
-    fn loaded(&mut self, run: Run, cut: bool) {
+    fn loaded(&mut self, run: Run, cut: bool, notes: Vec<Note>) {
         let Source::Loading { path, .. } = &self.state.source else {
             return;
         };
         let path = path.clone();
         Prefs::remember(&mut self.state.recent, &path);
-        if cut {
+        let is_told = notes.iter().any(|note| note.is_error);
+        notes.into_iter().for_each(|note| self.say(note));
+        if cut && !is_told {
             let text = format!(
                 "{} is cut off in the middle: the program that wrote it was stopped. \
                  Everything before the cut is shown",
@@ -131,12 +134,24 @@ impl App {
             );
             self.complain(text);
         }
-        // The form shows what made this recording, ready to be run again; what others recorded does not tell it all.
-        if !matches!(run.info.origin, Origin::Import(_)) {
+        // The form gets what made this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
+        if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
             self.show_options(run.info.options.clone());
         }
         self.state.run = run.into();
         self.state.source = Source::Recording { path, cut };
+        self.state.options_of = OptionsOf::Run;
+    }
+
+    /// Shows what there is to say about a file.
+    pub(super) fn say(&mut self, note: Note) {
+        match note.is_error {
+            true => self.complain(note.text),
+            false => self.state.notices.push(Notice {
+                is_error: false,
+                text: note.text,
+            }),
+        }
     }
 
     fn ended(&mut self, error: Option<String>) {

@@ -12,7 +12,7 @@ use crate::loaders::Loaders;
 use crate::markers::Markers;
 use crate::sampling::Choice;
 use crate::session::{Record, Session, SessionError, Watched};
-use crate::state::Source;
+use crate::state::{OptionsOf, Source};
 use crate::view::Cursor;
 
 impl App {
@@ -25,6 +25,7 @@ impl App {
         let session = Session::watch(watched, Record::Memory, Arc::clone(&self.wake));
         self.begin(session, Source::Live { paused: false });
         self.state.watched = true;
+        self.state.options_of = OptionsOf::Run;
     }
 
     pub(super) fn simulate(&mut self) {
@@ -56,6 +57,7 @@ impl App {
     pub(super) fn forget_run(&mut self) {
         let state = &mut self.state;
         state.source = Source::None;
+        state.options_of = OptionsOf::Form;
         state.watched = false;
         state.run = Run::default().into();
         state.loaders = Loaders::default();

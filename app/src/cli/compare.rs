@@ -1,15 +1,13 @@
 //! `loadscope compare`: two recordings side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use clap::Args;
-use loadscope_trace::Run;
 
+use super::pick::{LoaderArg, pick};
 use super::terminal::say;
 use crate::report::compare::Comparison;
-use crate::session::{read_run, refusal};
 
 /// Which recordings.
 #[derive(Debug, Args)]
@@ -18,22 +16,26 @@ pub struct CompareArgs {
     a: PathBuf,
     /// The recording that may be better or worse
     b: PathBuf,
+    #[command(flatten)]
+    loader: LoaderArg,
+    /// The loader of the second recording, if it is another one than of the first
+    #[arg(long, value_name = "LOADER")]
+    other_loader: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
-    let ((a, a_cut), (b, b_cut)) = (read(&args.a)?, read(&args.b)?);
-    let comparison = Comparison::of((&a, a_cut), (&b, b_cut));
+    let wanted = args.loader.loader.as_deref();
+    let a = pick(&args.a, wanted)?;
+    let b = pick(&args.b, args.other_loader.as_deref().or(wanted))?;
+    let mut comparison = Comparison::of((a.run(), a.cut()), (b.run(), b.cut()));
+    (comparison.a.loader, comparison.b.loader) = (a.about(), b.about());
     if args.json {
         say(&comparison.json().to_string())?;
     } else {
         say(&comparison.text())?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn read(file: &Path) -> anyhow::Result<(Run, bool)> {
-    read_run(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))
 }

@@ -7,14 +7,18 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::pick::{open, which};
 use super::terminal::say;
-use crate::session::{ExportFormat, export_runs, read_fleet, refusal};
+use crate::session::{ExportFormat, export_runs};
 
 /// What to write where.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
+    /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
     file: PathBuf,
+    /// Only this loader, of several: its number, or words of its name: 4, "rank 2", train [default: all]
+    #[arg(long, value_name = "LOADER")]
+    loader: Option<String>,
     /// As what
     #[arg(long, value_enum)]
     to: To,
@@ -36,9 +40,12 @@ enum To {
 }
 
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
-    let (fleet, cut) =
-        read_fleet(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let runs: Vec<_> = fleet.runs().collect();
+    let opened = open(&args.file)?;
+    let mut runs: Vec<_> = opened.fleet.runs().collect();
+    if let Some(text) = &args.loader {
+        let id = which(&opened, text)?;
+        runs.retain(|(one, _)| *one == id);
+    }
     let format = match args.to {
         To::Chrome => ExportFormat::Chrome,
         To::Csv => ExportFormat::Csv,
@@ -56,7 +63,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     for file in files.map_err(|e| anyhow!("cannot export to {e}"))? {
         say(&file.display().to_string())?;
     }
-    if cut {
+    if opened.cut {
         eprintln!(
             "loadscope: the recording is cut off in the middle; everything before the cut was exported"
         );

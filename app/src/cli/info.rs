@@ -4,27 +4,62 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
-use loadscope_trace::{Level, Nanos, Origin, Run, Summary};
+use loadscope_trace::{Level, Nanos, Origin, Run, RunId, Summary};
+use serde_json::Value;
 
 use super::terminal::say;
 use crate::format;
 use crate::headline::Headline;
-use crate::session::{read_run, refusal};
+use crate::report::loader::{Named, named};
 use crate::timeline::chart::Chart;
 
-pub fn run(file: &Path, json: bool) -> anyhow::Result<ExitCode> {
-    let (run, cut) = read_run(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
-    if json {
-        print_json(&run, cut)?;
-    } else {
-        print_text(&run, cut)?;
+mod several;
+
+use super::pick::{LoaderArg, open, which};
+
+pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCode> {
+    let opened = open(file)?;
+    let mut all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
+    if let Some(text) = &loader.loader {
+        let id = which(&opened, text)?;
+        all.retain(|(one, _)| *one == id);
+    }
+    let nothing = Run::default();
+    let one = match all[..] {
+        [] => Some((RunId::default(), &nothing)),
+        [one] => Some(one),
+        _ => None,
+    };
+    match (one, json) {
+        (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
+        (Some((_, run)), false) => print_text(run, opened.cut)?,
+        (None, true) => say(&several::object(&all, &opened)?.to_string())?,
+        (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// One JSON object with the summary, the options and whether the file is whole.
+/// One JSON object for a loader that is alone.
 pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
+    say(&object(RunId::default(), run, cut)?.to_string())
+}
+
+/// One JSON object with the summary, the options and whether the file is whole.
+fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
+    let mut object = facts(run)?;
+    if let Some(map) = object.as_object_mut() {
+        map.insert("cut".to_owned(), cut.into());
+        let loaders = named(&[(id, run)]);
+        map.insert(
+            "loaders".to_owned(),
+            loaders.iter().map(Named::json).collect(),
+        );
+    }
+    Ok(object)
+}
+
+/// The facts about a loader.
+fn facts(run: &Run) -> anyhow::Result<Value> {
     let mut object = serde_json::to_value(Summary::of(run))?;
     if let Some(map) = object.as_object_mut() {
         if run.tells_only_parts() {
@@ -39,11 +74,11 @@ pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
                 "failed",
                 "discarded",
             ] {
-                map.insert(unknown.to_owned(), serde_json::Value::Null);
+                map.insert(unknown.to_owned(), Value::Null);
             }
         } else if run.info.python_line().is_none() && map.get("samples") == Some(&0.into()) {
-            map.insert("samples".to_owned(), serde_json::Value::Null);
-            map.insert("samples_per_second".to_owned(), serde_json::Value::Null);
+            map.insert("samples".to_owned(), Value::Null);
+            map.insert("samples_per_second".to_owned(), Value::Null);
         }
         let charts = Chart::all(run).into_iter().filter(Chart::is_of_part);
         let parts = charts.map(|chart| {
@@ -51,7 +86,6 @@ pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
             serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
         });
         map.insert("parts".to_owned(), parts.collect());
-        map.insert("cut".to_owned(), cut.into());
         map.insert("origin".to_owned(), run.info.origin.label().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
         map.insert(
@@ -59,7 +93,7 @@ pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
             serde_json::to_value(&run.info.options)?,
         );
     }
-    say(&object.to_string())
+    Ok(object)
 }
 
 /// The same facts for people.
@@ -107,6 +141,18 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
             writeln!(out, "{cause}")?;
         }
     }
+    messages(out, run)?;
+    if cut {
+        writeln!(
+            out,
+            "The file is cut off in the middle; everything before the cut was read"
+        )?;
+    }
+    Ok(())
+}
+
+/// The first errors and warnings.
+fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
     let is_import = matches!(run.info.origin, Origin::Import(_));
     let said = run.messages().iter();
     let said = said.filter(|(_, m)| m.level >= Level::Warning || is_import);
@@ -116,12 +162,6 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
             Level::Warning => writeln!(out, "warning at {at}: {}", m.text)?,
             Level::Info => writeln!(out, "{}", m.text)?,
         }
-    }
-    if cut {
-        writeln!(
-            out,
-            "The file is cut off in the middle; everything before the cut was read"
-        )?;
     }
     Ok(())
 }

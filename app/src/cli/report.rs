@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 
+use super::pick::{LoaderArg, pick};
 use super::terminal::say;
 use crate::report::rules::Rule;
 use crate::report::{Report, html, text};
-use crate::session::{read_run, refusal};
 
 /// What to say about which recording.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A recording (.jsonl or .jsonl.zst), or what another tool wrote
+    /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
     file: PathBuf,
+    #[command(flatten)]
+    loader: LoaderArg,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -29,9 +31,9 @@ pub struct ReportArgs {
 }
 
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
-    let (run, cut) =
-        read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let report = Report::with_prospects(&run, cut);
+    let picked = pick(&args.file, args.loader.loader.as_deref())?;
+    let mut report = Report::with_prospects(picked.run(), picked.cut());
+    report.loader = picked.about();
     if args.json {
         say(&report.json().to_string())?;
     } else {

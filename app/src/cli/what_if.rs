@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use clap::Args;
 use loadscope_trace::{Nanos, Prospects};
 use serde_json::{Value, json};
 
+use super::pick::{LoaderArg, pick};
 use super::terminal::say;
 use crate::format;
+use crate::report::AboutLoader;
 use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
-use crate::session::{read_run, refusal};
 
 /// More settings than this are hardly meant.
 const MOST_SETTINGS: usize = 10_000;
@@ -21,8 +22,10 @@ const MOST_SETTINGS: usize = 10_000;
 /// What to forecast.
 #[derive(Debug, Args)]
 pub struct WhatIfArgs {
-    /// A recording (.jsonl or .jsonl.zst)
+    /// A recording (.jsonl or .jsonl.zst), or a folder of them
     file: PathBuf,
+    #[command(flatten)]
+    loader: LoaderArg,
     /// Numbers of workers: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many as it takes]
     #[arg(long, value_name = "RANGE")]
     workers: Option<Range>,
@@ -69,8 +72,8 @@ impl FromStr for Range {
 }
 
 pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
-    let (run, _) = read_run(&args.file, |_| true).map_err(|e| anyhow!(refusal(&args.file, &e)))?;
-    let recorded = Recorded::of_part(&run)?;
+    let picked = pick(&args.file, args.loader.loader.as_deref())?;
+    let recorded = Recorded::of_part(picked.run())?;
     let mut base = recorded.setting();
     let sets = |key: &str| {
         let keys = args.set.iter().filter_map(|s| s.split_once('='));
@@ -111,6 +114,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         prospects: &prospects,
         base: &base,
         outlook: &outlook,
+        loader: picked.about(),
     };
     match args.json {
         true => say(&answer.json().to_string())?,
@@ -124,6 +128,7 @@ struct Answer<'a> {
     prospects: &'a Prospects,
     base: &'a Setting,
     outlook: &'a Outlook,
+    loader: Option<AboutLoader>,
 }
 
 impl Answer<'_> {
@@ -152,6 +157,7 @@ impl Answer<'_> {
             map.insert("forecast_seconds".into(), own.time.as_secs_f64().into());
         }
         json!({
+            "loader": self.loader.as_ref().map(|loader| loader.json().0),
             "configurations": self.outlook.configurations.iter().map(object).collect::<Vec<_>>(),
             "recorded": recorded,
             "best": object(self.best()),
@@ -167,6 +173,9 @@ impl Answer<'_> {
         let mut out = String::new();
         writeln!(out, "{}", self.verdict())?;
         writeln!(out, "{}", self.sentence())?;
+        if let Some(loader) = &self.loader {
+            writeln!(out, "{}", loader.sentence())?;
+        }
         let ideal = self.outlook.headspace;
         writeln!(
             out,

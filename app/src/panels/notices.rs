@@ -61,7 +61,11 @@ pub fn ground(palette: &Palette) -> Frame {
 fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
     let palette = Palette::of(ui);
     let mut command = None;
-    let frame = ground(palette).stroke(Stroke::new(1.0, palette.stall));
+    let edge = match notice.is_error {
+        true => palette.stall,
+        false => palette.weak,
+    };
+    let frame = ground(palette).stroke(Stroke::new(1.0, edge));
     frame.show(ui, |ui| {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             let dismiss = ui.small_button("Dismiss");

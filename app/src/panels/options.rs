@@ -1,6 +1,7 @@
 //! The DataLoader's arguments as a form: PyTorch's names, their effect in a sentence, the equivalent line of Python.
 
 mod dataset;
+mod of_run;
 mod sampler;
 
 use std::ops::RangeInclusive;
@@ -14,8 +15,11 @@ use crate::command::Command;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 
-/// Shows the form.
+/// Shows the form, or the options of the run that is shown.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    if state.shows_options_of_run() {
+        return of_run::show(ui, state);
+    }
     let mut commands = Vec::new();
     let mut options = state.options.clone();
     egui::Panel::bottom("python")
@@ -27,8 +31,11 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 ui.colored_label(Palette::of(ui).stall, error);
                 ui.add_space(space::GAP);
             }
-            python(ui, &options);
+            python(ui, &options.python_line());
         });
+    if state.has_options_of_run() {
+        commands.extend(of_run::switch(ui, state));
+    }
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
@@ -262,8 +269,7 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
     );
 }
 
-fn python(ui: &mut Ui, options: &RunOptions) {
-    let line = options.python_line();
+fn python(ui: &mut Ui, line: &str) {
     ui.horizontal(|ui| {
         ui.label(
             RichText::new("The same in PyTorch")
@@ -275,10 +281,10 @@ fn python(ui: &mut Ui, options: &RunOptions) {
                 .small_button("Copy")
                 .on_hover_text("Copies this line of Python");
             if copy.clicked() {
-                ui.copy_text(line.clone());
+                ui.copy_text(line.to_owned());
             }
         });
     });
-    let text: WidgetText = RichText::new(&line).font(mono(size::SMALL)).into();
+    let text: WidgetText = RichText::new(line).font(mono(size::SMALL)).into();
     ui.add(egui::Label::new(text).wrap().selectable(true));
 }

@@ -5,7 +5,7 @@ use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Role, Ui, Wid
 
 use crate::command::{Action, Command};
 use crate::headline::Headline;
-use crate::loaders::name;
+use crate::loaders::names;
 use crate::panels::signs::Sign;
 use crate::panels::{menus, transport};
 use crate::state::{Lower, State};
@@ -189,13 +189,16 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
 fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let all = state.loaders.all(&state.run);
     let shown = state.loaders.shown();
+    let names = names(&all);
+    let at = all.iter().position(|(id, _)| *id == shown);
     let combo = egui::ComboBox::from_id_salt("loader")
-        .selected_text(name(&state.run.info))
+        .selected_text(at.map_or("", |at| &names[at]))
+        .truncate()
         .width(160.0);
     let response = combo.show_ui(ui, |ui| {
-        for (id, run) in all {
-            if ui.selectable_label(id == shown, name(&run.info)).clicked() && id != shown {
-                commands.push(Command::ShowLoader(id));
+        for ((id, _), name) in all.iter().zip(&names) {
+            if ui.selectable_label(*id == shown, name).clicked() && *id != shown {
+                commands.push(Command::ShowLoader(*id));
             }
         }
     });

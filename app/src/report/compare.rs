@@ -159,7 +159,12 @@ impl<'a> Comparison<'a> {
                 .map(|c| (c.id().to_owned(), json!(time(c))))
                 .collect()
         };
+        let about = |r: &Report| match &r.loader {
+            Some(loader) => loader.json().0,
+            None => Value::Null,
+        };
         json!({
+            "loaders": [about(&self.a), about(&self.b)],
             "outcome": self.outcome(),
             "epochs": self.epochs,
             "confidence": CONFIDENCE,
@@ -186,8 +191,13 @@ impl<'a> Comparison<'a> {
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let sentence = self.sentence();
         writeln!(out, "{sentence}\n")?;
-        writeln!(out, "A  {}", self.a.diagnosis.verdict.text())?;
-        writeln!(out, "B  {}\n", self.b.diagnosis.verdict.text())?;
+        for (name, report) in [("A", &self.a), ("B", &self.b)] {
+            writeln!(out, "{name}  {}", report.diagnosis.verdict.text())?;
+            if let Some(loader) = &report.loader {
+                writeln!(out, "   {}", loader.sentence())?;
+            }
+        }
+        writeln!(out)?;
         writeln!(out, "{:<24}{:>12}{:>12}  change", "", "A", "B")?;
         for m in &self.measures {
             let (name, a, b) = shown(m);

@@ -47,6 +47,10 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     for part in verdict.cause.iter().chain(&verdict.outlook) {
         write!(out, "<p class=\"lead\">{}</p>", escaped(&capital(part)))?;
     }
+    if let Some(loader) = &report.loader {
+        let sentence = escaped(&loader.sentence());
+        write!(out, "<p class=\"lead weak\">{sentence}</p>")?;
+    }
     blame(out, report)?;
     strip(out, report)?;
     findings(out, report)?;

@@ -23,6 +23,9 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     let survey = &report.survey;
     let run = survey.run;
     writeln!(out, "{}", report.diagnosis.verdict.text())?;
+    if let Some(loader) = &report.loader {
+        writeln!(out, "{}", loader.sentence())?;
+    }
     writeln!(out)?;
     blame(out, report)?;
     let (weighty, notes): (Vec<_>, Vec<_>) =

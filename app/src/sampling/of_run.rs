@@ -7,16 +7,23 @@ use loadscope_trace::{FieldData, Origin, Run, RunOptions};
 
 use super::analysis::Question;
 use super::findings::WorkerSeed;
-use super::order::Gathered;
+use super::order::{Digest, Gathered};
 
 /// The contents of so many batches are asked for labels: this happens within a frame.
 const LABELLED: usize = 50_000;
 /// So few classes are classes even if each sample is alone in its own.
 const FEW_CLASSES: usize = 20;
 
-/// The options with which the engine can be asked about the dataset of a run, and whether it can.
-pub fn known_options(run: &Run) -> (RunOptions, bool) {
+/// The options with which the engine can be asked about the dataset of a run, and whether it can; `digests` are the orders of its
+/// epochs.
+pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
     let mut options = run.info.options.clone();
+    // Whether a program in Python tells its sampler the epoch is seen by what comes of it.
+    if let (Origin::Pytorch(_), [first, second, ..]) = (&run.info.origin, digests)
+        && options.sampler == "distributed"
+    {
+        options.set_epoch = !first.is_same_order(second);
+    }
     let is_known = matches!(run.info.origin, Origin::Engine | Origin::Simulation);
     let has_indices = (0..run.batches().len())
         .take(1)
@@ -31,7 +38,7 @@ pub fn known_options(run: &Run) -> (RunOptions, bool) {
 
 /// What to ask about the epoch of a run that was gathered.
 pub fn question(run: &Run, gathered: &Gathered) -> Question {
-    let (options, is_known) = known_options(run);
+    let (options, is_known) = known_options(run, &gathered.digests);
     let rows = &gathered.looked_at.rows;
     let epoch = gathered.looked_at.epoch;
     let position = run.epochs().iter().position(|e| e.epoch == epoch);

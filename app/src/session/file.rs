@@ -1,19 +1,17 @@
 //! Recordings on disk.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
 use loadscope_live::folder;
 use loadscope_trace::{
-    Compression, Event, Fleet, Lines, LogError, LogReader, LogWriter, Merge, Nanos, Run, RunId,
-    count, plural,
+    Event, Fleet, Lines, LogError, LogReader, Merge, Nanos, RunId, count, plural,
 };
 
+use super::folder::{Folder, Numbers, Seat};
 use super::reading::Blocks;
-use crate::loaders::Loaders;
 
 /// What to tell a user whose file could not be read.
 pub fn refusal(path: &Path, error: &ImportError) -> String {
@@ -28,14 +26,15 @@ pub fn refusal(path: &Path, error: &ImportError) -> String {
 /// # Errors
 /// Why not.
 pub fn look(path: &Path) -> Result<(), ImportError> {
-    match is_program(path) {
-        true => Ok(()),
+    match path.is_dir() {
+        true if Folder::has_any(path) => Ok(()),
+        true => Err(Folder::of(path)?.nothing()),
         false => check(path).map(|_| ()),
     }
 }
 
 /// True for the folder into which the processes of a program wrote, because nobody listened.
-fn is_program(path: &Path) -> bool {
+pub(super) fn is_program(path: &Path) -> bool {
     path.is_dir() && !folder::streams(path).is_empty()
 }
 
@@ -44,33 +43,67 @@ const FORESEEN: f64 = 1.0 / 64.0;
 /// Events that go from the thread that reads what others wrote to the one that takes in, at a time.
 const CHUNK: usize = 4096;
 
-/// Reads the loader of a recording that is looked at first; see [`read_fleet`].
-///
-/// # Errors
-/// If the file is nothing that can be opened or is damaged.
-pub fn read_run(
-    path: &Path,
-    progress: impl FnMut(f32) -> bool,
-) -> Result<(Run, bool), ImportError> {
-    let (fleet, cut) = read_fleet(path, progress)?;
-    let (_, run) = Loaders::of(fleet, None);
-    Ok((run, cut))
+/// Takes the events of a recording in.
+pub(super) struct Taker<'a> {
+    fleet: &'a mut Fleet,
+    /// Where the recording stands among others, if it is one of several.
+    seat: Option<(&'a mut Seat, &'a mut Numbers)>,
+    /// The first loader of this recording.
+    first: Option<RunId>,
+    /// How far it has gone.
+    end: Nanos,
 }
 
-/// Reads all loaders of a recording, of the folder into which a program wrote that nobody listened to, or of what another tool
-/// wrote; `progress` hears how far it is and says whether to go on.
+impl<'a> Taker<'a> {
+    pub fn new(fleet: &'a mut Fleet, seat: Option<(&'a mut Seat, &'a mut Numbers)>) -> Self {
+        Self {
+            fleet,
+            seat,
+            first: None,
+            end: Nanos::ZERO,
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        let Some((seat, numbers)) = &mut self.seat else {
+            self.fleet.apply(event);
+            return;
+        };
+        let mut event = event.clone();
+        if let Some(before) = seat.take(&mut event, numbers) {
+            self.fleet.apply(&before);
+        }
+        self.first.get_or_insert(event.run);
+        self.end = event.at;
+        self.fleet.apply(&event);
+    }
+
+    /// Says that events came too late to be put in their place.
+    fn tell_late(&mut self, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let first = self.fleet.runs().next();
+        let first = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
+        let (id, end) = self.first.map_or(first, |id| (id, self.end));
+        self.fleet.apply(&late(id, end, count));
+    }
+}
+
+/// Reads a recording, what a program wrote that nobody listened to, or what another tool wrote. True if it ends in the middle.
 ///
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
-pub fn read_fleet(
+pub(super) fn read_into(
     path: &Path,
-    progress: impl FnMut(f32) -> bool,
-) -> Result<(Fleet, bool), ImportError> {
+    mut taker: Taker<'_>,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<bool, ImportError> {
     if is_program(path) {
-        return Ok(read_folder(path, progress)?);
+        return Ok(read_streams(path, &mut taker, progress)?);
     }
     if Kind::of(path)? != Kind::Log {
-        return read_others(path, progress);
+        return read_others(path, &mut taker, progress);
     }
     let size = std::fs::metadata(path).map_or(0, |m| m.len()).max(1);
     let blocks = Blocks::new(LogReader::open(path)?);
@@ -80,19 +113,34 @@ pub fn read_fleet(
             // Without help it takes longer.
             let _ = helper.spawn_scoped(threads, || blocks.help());
         }
-        let read = fold(&blocks, size, progress);
+        let read = fold(&blocks, size, &mut taker, progress);
         blocks.stop();
         Ok(read?)
     })
+}
+
+/// Hands the events of a recording over in order of time until `each` returns false. True if it ends in the middle.
+///
+/// # Errors
+/// If it is nothing that can be opened or is damaged.
+pub(super) fn each_event(
+    path: &Path,
+    mut each: impl FnMut(&Event) -> bool,
+) -> Result<bool, ImportError> {
+    if is_program(path) {
+        return Ok(each_of_streams(path, |event| each(&event))?);
+    }
+    let outcome = read(path, |event, _| event.is_none_or(|event| each(&event)))?;
+    Ok(outcome.cut)
 }
 
 /// Takes in the blocks of a file of `size` bytes.
 fn fold(
     blocks: &Blocks,
     size: u64,
-    mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Fleet, bool), LogError> {
-    let mut fleet = Fleet::default();
+    taker: &mut Taker<'_>,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<bool, LogError> {
     let mut merge = Merge::default();
     // The header has been read.
     let (mut lines, mut read, mut cut) = (1, 0, false);
@@ -101,17 +149,18 @@ fn fold(
     while let Some(block) = blocks.next(&mut text) {
         read += block.events.len() as u64;
         merge.push(block.events, block.length);
-        merge.ripe(|event| fleet.apply(event));
+        merge.ripe(|event| taker.take(event));
         if let Some(error) = block.failed {
+            merge.rest(|event| taker.take(event));
             return Err(error.after(lines));
         }
         lines += block.lines;
         cut |= block.cut;
         let share = block.consumed as f64 / size as f64;
         // Some of what was read is held back.
-        let folded = share * fleet.events() as f64 / read.max(1) as f64;
-        if folded >= FORESEEN {
-            fleet.make_room(folded);
+        let folded = share * taker.fleet.events() as f64 / read.max(1) as f64;
+        if folded >= FORESEEN && taker.seat.is_none() {
+            taker.fleet.make_room(folded);
         }
         if told.is_none_or(|at| at.elapsed() >= Duration::from_millis(50)) {
             told = Some(Instant::now());
@@ -120,18 +169,13 @@ fn fold(
             }
         }
     }
-    merge.rest(|event| fleet.apply(event));
-    if merge.late() > 0 {
-        let first = fleet.runs().next();
-        let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
-        fleet.apply(&late(id, end, merge.late()));
-    }
-    complete(&mut fleet);
-    Ok((fleet, cut))
+    merge.rest(|event| taker.take(event));
+    taker.tell_late(merge.late());
+    Ok(cut)
 }
 
 /// Says what was left out, and gives back what was reserved.
-fn complete(fleet: &mut Fleet) {
+pub(super) fn complete(fleet: &mut Fleet) {
     let (left_out, first) = (fleet.left_out(), fleet.runs().next());
     let (run, at) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
     if left_out > 0 {
@@ -149,26 +193,27 @@ fn complete(fleet: &mut Fleet) {
 }
 
 /// Reads the streams of a program's processes. How much there is to come, they do not tell.
-fn read_folder(
+fn read_streams(
     path: &Path,
-    mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Fleet, bool), LogError> {
-    let mut fleet = Fleet::default();
+    taker: &mut Taker<'_>,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<bool, LogError> {
     let mut told = Instant::now();
-    let cut = each_of_folder(path, |event| {
-        fleet.apply(&event);
+    each_of_streams(path, |event| {
+        taker.take(&event);
         if told.elapsed() < Duration::from_millis(50) {
             return true;
         }
         told = Instant::now();
         progress(0.0)
-    })?;
-    complete(&mut fleet);
-    Ok((fleet, cut))
+    })
 }
 
 /// Hands the events of a folder of streams over until `each` returns false. True if one of them was cut off.
-fn each_of_folder(path: &Path, each: impl FnMut(Event) -> bool) -> Result<bool, LogError> {
+pub(super) fn each_of_streams(
+    path: &Path,
+    each: impl FnMut(Event) -> bool,
+) -> Result<bool, LogError> {
     folder::read(path, each).map_err(|cause| LogError::Open {
         path: path.to_owned(),
         cause,
@@ -178,10 +223,10 @@ fn each_of_folder(path: &Path, each: impl FnMut(Event) -> bool) -> Result<bool, 
 /// Reads what another tool wrote. Reading and taking in are about as much work, so each has a thread.
 fn read_others(
     path: &Path,
-    mut progress: impl FnMut(f32) -> bool,
-) -> Result<(Fleet, bool), ImportError> {
+    taker: &mut Taker<'_>,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<bool, ImportError> {
     let size = loadscope_exchange::size(path).max(1);
-    let mut fleet = Fleet::default();
     let mut told = Instant::now();
     let outcome = std::thread::scope(|threads| {
         let (sender, chunks) = crossbeam_channel::bounded(8);
@@ -195,7 +240,7 @@ fn read_others(
             })
             .map_err(ImportError::from)?;
         for (events, bytes) in &chunks {
-            events.iter().for_each(|event| fleet.apply(event));
+            events.iter().for_each(|event| taker.take(event));
             if told.elapsed() >= Duration::from_millis(50) {
                 told = Instant::now();
                 if !progress((bytes as f64 / size as f64) as f32) {
@@ -210,13 +255,8 @@ fn read_others(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })?;
-    if outcome.late > 0 {
-        let first = fleet.runs().next();
-        let (id, end) = first.map_or_else(Default::default, |(id, run)| (id, run.end()));
-        fleet.apply(&late(id, end, outcome.late));
-    }
-    complete(&mut fleet);
-    Ok((fleet, outcome.cut))
+    taker.tell_late(outcome.late);
+    Ok(outcome.cut)
 }
 
 /// Reads events for as long as somebody takes them.
@@ -237,75 +277,6 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
     // Nobody may want them any more.
     let _ = sender.send((events, so_far));
     outcome
-}
-
-/// Where the events of a run can be had once more.
-pub(super) enum Again {
-    /// From the compressed log in memory.
-    Memory(Vec<u8>),
-    /// From a file.
-    File(PathBuf),
-}
-
-impl Again {
-    /// Hands all events over.
-    pub fn each(
-        self,
-        mut each: impl FnMut(&Event) -> Result<(), LogError>,
-    ) -> Result<(), ImportError> {
-        let reader = match self {
-            Self::Memory(bytes) => LogReader::new(std::io::Cursor::new(bytes))?,
-            // As it stands there, not as it is sorted.
-            Self::File(path) if !is_program(&path) && Kind::of(&path)? == Kind::Log => {
-                LogReader::open(&path)?
-            }
-            Self::File(path) if is_program(&path) => {
-                let mut result = Ok(());
-                each_of_folder(&path, |event| {
-                    result = each(&event);
-                    result.is_ok()
-                })?;
-                return Ok(result?);
-            }
-            Self::File(path) => {
-                let mut result = Ok(());
-                read(&path, |event, _| {
-                    result = event.iter().try_for_each(&mut each);
-                    result.is_ok()
-                })?;
-                return Ok(result?);
-            }
-        };
-        for event in reader {
-            each(&event?)?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let result = (|| {
-        let file = File::create(&part).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })?;
-        let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        events.each(|event| log.write(event))?;
-        log.finish()?;
-        std::fs::rename(&part, path).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })?;
-        Ok(())
-    })();
-    if result.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    result
 }
 
 /// Says that events came too late to be put in their place.

@@ -30,6 +30,14 @@ fn seeded(options: &RunOptions) -> RunOptions {
     if options.seed.is_none() && options.global_seed.is_none() {
         options.global_seed = Some(0);
     }
+    // A rank of a job whose sampler shares nothing has the order that it would have alone.
+    let (kind, _) = options
+        .sampler
+        .split_once(':')
+        .unwrap_or((&options.sampler, ""));
+    if !matches!(kind, "distributed" | "weighted" | "equi") {
+        (options.world_size, options.rank) = (1, 0);
+    }
     options
 }
 
@@ -47,11 +55,12 @@ pub fn ranks(
     if matches!(samples, Samples::Streams(_)) {
         return Ok(());
     }
+    let options = seeded(options);
     for rank in 0..options.world_size {
         let options = RunOptions {
             rank,
             epochs: epoch.saturating_add(1),
-            ..seeded(options)
+            ..options.clone()
         };
         let mut more = true;
         let mut last = |order: EpochOrder| {

@@ -79,11 +79,14 @@ pub(super) fn show(
     painter.text(
         pos2(rect.left() + space::MARGIN, middle),
         Align2::LEFT_CENTER,
-        "whole run",
+        match scene.state.loaders.are_many() {
+            true => "all loaders",
+            false => "whole run",
+        },
         theme::words(size::SMALL),
         palette.weak,
     );
-    let length = scene.state.run.end().to_string();
+    let length = scene.state.extent().1.to_string();
     painter.text(
         pos2(strip.left() - 8.0, middle),
         Align2::RIGHT_CENTER,

@@ -3,7 +3,8 @@
 
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{Align2, CursorIcon, Rect, Role, Sense, Ui, WidgetInfo, pos2};
-use loadscope_trace::{Run, RunId, percent};
+use loadscope_trace::fleet::straggler;
+use loadscope_trace::{Glance, RunId, percent};
 
 use super::axis::TimeAxis;
 use super::group::Group;
@@ -11,7 +12,7 @@ use super::head;
 use super::input::Asks;
 use super::scene::Scene;
 use crate::command::{Action, Command};
-use crate::loaders::{name, trainer};
+use crate::loaders::{crews, names, trainer};
 use crate::panels::strip;
 use crate::state::State;
 use crate::theme::{self, size, space};
@@ -23,7 +24,9 @@ const ROW: f32 = 16.0;
 /// So many stand here; all of them are listed under *Loaders*.
 const MOST: usize = 8;
 /// Width of a part of a strip, points.
-const PART: f32 = 2.0;
+const PART: f32 = 3.0;
+/// Room for the share of the time that a trainer waited.
+const NUMBER: f32 = 40.0;
 
 /// What the strips were made of in the last frame, as long as nothing changes.
 #[derive(Default)]
@@ -35,7 +38,9 @@ pub(super) struct Cache {
 struct Strip {
     id: RunId,
     name: String,
+    full: String,
     waited: f64,
+    holds_up: bool,
     parts: Vec<(f32, f32)>,
 }
 
@@ -106,7 +111,8 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
     let palette = scene.palette;
     let id = ui.scope_id().with(("other loader", one.id.0));
     let response = ui.interact(place, id, Sense::click());
-    let spoken = format!("{}, waited {}", one.name, percent(one.waited));
+    let waited = percent(one.waited);
+    let spoken = format!("{}, waited {waited}", one.full);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &spoken));
     let gutter = Rect::from_x_y_ranges(place.left()..=scene.axis.range.min - 1.0, place.y_range());
     if response.hovered() || response.has_focus() {
@@ -114,13 +120,20 @@ fn other(ui: &Ui, place: Rect, one: &Strip, scene: &Scene<'_>, asks: &mut Asks) 
     }
     let font = theme::words(size::SMALL);
     let mut job = LayoutJob::simple_singleline(one.name.clone(), font, palette.text);
-    job.wrap = TextWrapping::truncate_at_width(gutter.width() - space::MARGIN * 2.0);
+    job.wrap = TextWrapping::truncate_at_width(gutter.width() - space::MARGIN * 2.0 - NUMBER);
     let galley = ui.painter().layout_job(job);
     let at = pos2(
         gutter.left() + space::MARGIN,
         gutter.center().y - galley.size().y / 2.0,
     );
     ui.painter().galley(at, galley, palette.text);
+    let (colour, font) = match one.holds_up {
+        true => (palette.stall, theme::mono(size::SMALL)),
+        false => (palette.weak, theme::mono(size::SMALL)),
+    };
+    let at = pos2(gutter.right() - 6.0, gutter.center().y);
+    ui.painter()
+        .text(at, Align2::RIGHT_CENTER, waited, font, colour);
     let room = Rect::from_x_y_ranges(scene.axis.range, place.y_range()).shrink2([0.0, 1.0].into());
     strip::paint(ui, room, &one.parts);
     if response.clicked() {
@@ -155,16 +168,34 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
         return;
     }
     cache.made_for = key;
-    let others = all.iter().filter(|(id, _)| *id != state.loaders.shown());
-    let strip = |(id, run): &(RunId, &Run)| Strip {
-        id: *id,
-        name: name(&run.info),
-        waited: loadscope_trace::Glance::of(run).share(),
-        parts: trainer(
-            run,
-            scene.axis.view,
-            (scene.axis.width() / PART).max(1.0) as usize,
-        ),
+    let names = names(&all);
+    let crews = crews(&all);
+    let shown = all
+        .iter()
+        .position(|(id, _)| *id == state.loaders.shown())
+        .unwrap_or_default();
+    // First those that do the same on the other ranks: they are what one looks for.
+    let (peers, rest): (Vec<_>, Vec<_>) =
+        (crews.into_iter()).partition(|crew| crew.contains(&shown));
+    let are_peers = peers.first().is_some_and(|crew| crew.len() > 1);
+    let peers = peers.into_iter().flatten();
+    let slow = straggler(peers.clone().map(|k| all[k]));
+    let parts = (scene.axis.width() / PART).max(1.0) as usize;
+    let strip = |(k, is_peer): (usize, bool)| {
+        let (id, run) = all[k];
+        Strip {
+            id,
+            name: match is_peer && are_peers {
+                true => format!("rank {}", run.info.rank),
+                false => names[k].clone(),
+            },
+            full: names[k].clone(),
+            waited: Glance::of(run).share(),
+            holds_up: slow.as_ref().is_some_and(|s| s.run == id),
+            parts: trainer(run, scene.axis.view, parts),
+        }
     };
-    cache.strips = others.take(MOST).map(strip).collect();
+    let peers = peers.filter(|k| *k != shown).map(|k| (k, true));
+    let rest = rest.into_iter().flatten().map(|k| (k, false));
+    cache.strips = peers.chain(rest).take(MOST).map(strip).collect();
 }

@@ -35,6 +35,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             "There is nothing to close",
         ),
         A::Undo => unless(state.history.can_undo(), "Nothing was changed in the form"),
+        A::TakeOptions => no_run.or_else(|| options(state)),
         A::Redo => unless(state.history.can_redo(), "No change was taken back"),
         A::PauseResume if state.source.is_live() => None,
         A::StepForward if is_held_back(state) => Some(NOT_HELD),
@@ -79,6 +80,17 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::Search | A::ToggleInspector | A::Compare => no_run,
         A::ShowMessages => no_run,
         _ => no_steps_for(state, action, no_steps),
+    }
+}
+
+/// Why the options of the run cannot be taken over.
+fn options(state: &State) -> Option<&'static str> {
+    if !state.has_options_of_run() {
+        return Some("This run was started from the form");
+    }
+    match state.run.info.python_line() {
+        Some(_) => None,
+        None => Some("What recorded this does not tell the arguments of the loader"),
     }
 }
 

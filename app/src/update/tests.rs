@@ -182,7 +182,7 @@ fn a_run_that_was_not_saved_is_not_replaced_without_a_question() {
     state.asks = false;
     assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
     state.asks = true;
-    state.run.info.origin = loadscope_trace::Origin::Simulation;
+    state.run.info.origin = Origin::Simulation;
     assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
 }
 

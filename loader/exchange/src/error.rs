@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::Kind;
 
 /// What can be opened, in a sentence.
-const OPENABLE: &str = "Loadscope opens its own recordings (.jsonl, .jsonl.zst), traces of torch.profiler (.json, .json.gz), folders \
+const OPENABLE: &str = "Loadscope opens its own recordings (.jsonl, .jsonl.zst), folders of them, traces of torch.profiler (.json, .json.gz), folders \
                         of LotusTrace logs and SPDL's SQLite statistics";
 
 /// Why something could not be read.

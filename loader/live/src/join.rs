@@ -58,6 +58,8 @@ struct Stream {
     introduction: Introduction,
     /// What is added to its times, ns.
     shift: i64,
+    /// On another machine than the first one.
+    is_elsewhere: bool,
     runs: HashMap<u32, RunId>,
     crews: HashMap<u32, Crew>,
     place: Option<Place>,
@@ -102,15 +104,15 @@ pub struct Join {
 impl Join {
     /// A process begins to tell.
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
-        let shift = match &self.first {
-            // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
-            Some(first)
-                if (&first.boot, &first.host) != (&introduction.boot, &introduction.host) =>
-            {
-                introduction.wall_ahead().saturating_sub(first.wall_ahead())
-            }
-            _ => 0,
-        };
+        // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
+        let elsewhere = self
+            .first
+            .as_ref()
+            .filter(|first| (&first.boot, &first.host) != (&introduction.boot, &introduction.host));
+        let is_elsewhere = elsewhere.is_some();
+        let shift = elsewhere.map_or(0, |first| {
+            introduction.wall_ahead().saturating_sub(first.wall_ahead())
+        });
         if self.first.is_none() {
             self.first = Some(introduction.clone());
         }
@@ -118,6 +120,7 @@ impl Join {
             last: introduction.monotonic,
             introduction,
             shift,
+            is_elsewhere,
             runs: HashMap::new(),
             crews: HashMap::new(),
             place: None,

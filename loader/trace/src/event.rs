@@ -28,6 +28,18 @@ impl Event {
         let kind = EventKind::Message(Box::new(message));
         Self { at, run, kind }
     }
+
+    /// Moves it to another clock, which shows `by` more.
+    pub fn shift(&mut self, by: Nanos) {
+        self.at += by;
+        match &mut self.kind {
+            EventKind::Fetched(fetched) => fetched.samples.iter_mut().for_each(|s| s.start += by),
+            EventKind::RunStarted(info) if info.started_unix_ns != 0 => {
+                info.started_unix_ns = info.started_unix_ns.saturating_sub(by.0);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What happened.

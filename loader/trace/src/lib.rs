@@ -20,6 +20,7 @@
 //! assert_eq!(run.machine_at(Nanos(30)).stage_of(batch), Some(Stage::Fetching));
 //! ```
 
+pub mod align;
 mod batch;
 mod blame;
 mod content;

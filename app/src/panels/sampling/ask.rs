@@ -192,7 +192,7 @@ impl Asker {
                 ..Question::default()
             };
         }
-        let (options, is_known) = known_options(run);
+        let (options, is_known) = known_options(run, &self.gathered.digests);
         let yielded = (key.of == OrderOf::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();

@@ -1,8 +1,9 @@
 use std::io::Write as _;
 
-use loadscope_trace::{BatchId, EventKind, Stage, read_log};
+use loadscope_trace::{BatchId, Compression, EventKind, LogWriter, Run, Stage, read_log};
 
 use super::*;
+use crate::session::read_run;
 
 /// A recording of more than one block whose events are a little out of order, and what else there is in it.
 fn recording(more: &str) -> tempfile::NamedTempFile {

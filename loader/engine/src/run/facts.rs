@@ -32,6 +32,7 @@ impl Facts<'_> {
             measured,
             pinning,
             started_unix_ns: clock.unix_ns,
+            ..RunInfo::default()
         }
     }
 

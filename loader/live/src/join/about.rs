@@ -20,6 +20,8 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
         measured,
         pinning: about.pins.then(|| "PyTorch's pin thread".to_owned()),
         started_unix_ns: 0,
+        host: who.host.clone(),
+        ..RunInfo::default()
     }
 }
 
@@ -27,7 +29,7 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
     // Under a name that we do not know no order is foretold.
     let sampler = match (about.batch_sampler.as_deref(), about.sampler.as_str()) {
         (Some(name), _) => name,
-        (None, "DistributedSampler") => "distributed",
+        (None, "DistributedSampler") if about.shuffle => "distributed",
         (None, "" | "SequentialSampler" | "RandomSampler" | "_InfiniteConstantSampler") => "",
         (None, name) => name,
     };

@@ -1,5 +1,6 @@
 //! What the main process of a program says.
 
+use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Level, Message, Nanos, RunId, Stage, WorkerId, WorkerInfo,
 };
@@ -28,6 +29,10 @@ impl Join {
             let mut info = about::info(&about, &stream.introduction);
             info.started_unix_ns = at.saturating_add(stream.introduction.wall_ahead());
             info.started_unix_ns = info.started_unix_ns.saturating_sub(started.0);
+            info.clock = stream.is_elsewhere.then_some(Clock {
+                by: ClockBy::WallClock,
+                within: None,
+            });
             self.event(started, run, EventKind::RunStarted(Box::new(info)));
             let lost = std::mem::take(&mut stream.lost);
             if lost > 0 {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
     GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Pictures, PinMemory, RunId, RunInfo,
@@ -124,8 +125,11 @@ fn info() -> impl Strategy<Value = RunInfo> {
     );
     let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
-    (options(), origin, lists, numbers, texts).prop_map(
-        |(options, origin, lists, numbers, texts)| RunInfo {
+    let by = select(vec![ClockBy::Steps, ClockBy::WallClock, ClockBy::Beginning]);
+    let clock = (by, prop::option::of(time())).prop_map(|(by, within)| Clock { by, within });
+    let places = (text(), text(), prop::option::of(clock));
+    (options(), origin, lists, numbers, texts, places).prop_map(
+        |(options, origin, lists, numbers, texts, places)| RunInfo {
             options,
             origin,
             dataset: texts.0,
@@ -138,6 +142,9 @@ fn info() -> impl Strategy<Value = RunInfo> {
             measured: lists.1,
             pinning: texts.1,
             started_unix_ns: numbers.2,
+            host: places.0,
+            recording: places.1,
+            clock: places.2,
         },
     )
 }

@@ -1,0 +1,171 @@
+//! What loaders are called, and which one is meant.
+
+use std::collections::HashMap;
+
+use loadscope_trace::{Run, RunId, RunInfo};
+
+/// What a loader is called: its rank, and its data set.
+pub fn name(info: &RunInfo) -> String {
+    match info.world_size {
+        0 | 1 => dataset(info).to_owned(),
+        _ => format!("rank {} · {}", info.rank, dataset(info)),
+    }
+}
+
+/// What it loads.
+pub fn dataset(info: &RunInfo) -> &str {
+    match info.dataset.as_str() {
+        "" => "loader",
+        dataset => dataset,
+    }
+}
+
+/// What loaders are called beside each other: those of one name also by the recording they are from, by their machine or, if
+/// that is all the same, by their number.
+pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
+    let mut names: Vec<String> = all.iter().map(|(_, run)| name(&run.info)).collect();
+    let ways: [fn(RunId, &RunInfo) -> String; 3] = [
+        |_, info| info.recording.clone(),
+        |_, info| info.host.clone(),
+        |id, _| format!("loader {}", id.0),
+    ];
+    for way in ways {
+        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, name) in names.iter().enumerate() {
+            same.entry(name).or_default().push(at);
+        }
+        let told = |at: usize| way(all[at].0, &all[at].1.info);
+        let tell = |crew: &Vec<usize>| {
+            let first = told(crew[0]);
+            crew.iter().any(|at| told(*at) != first)
+        };
+        let mut longer = Vec::new();
+        for crew in same.into_values().filter(tell) {
+            longer.extend(crew.into_iter().map(|at| (at, told(at))));
+        }
+        for (at, more) in longer.into_iter().filter(|(_, more)| !more.is_empty()) {
+            names[at] = format!("{} · {more}", names[at]);
+        }
+    }
+    names
+}
+
+/// The loader that somebody means: by its number, or by words of its name, its recording or its machine (`rank 2`, `train`). Of
+/// several that fit it is the one that was waited for longest.
+///
+/// # Errors
+/// A sentence that lists the loaders there are.
+pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, String> {
+    let (wanted, names) = (words(text), names(all));
+    let fits = |(at, (id, run)): (usize, &(RunId, &Run))| match text.trim().parse::<u32>() {
+        Ok(number) => id.0 == number,
+        Err(_) => {
+            let places = [&names[at], &run.info.recording, &run.info.host];
+            !wanted.is_empty() && places.iter().any(|place| holds(&words(place), &wanted))
+        }
+    };
+    let found = all.iter().enumerate().filter(|one| fits(*one));
+    let found = found.max_by_key(|(_, (id, run))| (run.waited(), std::cmp::Reverse(*id)));
+    found.map(|(_, (id, _))| *id).ok_or_else(|| {
+        let list: Vec<String> = all
+            .iter()
+            .zip(&names)
+            .take(MOST_LISTED)
+            .map(|((id, _), name)| format!("{} ({name})", id.0))
+            .collect();
+        let more = match all.len() {
+            n if n > MOST_LISTED => format!(" and {} more", n - MOST_LISTED),
+            _ => String::new(),
+        };
+        format!(
+            "there is no loader {:?} in this recording. There are {}{more}",
+            text.trim(),
+            list.join(", ")
+        )
+    })
+}
+
+/// Loaders that are listed where none fits.
+const MOST_LISTED: usize = 20;
+
+/// The words of a text, in small letters.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// True if `wanted` stand side by side in `text`. Numbers are whole, words may go on: `val` is in `validation`.
+fn holds(text: &[String], wanted: &[String]) -> bool {
+    let same = |(text, wanted): (&String, &String)| match wanted.parse::<u64>() {
+        Ok(_) => text == wanted,
+        Err(_) => text.starts_with(wanted.as_str()),
+    };
+    text.windows(wanted.len())
+        .any(|part| part.iter().zip(wanted).all(same))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(rank: u32, dataset: &str, recording: &str) -> Run {
+        Run::new(RunInfo {
+            rank,
+            world_size: 12,
+            dataset: dataset.to_owned(),
+            recording: recording.to_owned(),
+            ..RunInfo::default()
+        })
+    }
+
+    #[test]
+    fn loaders_of_one_name_are_told_apart() {
+        let runs = [
+            run(0, "a", "x"),
+            run(0, "a", "y"),
+            run(1, "a", "x"),
+            run(2, "b", "x"),
+            run(2, "b", "x"),
+        ];
+        let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
+        assert_eq!(
+            names(&all),
+            [
+                "rank 0 · a · x",
+                "rank 0 · a · y",
+                "rank 1 · a",
+                "rank 2 · b · loader 3",
+                "rank 2 · b · loader 4"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_loader_is_found_by_number_rank_and_words() {
+        let runs = [
+            run(0, "Photos to train", ""),
+            run(0, "Photos for validation", ""),
+            run(1, "Photos to train", ""),
+            run(10, "Photos to train", "gpu-b"),
+        ];
+        let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
+        for (text, wanted) in [
+            ("2", 2),
+            ("rank 1", 2),
+            ("Rank 10", 3),
+            ("val", 1),
+            ("gpu-b", 3),
+            ("train", 0),
+        ] {
+            assert_eq!(find(&all, text), Ok(RunId(wanted)), "{text}");
+        }
+        for text in ["9", "rank 2", "test", "", "…"] {
+            let said = find(&all, text).expect_err(text);
+            assert!(
+                said.contains("1 (rank 0 · Photos for validation)"),
+                "{said}"
+            );
+        }
+    }
+}

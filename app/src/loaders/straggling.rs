@@ -1,0 +1,57 @@
+//! Whether a rank holds the others up, in words.
+
+use std::collections::BTreeSet;
+
+use loadscope_trace::fleet::Straggler;
+use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
+
+use super::dataset;
+
+/// Whether a rank holds the others up, in a sentence; it names the loader unless that stands above it.
+pub fn said(runs: &[(RunId, &Run)], slow: Option<&Straggler>, is_titled: bool) -> Option<String> {
+    let (_, first) = runs.first().filter(|_| runs.len() > 1)?;
+    let of = |word: &str| match is_titled {
+        true => String::new(),
+        false => format!(" {word} {}", dataset(&first.info)),
+    };
+    let Some(slow) = slow else {
+        let of = of("of");
+        return Some(format!(
+            "No rank{of} waits for its loader longer than the others"
+        ));
+    };
+    let slowest = runs.iter().find(|(id, _)| *id == slow.run);
+    let whole = slowest.map_or(Nanos::ZERO, |(_, run)| Glance::of(run).total);
+    let often = match slow.of_epochs {
+        0 | 1 => String::new(),
+        of => format!("; it was the slowest in {} of {of} epochs", slow.epochs),
+    };
+    Some(format!(
+        "Rank {} holds the others up: its trainer waited {}{}, the median of theirs is {} ({} of the time){often}",
+        slow.rank,
+        slow.waited.beside(whole),
+        of("for"),
+        slow.usual.beside(whole),
+        percent(slow.share)
+    ))
+}
+
+/// How exactly the clocks of the machines agree, a sentence for each that is not that of the session.
+pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
+    let mut said = BTreeSet::new();
+    for (_, run) in all {
+        let Some(clock) = run.info.clock else {
+            continue;
+        };
+        let whose = match (run.info.host.as_str(), run.info.recording.as_str()) {
+            ("", "") => "Another machine",
+            ("", recording) => recording,
+            (host, _) => host,
+        };
+        said.insert(format!(
+            "{whose} is put beside the others {}",
+            clock.label()
+        ));
+    }
+    said.into_iter().collect()
+}

@@ -1,0 +1,134 @@
+//! Which loader of several a report is about.
+
+use loadscope_trace::{Glance, Nanos, Run, RunId};
+use serde_json::{Value, json};
+
+use crate::format::plural;
+use crate::loaders::names;
+
+/// Others that are named one by one.
+const NAMED: usize = 7;
+
+/// A loader, and the others of its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AboutLoader {
+    /// The one that is looked at.
+    pub this: Named,
+    /// The others, the one that was waited for longest first.
+    pub others: Vec<Named>,
+    /// Somebody asked for it; otherwise it is the one that was waited for longest.
+    pub was_asked_for: bool,
+}
+
+/// A loader, as it is named beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Its number.
+    pub id: RunId,
+    /// What it is called.
+    pub name: String,
+    /// The machine; empty if that is not known.
+    pub host: String,
+    /// Its rank, if there are several.
+    pub rank: Option<u32>,
+    /// How long its trainer waited.
+    pub waited: Nanos,
+    /// How long it took.
+    pub total: Nanos,
+}
+
+impl AboutLoader {
+    /// Looks at `id` of `all`; nothing if it is alone.
+    pub fn of(all: &[(RunId, &Run)], id: RunId, was_asked_for: bool) -> Option<Self> {
+        let mut loaders = named(all);
+        let at = loaders.iter().position(|one| one.id == id)?;
+        let this = loaders.remove(at);
+        loaders.sort_by_key(|one| (std::cmp::Reverse(one.waited), one.id));
+        (!loaders.is_empty()).then_some(Self {
+            this,
+            others: loaders,
+            was_asked_for,
+        })
+    }
+
+    /// `loader 4 (rank 2 · photographs)`
+    pub fn label(&self) -> String {
+        self.this.label()
+    }
+
+    /// Which one it is, and how long the others were waited for, in one sentence.
+    pub fn sentence(&self) -> String {
+        let why = match (self.was_asked_for, self.others.first()) {
+            (false, Some(other)) if other.waited < self.this.waited => {
+                ", the one that was waited for longest"
+            }
+            _ => "",
+        };
+        let others = self.others.iter().take(NAMED);
+        let mut others: Vec<String> = others
+            .map(|one| format!("{} for {}", time(one.waited), one.label()))
+            .collect();
+        let more = self.others.len() - others.len();
+        if more > 0 {
+            others.push(format!(
+                "less for {}",
+                plural(more as u64, "other", "others")
+            ));
+        }
+        format!(
+            "This is about {}{why}: {}. Trainers also waited {}",
+            self.label(),
+            time(self.this.waited),
+            others.join(", ")
+        )
+    }
+
+    /// The two entries of a JSON object.
+    pub fn json(&self) -> (Value, Value) {
+        let mut this = self.this.json();
+        this["chosen"] = match self.was_asked_for {
+            true => "asked for",
+            false => "waited for longest",
+        }
+        .into();
+        (this, self.others.iter().map(Named::json).collect())
+    }
+}
+
+impl Named {
+    fn label(&self) -> String {
+        format!("loader {} ({})", self.id.0, self.name)
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> Value {
+        json!({
+            "number": self.id.0,
+            "name": self.name,
+            "host": (!self.host.is_empty()).then_some(&self.host),
+            "rank": self.rank,
+            "seconds": self.total.as_secs_f64(),
+            "waited_seconds": self.waited.as_secs_f64(),
+        })
+    }
+}
+
+/// All loaders of a session with their names.
+pub fn named(all: &[(RunId, &Run)]) -> Vec<Named> {
+    let named = |((id, run), name): (&(RunId, &Run), String)| Named {
+        id: *id,
+        name,
+        host: run.info.host.clone(),
+        rank: (run.info.world_size > 1).then_some(run.info.rank),
+        waited: run.waited(),
+        total: Glance::of(run).total,
+    };
+    all.iter().zip(names(all)).map(named).collect()
+}
+
+fn time(time: Nanos) -> String {
+    match time.0 {
+        0 => "not at all".to_owned(),
+        _ => time.to_string(),
+    }
+}

@@ -1,0 +1,172 @@
+//! The events of a run once more, to be saved.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use loadscope_exchange::{ImportError, Kind};
+use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
+
+use super::file::{each_event, is_program};
+use super::folder::{Folder, Numbers, Seat, seats};
+
+/// Events that go from a thread that reads a recording to the one that writes, at a time.
+const CHUNK: usize = 1024;
+/// Chunks that may wait for it.
+const WAITING: usize = 2;
+
+/// Where the events of a run can be had once more.
+pub(super) enum Again {
+    /// From the compressed log in memory.
+    Memory(Vec<u8>),
+    /// From a file, or a folder.
+    File(PathBuf),
+}
+
+impl Again {
+    /// Hands all events over.
+    pub fn each(
+        self,
+        mut each: impl FnMut(&Event) -> Result<(), LogError>,
+    ) -> Result<(), ImportError> {
+        let path = match self {
+            Self::Memory(bytes) => {
+                return of_log(LogReader::new(std::io::Cursor::new(bytes))?, &mut each);
+            }
+            Self::File(path) => path,
+        };
+        let path = match path.is_dir() {
+            true => match &mut Folder::of(&path)?.recordings[..] {
+                [one] => std::mem::take(one),
+                all => return merge(all, &mut each),
+            },
+            false => path,
+        };
+        // As it stands there, not as it is sorted.
+        if !is_program(&path) && Kind::of(&path)? == Kind::Log {
+            return of_log(LogReader::open(&path)?, &mut each);
+        }
+        let mut result = Ok(());
+        each_event(&path, |event| {
+            result = each(event);
+            result.is_ok()
+        })?;
+        Ok(result?)
+    }
+}
+
+fn of_log(
+    reader: LogReader,
+    each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
+) -> Result<(), ImportError> {
+    for event in reader {
+        each(&event?)?;
+    }
+    Ok(())
+}
+
+/// A recording on its way.
+struct Source {
+    seat: Seat,
+    chunks: Receiver<Vec<Event>>,
+    events: std::vec::IntoIter<Event>,
+    next: Option<Event>,
+}
+
+impl Source {
+    /// Fetches the next event; when it happens.
+    fn fetch(&mut self) -> Option<Nanos> {
+        loop {
+            self.next = self.events.next();
+            if let Some(event) = &self.next {
+                return Some(self.seat.moved(event.at));
+            }
+            self.events = self.chunks.recv().ok()?.into_iter();
+        }
+    }
+}
+
+/// Hands the events of several recordings over in order of time. Each is read by a thread of its own, and only as far ahead as it
+/// is needed. What follows on a damage is left out here as it is in the window, which said so.
+fn merge(
+    recordings: &[PathBuf],
+    each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
+) -> Result<(), ImportError> {
+    let mut numbers = Numbers::default();
+    std::thread::scope(|threads| {
+        let (mut sources, mut turns) = (Vec::new(), BinaryHeap::new());
+        for (k, seat) in seats(recordings).into_iter().enumerate() {
+            let (sender, chunks) = bounded(WAITING);
+            let path = seat.path.clone();
+            std::thread::Builder::new()
+                .name("recording".to_owned())
+                .spawn_scoped(threads, move || read_chunks(&path, &sender))
+                .map_err(|cause| LogError::Io {
+                    doing: "read",
+                    lines: 0,
+                    cause,
+                })?;
+            let mut source = Source {
+                seat,
+                chunks,
+                events: Vec::new().into_iter(),
+                next: None,
+            };
+            turns.extend(source.fetch().map(|at| Reverse((at, k))));
+            sources.push(source);
+        }
+        while let Some(Reverse((_, k))) = turns.pop() {
+            let source = &mut sources[k];
+            let Some(mut event) = source.next.take() else {
+                continue;
+            };
+            if let Some(before) = source.seat.take(&mut event, &mut numbers) {
+                each(&before)?;
+            }
+            each(&event)?;
+            turns.extend(source.fetch().map(|at| Reverse((at, k))));
+        }
+        Ok(())
+    })
+}
+
+/// Reads events for as long as somebody takes them.
+fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
+    let mut events = Vec::with_capacity(CHUNK);
+    let _ = each_event(path, |event| {
+        events.push(event.clone());
+        if events.len() < CHUNK {
+            return true;
+        }
+        let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
+        sender.send(full).is_ok()
+    });
+    let _ = sender.send(events);
+}
+
+/// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
+pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let result = (|| {
+        let file = File::create(&part).map_err(|cause| LogError::Open {
+            path: path.to_owned(),
+            cause,
+        })?;
+        let mut log = LogWriter::new(file, Compression::for_path(path))?;
+        events.each(|event| log.write(event))?;
+        log.finish()?;
+        std::fs::rename(&part, path).map_err(|cause| LogError::Open {
+            path: path.to_owned(),
+            cause,
+        })?;
+        Ok(())
+    })();
+    if result.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    result
+}

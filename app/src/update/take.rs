@@ -1,0 +1,49 @@
+//! The options of a run that is shown, taken over into the form.
+
+use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, RunOptions, Track};
+
+/// Samples and steps that are looked at to know what one takes.
+const SOME: usize = 20_000;
+/// Samplers that the form has and that need no file.
+const KNOWN: [&str; 4] = ["", "sequential", "random", "distributed"];
+
+/// What the form needs to run something like `run`. The data set of a program in Python is stood in for by as many made-up
+/// samples that take as long as its own in the middle, its training by a step as long as its own.
+pub(super) fn options(run: &Run) -> RunOptions {
+    let mut options = run.info.options.clone();
+    if !matches!(run.info.origin, Origin::Pytorch(_)) {
+        return options;
+    }
+    if !KNOWN.contains(&options.sampler.as_str()) {
+        options.sampler.clear();
+        options.shuffle = false;
+    }
+    if options.sampler != "distributed" {
+        (options.world_size, options.rank) = (1, 0);
+    }
+    let rows = 0..run.batches().len();
+    let samples = rows.flat_map(|row| run.samples(row)).take(SOME);
+    let cost = middle(samples.map(|s| s.wall).collect());
+    if let (Some(cost), Some(len)) = (cost, run.info.dataset_len) {
+        options.dataset = format!("synthetic:len={len},cost_ms={:.3}", cost.as_millis_f64());
+    }
+    let trainer = Track {
+        lane: Lane::Trainer,
+        row: 0,
+    };
+    let spans = run.spans(trainer, Nanos(i64::MIN), Nanos::MAX).iter();
+    let steps = spans.filter(|span| span.activity == Activity::Training);
+    let steps = steps
+        .take(SOME)
+        .map(|span| span.end.min(run.end()) - span.start);
+    if let Some(step) = middle(steps.collect()) {
+        options.step_ms = (step.as_millis_f64() * 100.0).round() / 100.0;
+    }
+    options.epochs = u32::try_from(run.epochs().len()).unwrap_or(1).max(1);
+    options
+}
+
+fn middle(mut times: Vec<Nanos>) -> Option<Nanos> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}

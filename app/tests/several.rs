@@ -1,0 +1,259 @@
+//! Several loaders, ranks and recordings on the command line.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use loadscope_trace::{
+    BatchId, Event, EventKind, LogWriter, Nanos, Origin, RunId, RunInfo, RunOptions, Stage,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const MS: i64 = 1_000_000;
+
+fn loadscope(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
+    command
+        .args(args)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    command.output().expect("the executable starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\u{2009}', " ")
+}
+
+fn told(args: &[&str]) -> String {
+    let output = loadscope(args);
+    assert!(
+        output.status.success(),
+        "{args:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&told(args)).expect("one JSON object")
+}
+
+/// What a rank did: it asked for `batches` batches, one every 100 ms, and waited so many ms for each; a loader of its own validates.
+fn rank(number: u32, host: &str, began: i64, waits: i64) -> Vec<Event> {
+    let mut events = Vec::new();
+    for (run, dataset, batches) in [(0, "Photos to train", 12), (1, "Photos to validate", 3)] {
+        let mut tell = |ms: i64, kind| {
+            events.push(Event {
+                at: Nanos(ms * MS),
+                run: RunId(run),
+                kind,
+            });
+        };
+        let info = RunInfo {
+            origin: Origin::Pytorch("2.13.0".to_owned()),
+            dataset: dataset.to_owned(),
+            rank: number,
+            world_size: 2,
+            host: host.to_owned(),
+            started_unix_ns: 1_790_000_000_000 * MS + began * MS,
+            options: RunOptions::default(),
+            ..RunInfo::default()
+        };
+        tell(0, EventKind::RunStarted(Box::new(info)));
+        tell(0, EventKind::EpochStarted { epoch: 0 });
+        for k in 0..batches {
+            let at = i64::from(run) * 1300 + i64::from(k) * 100;
+            let batch = BatchId { epoch: 0, idx: k };
+            let enter = |stage| EventKind::Entered { batch, stage };
+            tell(at, EventKind::dispatched(batch, None, [u64::from(k)]));
+            tell(at, EventKind::Consumer { waiting: true });
+            tell(at, enter(Stage::Fetching));
+            tell(
+                at + if run == 0 { waits } else { 5 },
+                enter(Stage::Training),
+            );
+        }
+        tell(
+            i64::from(run) * 1300 + i64::from(batches) * 100,
+            EventKind::EpochEnded { epoch: 0 },
+        );
+    }
+    events.sort_by_key(|event| event.at);
+    events
+}
+
+fn write(path: &Path, events: &[Event]) {
+    let mut log = LogWriter::create(path).expect("the folder is writable");
+    events
+        .iter()
+        .for_each(|event| log.write(event).expect("there is room"));
+    log.finish().expect("there is room");
+}
+
+/// Two ranks on two machines, of which the second has a clock that is 40 ms ahead and a slow loader.
+fn job() -> (TempDir, String) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(&dir.path().join("b.jsonl.zst"), &rank(0, "gpu-a", 0, 5));
+    write(&dir.path().join("a.jsonl"), &rank(1, "gpu-b", 40, 60));
+    std::fs::write(dir.path().join("notes.txt"), "hello").expect("there is room");
+    let path = dir.path().to_str().expect("plain letters").to_owned();
+    (dir, path)
+}
+
+#[test]
+fn a_folder_is_one_session_and_what_is_skipped_is_named() {
+    let (_dir, path) = job();
+    let output = loadscope(&["info", &path]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("notes.txt is a text of some other kind"),
+        "{said}"
+    );
+    let info = json(&["info", &path, "--json"]);
+    // Each for itself, and all together.
+    let loaders = info["loaders"].as_array().expect("a list");
+    let of = |key: &str| -> Vec<&Value> { loaders.iter().map(|l| &l[key]).collect() };
+    assert_eq!(of("number"), [0, 1, 2, 3]);
+    assert_eq!(of("rank"), [0, 0, 1, 1]);
+    assert_eq!(of("host"), ["gpu-a", "gpu-a", "gpu-b", "gpu-b"]);
+    assert_eq!(of("recording"), ["b", "b", "a", "a"]);
+    assert_eq!(of("batches"), [12, 3, 12, 3]);
+    assert_eq!((&info["batches"], &info["ranks"]), (&30.into(), &2.into()));
+    let waited: f64 = loaders
+        .iter()
+        .filter_map(|l| l["waited_seconds"].as_f64())
+        .sum();
+    let sum = info["waited_seconds"].as_f64().expect("a number");
+    assert!(
+        (sum - waited).abs() < 1e-9 && (sum - 0.81).abs() < 1e-9,
+        "{sum}"
+    );
+    // Their steps end together, so the clock that is ahead is found out, and how exactly.
+    assert_eq!(loaders[0]["clock"], Value::Null);
+    assert_eq!(loaders[2]["clock"]["by"], "steps");
+    assert!(loaders[2]["clock"]["within"].as_i64() < Some(MS));
+    let text = told(&["info", &path]);
+    assert!(text.contains("Rank 1 holds the others up"), "{text}");
+    assert!(
+        text.contains("gpu-b is put beside the others by its first training steps"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_folder_of_one_recording_is_that_recording() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("run.jsonl.zst");
+    write(&file, &rank(0, "gpu-a", 0, 5));
+    let (file, folder) = (
+        file.to_str().expect("text"),
+        dir.path().to_str().expect("text"),
+    );
+    assert_eq!(
+        told(&["info", file, "--json"]),
+        told(&["info", folder, "--json"])
+    );
+    assert_eq!(
+        told(&["report", file, "--json"]),
+        told(&["report", folder, "--json"])
+    );
+}
+
+#[test]
+fn what_is_damaged_or_cut_is_named_and_the_others_open() {
+    let (dir, path) = job();
+    let whole = std::fs::read(dir.path().join("a.jsonl")).expect("it is there");
+    std::fs::write(dir.path().join("cut.jsonl"), &whole[..whole.len() / 2]).expect("there is room");
+    let broken = [&whole[..whole.len() / 2], b"\nnonsense\n"].concat();
+    std::fs::write(dir.path().join("broken.jsonl"), broken).expect("there is room");
+    let output = loadscope(&["info", &path, "--json"]);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    assert!(
+        err.contains("broken.jsonl") && err.contains("cut.jsonl"),
+        "{err}"
+    );
+    let info: Value = serde_json::from_str(&out).expect("one object");
+    assert_eq!(info["cut"], true);
+    // What stands before the damage is shown.
+    assert_eq!(info["loaders"].as_array().map(Vec::len), Some(8));
+    let empty = tempfile::tempdir().expect("a temporary folder");
+    for command in ["info", "open", "report"] {
+        let refused = loadscope(&[command, empty.path().to_str().expect("text")]);
+        assert!(!refused.status.success());
+        assert!(text(&refused.stderr).contains("folder is empty"));
+    }
+}
+
+#[test]
+fn one_of_several_loaders_is_chosen_and_the_report_says_which() {
+    let (dir, path) = job();
+    // Without being told, the one that was waited for longest.
+    let report = json(&["report", &path, "--json"]);
+    assert_eq!(
+        (&report["loader"]["number"], &report["loader"]["chosen"]),
+        (&2.into(), &"waited for longest".into())
+    );
+    let others = report["other_loaders"].as_array().expect("a list");
+    assert_eq!(
+        others.iter().map(|l| &l["number"]).collect::<Vec<_>>(),
+        [0, 1, 3]
+    );
+    assert_eq!(report["summary"]["batches"], 12);
+    for (asked, number) in [("3", 3), ("rank 0", 0), ("validate", 1), ("gpu-b", 2)] {
+        let report = json(&["report", &path, "--json", "--loader", asked]);
+        assert_eq!(report["loader"]["number"], number, "{asked}");
+        assert_eq!(report["loader"]["chosen"], "asked for");
+    }
+    let page = dir.path().join("report.html");
+    let said = told(&["report", &path, "--html", page.to_str().expect("text")]);
+    let sentence = "This is about loader 2 (rank 1 · Photos to train), the one that was waited for longest: 720 ms. Trainers also waited 60.0 ms for loader 0";
+    assert!(said.contains(sentence), "{said}");
+    let page = std::fs::read_to_string(page).expect("it was written");
+    assert!(page.contains("This is about loader 2 (rank 1"), "{page}");
+    let refused = loadscope(&["report", &path, "--loader", "rank 7"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("There are 0 (rank 0 · Photos to train)"));
+    // The others that look at one loader.
+    let compared = json(&[
+        "compare",
+        &path,
+        &path,
+        "--loader",
+        "0",
+        "--other-loader",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(compared["loaders"][0]["number"], 0);
+    assert_eq!(compared["loaders"][1]["number"], 2);
+    let forecast = json(&["what-if", &path, "--loader", "rank 0", "--json"]);
+    assert_eq!(forecast["loader"]["number"], 0);
+    let one = json(&["info", &path, "--loader", "1", "--json"]);
+    assert_eq!(
+        (&one["batches"], &one["loaders"][0]["number"]),
+        (&3.into(), &1.into())
+    );
+}
+
+#[test]
+fn all_loaders_or_one_are_exported() {
+    let (_dir, path) = job();
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let rows = |name: &str, more: &[&str]| {
+        let to = out.path().join(name);
+        let args = [
+            "export",
+            &path,
+            "--to",
+            "csv",
+            "-o",
+            to.to_str().expect("text"),
+        ];
+        told(&[&args[..], more].concat());
+        let table = std::fs::read_to_string(to.join("batches.csv")).expect("it was written");
+        table.lines().count() - 1
+    };
+    assert_eq!(rows("all", &[]), 30);
+    assert_eq!(rows("one", &["--loader", "rank 1"]), 12);
+}

@@ -1,0 +1,196 @@
+//! The line of Python that makes a loader.
+
+use super::{Origin, PinMemory, RunInfo, RunOptions};
+
+impl RunOptions {
+    /// The line of Python that makes the same loader. Arguments that have PyTorch's default are left out.
+    pub fn python_line(&self) -> String {
+        self.line(self.seed)
+    }
+
+    fn line(&self, generator: Option<u64>) -> String {
+        let batch_size = match self.batch_size {
+            Some(size) => size.to_string(),
+            None => "None".to_owned(),
+        };
+        let mut args = vec!["dataset".to_owned(), format!("batch_size={batch_size}")];
+        let mut flag = |on: bool, text: &str| {
+            if on {
+                args.push(text.to_owned());
+            }
+        };
+        // Random samplers and the loader draw from one generator, which is made where it is named first.
+        let sampler = self.python_sampler();
+        let named = sampler.as_ref().is_some_and(|s| s.contains("(g := "));
+        let generator = generator.map(|seed| match named {
+            true => "generator=g".to_owned(),
+            false => format!("generator=torch.Generator().manual_seed({seed})"),
+        });
+        flag(self.shuffle, "shuffle=True");
+        if let Some(sampler) = sampler {
+            flag(true, &sampler);
+        }
+        flag(
+            self.num_workers > 0,
+            &format!("num_workers={}", self.num_workers),
+        );
+        if let Some(factor) = self.prefetch_factor {
+            flag(true, &format!("prefetch_factor={factor}"));
+        }
+        flag(self.pin_memory != PinMemory::Off, "pin_memory=True");
+        flag(self.drop_last, "drop_last=True");
+        flag(self.timeout > 0.0, &format!("timeout={}", self.timeout));
+        flag(self.persistent_workers, "persistent_workers=True");
+        flag(!self.in_order, "in_order=False");
+        let context = &self.multiprocessing_context;
+        flag(
+            !context.is_empty(),
+            &format!("multiprocessing_context='{context}'"),
+        );
+        if let Some(generator) = generator {
+            flag(true, &generator);
+        }
+        let first = self
+            .global_seed
+            .map_or(String::new(), |seed| format!("torch.manual_seed({seed}); "));
+        format!("{first}DataLoader({})", args.join(", "))
+    }
+
+    /// `sampler=…`, unless the loader makes its own.
+    fn python_sampler(&self) -> Option<String> {
+        let (kind, _) = self.sampler.split_once(':').unwrap_or((&self.sampler, ""));
+        let generator = (self.seed).map_or(String::new(), |seed| {
+            format!(", generator=(g := torch.Generator().manual_seed({seed}))")
+        });
+        let count = self
+            .num_samples
+            .map_or("len(dataset)".to_owned(), |n| n.to_string());
+        let ranks = format!("num_replicas={}, rank={}", self.world_size, self.rank);
+        Some(match kind {
+            "sequential" => "sampler=SequentialSampler(dataset)".to_owned(),
+            "random" => {
+                let replacement = if self.replacement {
+                    ", replacement=True"
+                } else {
+                    ""
+                };
+                let count = self
+                    .num_samples
+                    .map_or(String::new(), |n| format!(", num_samples={n}"));
+                format!("sampler=RandomSampler(dataset{replacement}{count}{generator})")
+            }
+            "subset" => format!("sampler=SubsetRandomSampler(indices{generator})"),
+            "weighted" => {
+                let replacement = if self.replacement {
+                    ""
+                } else {
+                    ", replacement=False"
+                };
+                format!("sampler=WeightedRandomSampler(weights, {count}{replacement}{generator})")
+            }
+            "distributed" => {
+                let drop = if self.sampler_drop_last {
+                    ", drop_last=True"
+                } else {
+                    ""
+                };
+                let seed = self.seed.unwrap_or(0);
+                format!("sampler=DistributedSampler(dataset, {ranks}, seed={seed}{drop})")
+            }
+            "equi" => format!("batch_sampler=DistributedEquiBatchSampler(dataset, {ranks})"),
+            "" => return None,
+            // One of the user's own; whether it makes batches only its name may tell.
+            name if name.contains("Batch") => format!("batch_sampler={name}(…)"),
+            name => format!("sampler={name}(…)"),
+        })
+    }
+}
+
+impl RunInfo {
+    /// The line of Python that makes the loader; `None` where the source does not tell its arguments.
+    pub fn python_line(&self) -> Option<String> {
+        let options = &self.options;
+        match self.origin {
+            Origin::Import(_) => None,
+            // The seed that a program told is that of the sampler.
+            Origin::Pytorch(_) if options.sampler == "distributed" => Some(options.line(None)),
+            _ => Some(options.python_line()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_python_line_leaves_defaults_out() {
+        assert_eq!(
+            RunOptions::default().python_line(),
+            "DataLoader(dataset, batch_size=32)"
+        );
+        let options = RunOptions {
+            shuffle: true,
+            num_workers: 4,
+            seed: Some(7),
+            in_order: false,
+            pin_memory: PinMemory::On,
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            options.python_line(),
+            "DataLoader(dataset, batch_size=32, shuffle=True, num_workers=4, pin_memory=True, \
+             in_order=False, generator=torch.Generator().manual_seed(7))"
+        );
+        assert_eq!(options.window(), 8);
+        let options = RunOptions {
+            batch_size: None,
+            sampler: "weighted:w.txt".to_owned(),
+            replacement: true,
+            num_samples: Some(100),
+            timeout: 2.5,
+            num_workers: 1,
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            options.python_line(),
+            "DataLoader(dataset, batch_size=None, sampler=WeightedRandomSampler(weights, 100), \
+             num_workers=1, timeout=2.5)"
+        );
+        let options = RunOptions {
+            sampler: "random".to_owned(),
+            replacement: true,
+            seed: Some(3),
+            global_seed: Some(4),
+            ..RunOptions::default()
+        };
+        assert_eq!(
+            options.python_line(),
+            "torch.manual_seed(4); DataLoader(dataset, batch_size=32, sampler=RandomSampler(dataset, replacement=True, \
+             generator=(g := torch.Generator().manual_seed(3))), generator=g)"
+        );
+    }
+
+    #[test]
+    fn what_a_program_told_is_not_made_up() {
+        let info = |sampler: &str| RunInfo {
+            origin: Origin::Pytorch("2.13.0".to_owned()),
+            options: RunOptions {
+                sampler: sampler.to_owned(),
+                seed: Some(3),
+                world_size: 2,
+                ..RunOptions::default()
+            },
+            ..RunInfo::default()
+        };
+        assert_eq!(
+            info("distributed").python_line().as_deref(),
+            Some(
+                "DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset, num_replicas=2, rank=0, seed=3))"
+            )
+        );
+        let line = |sampler| info(sampler).python_line().unwrap_or_default();
+        assert!(line("WeightedRandomSampler").contains(", sampler=WeightedRandomSampler(…), "));
+        assert!(line("BucketBatchSampler").contains(", batch_sampler=BucketBatchSampler(…), "));
+    }
+}

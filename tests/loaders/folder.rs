@@ -1,0 +1,128 @@
+//! A folder of recordings in the window: one session, one axis of time, and how exactly that is known.
+
+use eframe::egui::{Key, Theme, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::state::{OptionsOf, Source};
+use loadscope_trace::align::ClockBy;
+use loadscope_trace::{Nanos, RunId};
+
+use super::job::{self, AHEAD, SLOW};
+use super::{LARGE, SMALL, ask};
+use crate::fixture::{Window, wait};
+
+fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    job::write(dir.path());
+    let window = Window {
+        theme,
+        size,
+        files: vec![dir.path().to_owned()],
+        ..Window::new()
+    };
+    (window.open(), dir)
+}
+
+#[test]
+fn eight_ranks_of_two_machines_stand_on_one_axis() {
+    let (window, _dir) = open(Theme::Dark, LARGE);
+    let state = &window.state().state;
+    let all = state.loaders.all(&state.run);
+    let ranks: Vec<u32> = all.iter().map(|(_, run)| run.info.rank).collect();
+    assert_eq!(ranks, [0, 1, 2, 3, 4, 5, 6, 7]);
+    // The first machine's clock goes; the other one was 180 ms ahead, which its steps gave away.
+    for (_, run) in &all {
+        let clock = run.info.clock;
+        assert_eq!(clock.is_none(), run.info.host == "gpu-a", "{clock:?}");
+        let Some(clock) = clock else { continue };
+        assert_eq!(clock.by, ClockBy::Steps);
+        let within = clock.within.expect("it was measured");
+        assert!(within < Nanos::from_millis(1), "{within}");
+        let shift = all[0].1.info.started_unix_ns - (run.info.started_unix_ns - AHEAD.0);
+        assert!(shift.abs() <= within.0, "{shift}");
+    }
+    let said = window.query_by_label_contains("train.py is a text of some other kind");
+    assert!(said.is_some(), "what was skipped is named");
+    // The slow rank is shown first.
+    assert_eq!(state.run.info.rank, SLOW);
+}
+
+#[test]
+fn the_slow_rank_is_seen_among_the_others() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, LARGE, "loaders-ranks"),
+        (Theme::Light, LARGE, "loaders-ranks-light"),
+        (Theme::Dark, SMALL, "loaders-ranks-small"),
+        (Theme::Light, SMALL, "loaders-ranks-small-light"),
+    ] {
+        let (mut window, _dir) = open(theme, size);
+        if name == "loaders-ranks-small" {
+            window.snapshot("loaders-ranks-opened");
+        }
+        window.key_press(Key::Escape);
+        window.run();
+        window.snapshot(format!("{name}-timeline"));
+        window.key_press(Key::K);
+        window.run();
+        for said in [
+            "Rank 5 holds the others up",
+            "gpu-b is put beside the others by its first training steps",
+        ] {
+            assert!(window.query_by_label_contains(said).is_some(), "{said}");
+        }
+        window.snapshot(name);
+        results.extend_harness(&mut window);
+    }
+}
+
+#[test]
+fn a_session_is_saved_as_one_recording_that_is_the_same() {
+    let (mut window, dir) = open(Theme::Dark, SMALL);
+    let path = dir.path().join("together.jsonl.zst");
+    ask(&mut window, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.recent.contains(&path));
+    let again = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let told = |window: &Harness<'static, App>| {
+        let state = &window.state().state;
+        format!("{:?}", state.loaders.all(&state.run))
+    };
+    assert_eq!(told(&window), told(&again));
+    assert!(matches!(
+        again.state().state.source,
+        Source::Recording { cut: false, .. }
+    ));
+}
+
+#[test]
+fn the_options_of_the_program_are_read_and_taken_over() {
+    let (mut window, _dir) = open(Theme::Dark, SMALL);
+    let mine = window.state().state.options.clone();
+    assert!(window.query_by_label("Of the recorded program").is_some());
+    // The form is as it was, and one click away.
+    window.get_by_label("Next run").click();
+    window.run();
+    assert!(window.query_by_label("Of the recorded program").is_none());
+    assert_eq!(window.state().state.options, mine);
+    window.get_by_label("This run").click();
+    window.run();
+    window.get_by_label("Use these options").click();
+    window.run();
+    let state = &window.state().state;
+    assert_eq!(state.options_of, OptionsOf::Form);
+    assert_eq!((state.options.num_workers, state.options.rank), (2, SLOW));
+    assert_eq!(state.options_error, None);
+    assert!(state.options.step_ms > 30.0, "{}", state.options.step_ms);
+    ask(&mut window, Action::Undo.into());
+    assert_eq!(window.state().state.options, mine);
+    // Another loader has options of its own.
+    ask(&mut window, Command::ShowLoader(RunId(0)));
+    ask(&mut window, Command::OptionsOf(OptionsOf::Run));
+    assert!(window.query_by_label("0 of 8").is_some());
+}
