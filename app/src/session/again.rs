@@ -170,3 +170,48 @@ pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> 
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{EventKind, RunId, RunInfo};
+
+    use super::*;
+    use crate::session::open;
+
+    #[test]
+    fn a_folder_is_saved_as_one_recording_that_is_the_same() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for (rank, began) in [(0, 0), (1, 5_000_000)] {
+            let path = dir.path().join(format!("rank{rank}.jsonl"));
+            let mut log = LogWriter::create(&path).expect("the folder is writable");
+            let info = RunInfo {
+                rank,
+                world_size: 2,
+                host: format!("gpu-{rank}"),
+                started_unix_ns: 1_790_000_000_000_000_000 + began,
+                ..RunInfo::default()
+            };
+            let mut tell = |at: i64, kind| {
+                let (at, run) = (Nanos(at * 1_000_000), RunId(7));
+                log.write(&Event { at, run, kind }).expect("there is room");
+            };
+            tell(0, EventKind::RunStarted(Box::new(info)));
+            for epoch in 0..20 {
+                tell(i64::from(epoch) * 2, EventKind::EpochStarted { epoch });
+                tell(i64::from(epoch) * 2 + 1, EventKind::EpochEnded { epoch });
+            }
+            log.finish().expect("there is room");
+        }
+        let folder = dir.path().to_owned();
+        let before = open(&folder, |_| true).expect("a folder of recordings");
+        let saved = tempfile::tempdir().expect("a temporary folder");
+        let path = saved.path().join("both.jsonl.zst");
+        write_copy(Again::File(folder), &path).expect("there is room");
+        let after = open(&path, |_| true).expect("a recording");
+        assert_eq!(format!("{:?}", before.fleet), format!("{:?}", after.fleet));
+        let begun: Vec<Nanos> = (after.fleet.runs())
+            .map(|(_, run)| run.epochs()[0].start)
+            .collect();
+        assert_eq!(begun, [Nanos::ZERO, Nanos::from_millis(5)]);
+    }
+}
