@@ -15,11 +15,14 @@ use crate::fixture::{Window, wait};
 
 fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    job::write(dir.path());
+    // Its name is in the pictures.
+    let folder = dir.path().join("job-4711");
+    std::fs::create_dir(&folder).expect("a folder");
+    job::write(&folder);
     let window = Window {
         theme,
         size,
-        files: vec![dir.path().to_owned()],
+        files: vec![folder],
         ..Window::new()
     };
     (window.open(), dir)
@@ -110,7 +113,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     window.run();
     assert!(window.query_by_label("Of the recorded program").is_none());
     assert_eq!(window.state().state.options, mine);
-    window.get_by_label("This run").click();
+    window.get_by_label("Shown run").click();
     window.run();
     window.get_by_label("Use these options").click();
     window.run();

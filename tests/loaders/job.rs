@@ -69,7 +69,6 @@ impl Rank {
                 batch_size: Some(2),
                 num_workers: WORKERS,
                 sampler: "distributed".to_owned(),
-                shuffle: true,
                 seed: Some(0),
                 world_size: RANKS,
                 rank: self.number,

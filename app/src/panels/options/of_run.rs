@@ -23,7 +23,7 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
         for (of, label, tip) in [
             (
                 OptionsOf::Run,
-                "This run",
+                "Shown run",
                 "The options of the run that is shown",
             ),
             (OptionsOf::Form, "Next run", "The form: what Run starts"),
