@@ -32,7 +32,7 @@ Written by `cargo xtask probe-matrix`, release by release; `matrix.py` says what
 Every program ran with and without Loadscope: the same batches bit by bit, the same random numbers, output and exit code. Of
 the loaders (*map…*, *iterable…*) the table says how many of the samples that were really fetched the recording has in the batch that they
 were for. Signals strike at random moments, drawn with seed %d. Programs with a colon in their names were not written for us. "—": not
-tried, for want of the option in that release, of the library, or of time."""
+tried, for want of the option in that release, of the library, or of time. "†": tried with an earlier probe."""
 SEED = 1
 
 
