@@ -9,7 +9,8 @@ import time
 from recording import HERE, Recording, Wrong, check_joined, must, recorded, run, steady
 
 TROUBLE = str(HERE / "trouble.py")
-ENDS = ("fails", "raises", "exits", "interrupted", "killed")
+# By itself, each ends like this; -2 is the signal of Ctrl-C.
+ENDS = {"fails": 1, "raises": 1, "exits": 7, "interrupted": -2, "killed": 1}
 # Milliseconds before a kill that may be missing. Who kills the recorder kills what it had not written yet.
 MOST_LOST = {"program": 200, "recorder": 500}
 
@@ -18,6 +19,7 @@ def check_end(loadscope, python, start, end, folder):
     """The same output, error and exit code, and the reason in the recording."""
     command = [python, TROUBLE, end, start]
     bare = run(command)
+    must(bare.returncode == ENDS[end], "the bare program ends with %d: %s" % (bare.returncode, bare.stderr[-500:]))
     log = os.path.join(folder, "log.jsonl")
     came = recorded(loadscope, log, command)
     must(came.returncode == bare.returncode, "exit codes %d and %d" % (bare.returncode, came.returncode))
