@@ -88,7 +88,7 @@ def check_pinned(loadscope, python, start, folder):
 def check_ranks(loadscope, python, start, folder):
     """Four ranks with two loaders each are one recording."""
     log = os.path.join(folder, "log.jsonl")
-    launch = [python, "-m", "torch.distributed.run", "--nproc-per-node", "4", "--standalone", str(HERE / "ranks.py")]
+    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone", str(HERE / "ranks.py")]
     came = recorded(loadscope, log, launch)
     if "No module named" in came.stderr:
         raise Missing("torchrun does not run here")
