@@ -330,7 +330,7 @@ fn a_worker_that_died_says_so() {
     let mut run = Run::default();
     let info = WorkerInfo {
         worker: 0,
-        seed: 1,
+        seed: Some(1),
         os_id: None,
     };
     let reason = EndReason::Died;

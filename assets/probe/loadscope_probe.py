@@ -55,15 +55,25 @@ now = time.monotonic_ns
 PLAIN = (list, tuple, range)
 
 
+# Where a warning is from is told without frames of this name: Python leaves out those of its importing.
+UNSEEN = "<loadscope, passed over like importlib._bootstrap>"
+
+
+def unseen(function):
+    """A function of ours that calls the program's: it must not be taken for the place that a warning is about."""
+    function.__code__ = function.__code__.replace(co_filename=UNSEEN)
+    return function
+
+
 def spliced(tb):
     """A traceback without the frames of this file."""
-    ours = now_file
-    while tb is not None and tb.tb_frame.f_code.co_filename == ours:
+    ours = OURS
+    while tb is not None and tb.tb_frame.f_code.co_filename in ours:
         tb = tb.tb_next
     head = tb
     while tb is not None:
         following = tb.tb_next
-        while following is not None and following.tb_frame.f_code.co_filename == ours:
+        while following is not None and following.tb_frame.f_code.co_filename in ours:
             following = following.tb_next
         if following is not tb.tb_next:
             tb.tb_next = following
@@ -72,6 +82,7 @@ def spliced(tb):
 
 
 now_file = spliced.__code__.co_filename
+OURS = (now_file, UNSEEN)
 
 
 def clean(error):
@@ -88,7 +99,7 @@ def is_of_signal(error):
     while tb is not None:
         frame = tb.tb_frame
         code = frame.f_code
-        if code.co_filename != now_file and frame.f_back is not None:
+        if code.co_filename not in OURS and frame.f_back is not None:
             if code in codes_of_handlers() or any(value is frame.f_back for value in arguments_of(frame)):
                 return True
         tb = tb.tb_next
@@ -1000,6 +1011,18 @@ def takes_whole_batches(dataset):
     return not is_plain
 
 
+@unseen
+def collating(fetch, data):
+    """In the place of the fetcher's `collate_fn`."""
+    fetch.collating = now()
+    tell_collating(fetch, fetch.collating)
+    try:
+        return fetch.collate(data)
+    except BaseException as error:
+        clean(error)
+        raise
+
+
 @guarded
 def begin_fetch(fetcher, fetches, index):
     """Answers what is noted, and what the fetcher gets as its indices."""
@@ -1028,18 +1051,8 @@ def begin_fetch(fetcher, fetches, index):
     if fetcher.auto_collation and not whole:
         given = Ticking(index, fetch)
     else:
-        fetch.collate = collate = fetcher.collate_fn
-
-        def collating(data):
-            fetch.collating = now()
-            tell_collating(fetch, fetch.collating)
-            try:
-                return collate(data)
-            except BaseException as error:
-                clean(error)
-                raise
-
-        fetcher.__dict__["collate_fn"] = collating
+        fetch.collate = fetcher.collate_fn
+        fetcher.__dict__["collate_fn"] = functools.partial(collating, fetch)
         if not fetcher.auto_collation:
             fetch.times.append(fetch.started)
     PROBE.here.fetch = fetch
@@ -1188,6 +1201,7 @@ def once(owner, name):
 
 
 def put_in(owner, name, wrapper, original, static=False):
+    unseen(wrapper)
     wrapper._loadscope = True
     for part in ("__module__", "__name__", "__qualname__", "__doc__"):
         quiet(lambda part=part: setattr(wrapper, part, getattr(original, part)))
@@ -1545,6 +1559,7 @@ class Finder:
         if execute is None:
             return
 
+        @unseen
         def exec_module(module):
             quiet(lambda: loader.__dict__.pop("exec_module"))
             execute(module)

@@ -116,7 +116,7 @@ impl Stagehand {
         for worker in 0..play.workers as WorkerId {
             let info = WorkerInfo {
                 worker,
-                seed: 7_777_777_000 + u64::from(worker),
+                seed: Some(7_777_777_000 + u64::from(worker)),
                 os_id: Some(4_100 + u64::from(worker)),
             };
             self.push(0.0, EventKind::WorkerStarted(Box::new(info)));

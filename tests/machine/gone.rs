@@ -13,7 +13,7 @@ fn diminished(workers: u16) -> Run {
     let mut kinds: Vec<EventKind> = (0..workers)
         .map(|worker| {
             let os_id = Some(4_100 + u64::from(worker));
-            let seed = 7;
+            let seed = Some(7);
             EventKind::WorkerStarted(Box::new(WorkerInfo {
                 worker,
                 seed,

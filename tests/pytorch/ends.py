@@ -9,7 +9,8 @@ import time
 from recording import HERE, Recording, Wrong, check_joined, must, recorded, run, steady
 
 TROUBLE = str(HERE / "trouble.py")
-ENDS = ("fails", "raises", "exits", "interrupted", "killed")
+# By itself, each ends like this; -2 is the signal of Ctrl-C.
+ENDS = {"fails": 1, "raises": 1, "exits": 7, "interrupted": -2, "killed": 1}
 # Milliseconds before a kill that may be missing. Who kills the recorder kills what it had not written yet.
 MOST_LOST = {"program": 200, "recorder": 500}
 
@@ -18,6 +19,7 @@ def check_end(loadscope, python, start, end, folder):
     """The same output, error and exit code, and the reason in the recording."""
     command = [python, TROUBLE, end, start]
     bare = run(command)
+    must(bare.returncode == ENDS[end], "the bare program ends with %d: %s" % (bare.returncode, bare.stderr[-500:]))
     log = os.path.join(folder, "log.jsonl")
     came = recorded(loadscope, log, command)
     must(came.returncode == bare.returncode, "exit codes %d and %d" % (bare.returncode, came.returncode))
@@ -64,20 +66,27 @@ def endless(loadscope, python, start, log, **more):
 def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
     """Signal 9 at any moment, for the program or for the recorder: what was told until shortly before is there."""
     log = os.path.join(folder, "log.jsonl")
-    worst = max(one_kill(loadscope, python, start, log, rng, victim) for _ in range(times))
+    missing = []
+    while len(missing) < times:
+        came = one_kill(loadscope, python, start, log, rng, victim)
+        missing += [] if came is None else [came]
+    worst = max(missing)
     # Clocks are compared by what the program printed, so a bit less than nothing may be missing.
     return "%d times, at most %.0f ms lost" % (times, max(worst, 0.0))
 
 
 def one_kill(loadscope, python, start, log, rng, victim):
-    """Answers the milliseconds that are missing."""
+    """Answers the milliseconds that are missing; `None` if the machine stood still, so that nobody could write anything."""
     with endless(loadscope, python, start, log) as program:
         first = program.stdout.readline()
         must(first.startswith("0 "), "the program did not begin: %r" % first)
         # Nothing can be there before the first words were written down.
-        time.sleep(rng.uniform(0.4 if victim == "recorder" else 0.02, 1.2))
+        asked = rng.uniform(0.4 if victim == "recorder" else 0.02, 1.2)
+        began = time.monotonic()
+        time.sleep(asked)
         child = child_of(program.pid)
         killed = time.monotonic_ns()
+        stood_still = killed / 1e9 - began > asked + 0.5
         if victim == "recorder":
             program.kill()
             time.sleep(0.2)
@@ -88,6 +97,8 @@ def one_kill(loadscope, python, start, log, rng, victim):
     recording = Recording(log)
     events = recording.runs.get(0, [])
     check_joined(events, "killed")
+    if stood_still:
+        return None
     missing = (killed - zero_of(events, said) - recording.last) / 1e6
     must(missing < MOST_LOST[victim], "the last %.0f ms are missing, %s killed" % (missing, victim))
     if victim == "program":

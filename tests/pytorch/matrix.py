@@ -12,6 +12,7 @@ import collections
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,8 +32,8 @@ HEAD = """# The probe under PyTorch
 Written by `cargo xtask probe-matrix`, release by release; `matrix.py` says what each check means. A check that does not hold says FAILED.
 Every program ran with and without Loadscope: the same batches bit by bit, the same random numbers, output and exit code. Of
 the loaders (*map…*, *iterable…*) the table says how many of the samples that were really fetched the recording has in the batch that they
-were for. Signals strike at random moments, drawn with seed %d. Programs with a colon in their names were not written for us. "—": not
-tried, for want of the option in that release, of the library, or of time."""
+were for. Programs are killed at random moments, drawn with seed %d; told is how much of what was before is not in the recording at most. Programs with a colon in their names were not written for us. "—": not
+tried, for want of the option in that release, of the library, or of time. "†": tried with an earlier probe."""
 SEED = 1
 
 
@@ -87,7 +88,7 @@ def check_pinned(loadscope, python, start, folder):
 def check_ranks(loadscope, python, start, folder):
     """Four ranks with two loaders each are one recording."""
     log = os.path.join(folder, "log.jsonl")
-    launch = [python, "-m", "torch.distributed.run", "--nproc-per-node", "4", "--standalone", str(HERE / "ranks.py")]
+    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone", str(HERE / "ranks.py")]
     came = recorded(loadscope, log, launch)
     if "No module named" in came.stderr:
         raise Missing("torchrun does not run here")
@@ -177,6 +178,8 @@ def main():
     parser.add_argument("--only", default="", help="only checks whose name has this in it")
     parser.add_argument("pythons", nargs="+")
     options = parser.parse_args()
+    # Whoever starts us in the background lets us ignore Ctrl-C, and so would all that we start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     loadscope = os.path.abspath(options.loadscope)
     results = Results(options.results, HEAD % SEED, run([loadscope, "probe"]).stdout, order)
     tried = failed = 0
@@ -229,7 +232,7 @@ def checks(options):
     for start in ("fork",) if fast else ("none", "fork"):
         yield start, "previews", looks.check_previews
     two = ("fails", "killed")
-    for start, some in (("fork", two),) if fast else (("none", ends.ENDS[:-1]), ("fork", ends.ENDS), ("spawn", two)):
+    for start, some in (("fork", two),) if fast else (("none", list(ends.ENDS)[:-1]), ("fork", ends.ENDS), ("spawn", two)):
         for end in some:
             name = {"killed": "a worker is killed", "interrupted": "interrupts itself"}.get(end, end)
             yield start, name, lambda l, p, s, f, end=end: ends.check_end(l, p, s, end, f)

@@ -118,7 +118,7 @@ def check_imagenet_ranks(loadscope, python, folder, options):
     """Under torchrun, four ranks over gloo."""
     script = example(options, "imagenet", "main.py")
     has(python, "torchvision", "PIL")
-    launch = [python, "-m", "torch.distributed.run", "--nproc-per-node", "4", "--standalone"]
+    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone"]
     more = ["-a", "squeezenet1_1", "--epochs", "1", "-b", "2", "-j", "1", "--seed", "1", "--dist-url", "env://", "--dist-backend", "gloo"]
     command = [*launch, script, pictures(python, folder, 8), *more]
     recording, said = same_with_and_without(loadscope, command, folder, sort=True)
@@ -150,7 +150,7 @@ def check_accelerate(loadscope, python, folder, options):
 def check_accelerate_ranks(loadscope, python, folder, options):
     """accelerate's own test of its loaders, on two ranks."""
     has(python, "accelerate")
-    launch = [python, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
+    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"]
     command = [*launch, "-m", "accelerate.test_utils.scripts.test_distributed_data_loop"]
     return same_with_and_without(loadscope, command, folder, sort=True, env={"ACCELERATE_USE_CPU": "yes"})[1]
 

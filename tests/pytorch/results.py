@@ -6,6 +6,8 @@ import zlib
 
 MADE_WITH = ("CRC-32 of the probe", "")
 NOT_TRIED = "—"
+# What another probe did.
+EARLIER = " †"
 
 
 class Results:
@@ -25,9 +27,9 @@ class Results:
             fcntl.flock(lock, fcntl.LOCK_EX)
             rows = self.read()
             if rows.setdefault(MADE_WITH, {}).get(release) != self.stamp:
-                # What another probe did says nothing of this one.
                 for others in rows.values():
-                    others.pop(release, None)
+                    if release in others and not others[release].endswith(EARLIER):
+                        others[release] += EARLIER
             rows[MADE_WITH][release] = self.stamp
             for check, outcome in outcomes.items():
                 rows.setdefault((check, start), {})[release] = outcome.replace("|", "/").splitlines()[0]

@@ -72,6 +72,9 @@ class Unharmed(unittest.TestCase):
     def test_errors_that_are_frozen(self):
         self.no_troubles(self.same("frozen"))
 
+    def test_warnings_name_the_line_that_they_named(self):
+        self.no_troubles(self.same("warns"))
+
     def test_batches_that_do_not_like_to_be_looked_into(self):
         self.same("batches")
 

@@ -87,7 +87,7 @@ fn events(options: &RunOptions) -> Vec<Event> {
         for (worker, seed) in order.seeds[epoch as usize].iter().enumerate() {
             tell(EventKind::WorkerStarted(Box::new(WorkerInfo {
                 worker: worker as u16,
-                seed: *seed,
+                seed: Some(*seed),
                 os_id: None,
             })));
         }

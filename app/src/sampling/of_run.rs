@@ -69,7 +69,7 @@ pub fn is_complete(run: &Run, epoch: usize) -> bool {
     all && run.dropped() == 0
 }
 
-/// The seeds of all workers.
+/// The seeds of all workers whose seed is known.
 pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
     let epoch_at = |at| {
         let begun = run.epochs().partition_point(|e| e.start <= at);
@@ -77,12 +77,14 @@ pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
             .get(begun.saturating_sub(1))
             .map_or(0, |e| e.epoch)
     };
-    let seed = |w: &loadscope_trace::Worker| WorkerSeed {
-        epoch: epoch_at(w.start),
-        worker: w.info.worker,
-        seed: w.info.seed,
+    let seed = |w: &loadscope_trace::Worker| {
+        Some(WorkerSeed {
+            epoch: epoch_at(w.start),
+            worker: w.info.worker,
+            seed: w.info.seed?,
+        })
     };
-    run.workers().iter().map(seed).collect()
+    run.workers().iter().filter_map(seed).collect()
 }
 
 /// How many samples came, and from how many workers, if they have no indices.

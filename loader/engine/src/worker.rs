@@ -122,7 +122,7 @@ impl<F: Fetch> Worker<F> {
         self.probe.emit(|| {
             EventKind::WorkerStarted(Box::new(loadscope_trace::WorkerInfo {
                 worker: self.id(),
-                seed: self.info.seed,
+                seed: Some(self.info.seed),
                 os_id: os_thread_id(),
             }))
         });

@@ -103,6 +103,16 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
 }
 
 #[test]
+fn seeds_that_the_probe_does_not_know_are_not_zero() {
+    let mut join = Join::default();
+    loader(&mut join);
+    tell(&mut join, MAIN, r#"["workers",1010,0,[[20,77],[21,null]]]"#);
+    let run = folded(&mut join);
+    let seeds: Vec<_> = run.workers().iter().map(|w| w.info.seed).collect();
+    assert_eq!(seeds, [Some(77), Some(77), None]);
+}
+
+#[test]
 fn it_does_not_matter_who_is_heard_first() {
     let mut join = Join::default();
     join.open(WORKER, introduction(20));

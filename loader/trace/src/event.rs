@@ -128,8 +128,8 @@ pub struct Dispatch {
 pub struct WorkerInfo {
     /// Id, `0..num_workers`.
     pub worker: WorkerId,
-    /// `get_worker_info().seed`.
-    pub seed: u64,
+    /// `get_worker_info().seed`; `None` if whoever watched could not tell.
+    pub seed: Option<u64>,
     /// Thread or process id, as the operating system names it.
     pub os_id: Option<u64>,
 }

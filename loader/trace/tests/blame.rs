@@ -142,7 +142,7 @@ fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
 fn causes_are_told_apart() {
     let worker = WorkerInfo {
         worker: 0,
-        seed: 1,
+        seed: Some(1),
         os_id: None,
     };
     let run = run_of(

@@ -209,7 +209,7 @@ fn more_names_and_workers_than_fit_are_counted() {
         let worker = u16::MAX - idx as u16;
         let info = WorkerInfo {
             worker,
-            seed: u64::MAX,
+            seed: Some(u64::MAX),
             os_id: None,
         };
         // One batch has more stages than can be counted in 16 bits.

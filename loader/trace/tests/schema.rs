@@ -98,7 +98,7 @@ const DAMAGED: &[&str] = &[
     r#"{"t":1,"e":"epoch_started","epoch":18446744073709551615}"#,
     r#"{"t":1,"e":"epoch_ended","epoch":-1}"#,
     r#"{"t":1,"e":"worker_started","worker":65536,"seed":1}"#,
-    r#"{"t":1,"e":"worker_started","worker":0}"#,
+    r#"{"t":1,"e":"worker_started","seed":1}"#,
     r#"{"t":1,"e":"worker_started","worker":0,"seed":18446744073709551616}"#,
     r#"{"t":1,"e":"worker_ended","worker":0,"reason":"bored"}"#,
     r#"{"t":1,"e":"dispatched","epoch":0,"batch":4294967296,"indices":[]}"#,

@@ -1,10 +1,12 @@
 """Loaders that nobody expects. Each function below is a program of its own; what it prints must not change when it is recorded."""
 
 import dataclasses
+import functools
 import os
 import signal
 import sys
 import time
+import warnings
 
 import torch
 import torch.utils.data as data
@@ -251,6 +253,34 @@ def ends():
     """A stream that needs a while to find out that it has ended, within a batch."""
     for workers in (0, 1):
         print([batch.tolist() for batch in data.DataLoader(Stream(), batch_size=2, num_workers=workers)])
+
+
+def warned(data):
+    """A collate_fn that warns of what called it."""
+    warnings.warn("collated", stacklevel=2)
+    return data
+
+
+class Warns(data.IterableDataset):
+    def __iter__(self):
+        warnings.warn("iterated", stacklevel=2)
+        yield 1
+
+
+def warns():
+    """Warnings name a line: that of whoever called, or called that."""
+    warnings.simplefilter("always")
+    # It has a process id in it.
+    warnings.filterwarnings("ignore", message=".*fork\(\)")
+    for workers in (0, 1):
+        for dataset in (Numbers(2), Warns()):
+            for level in (1, 2, 3):
+                list(data.DataLoader(dataset, batch_size=None, collate_fn=functools.partial(deeply, level), num_workers=workers, pin_memory=True))
+
+
+def deeply(level, data):
+    warnings.warn("level %d" % level, stacklevel=level + 1)
+    return warned(data)
 
 
 if __name__ == "__main__":

@@ -92,12 +92,9 @@ fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
         .find(|w| w.info.worker == worker && w.start <= now);
     ui.add_space(4.0);
     if let Some(known) = known {
-        fact(ui, "Seed", known.info.seed.to_string());
-        fact(
-            ui,
-            "OS id",
-            known.info.os_id.map_or("—".to_owned(), |id| id.to_string()),
-        );
+        let number = |n: Option<u64>| n.map_or("—".to_owned(), |n| n.to_string());
+        fact(ui, "Seed", number(known.info.seed));
+        fact(ui, "OS id", number(known.info.os_id));
         if let Some((at, reason)) = known.end.filter(|(at, _)| *at <= now) {
             let word = if reason == EndReason::Died {
                 "died"

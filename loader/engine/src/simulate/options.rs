@@ -181,7 +181,7 @@ impl Epochs<'_> {
                         of_workers(&|worker, seed| {
                             EventKind::WorkerStarted(Box::new(WorkerInfo {
                                 worker,
-                                seed,
+                                seed: Some(seed),
                                 os_id: None,
                             }))
                         });

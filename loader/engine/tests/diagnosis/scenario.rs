@@ -318,7 +318,7 @@ impl Scenario {
                 out.extend(self.crew(late, |worker| {
                     EventKind::WorkerStarted(Box::new(WorkerInfo {
                         worker,
-                        seed: worker.into(),
+                        seed: Some(worker.into()),
                         os_id: None,
                     }))
                 }));

@@ -179,7 +179,6 @@ impl Join {
                     worker,
                 },
             );
-            let seed = seed.unwrap_or_default();
             let info = WorkerInfo {
                 worker,
                 seed,

@@ -149,7 +149,7 @@ impl<'a> Line<'a> {
             EventKind::RunEnded => bare(Name::RunEnded),
             EventKind::WorkerStarted(info) => Self {
                 worker: Some(info.worker),
-                seed: Some(info.seed),
+                seed: info.seed,
                 os_id: info.os_id,
                 ..bare(Name::WorkerStarted)
             },
@@ -241,7 +241,7 @@ impl<'a> Line<'a> {
             Name::RunEnded => EventKind::RunEnded,
             Name::WorkerStarted => EventKind::WorkerStarted(Box::new(WorkerInfo {
                 worker: need(self.worker, "worker")?,
-                seed: need(self.seed, "seed")?,
+                seed: self.seed,
                 os_id: self.os_id,
             })),
             Name::WorkerEnded => EventKind::WorkerEnded {

@@ -272,7 +272,7 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         2 => epoch().prop_map(|epoch| EventKind::EpochStarted { epoch }),
         1 => epoch().prop_map(|epoch| EventKind::EpochEnded { epoch }),
         1 => Just(EventKind::RunEnded),
-        1 => (worker(), any::<u64>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
+        1 => (worker(), any::<Option<u64>>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
             EventKind::WorkerStarted(Box::new(WorkerInfo { worker, seed, os_id }))
         }),
         1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]))
