@@ -1,11 +1,12 @@
 //! What strangers hand to the command line: nothing is run, nothing hangs, and nothing of it commands the terminal.
 #![cfg(unix)]
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ fn loadscope(args: &[&Path]) -> Output {
 
 /// What `info` prints, and what it complains of.
 fn said(path: &Path) -> (bool, String, String) {
-    let output = loadscope(&["info".as_ref(), path]);
+    let output = loadscope(&[Path::new("info"), path]);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(!err.contains("panicked"), "{err}");
@@ -47,38 +48,40 @@ fn refused(path: &Path) -> String {
     err
 }
 
+/// A pipe with a name: whoever opens it waits for somebody at the other end.
+fn make_pipe(path: &Path) {
+    let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
+    // SAFETY: the name ends with a zero.
+    let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
+    assert_eq!(made, 0);
+}
+
 #[test]
 fn pipes_devices_folders_and_loops_are_refused_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
-    let pipe = at("pipe.jsonl");
-    let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no zero");
-    // SAFETY: the name ends with a zero.
-    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    make_pipe(&at("pipe.jsonl"));
     symlink(at("b"), at("a")).expect("a link");
     symlink(at("a"), at("b")).expect("a link");
     symlink("nowhere", at("dangling")).expect("a link");
     std::fs::create_dir(at("empty")).expect("a folder");
     let socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     for (path, word) in [
-        (pipe.as_path(), "is no file"),
-        ("/dev/zero".as_ref(), "is no file"),
-        ("/dev/full".as_ref(), "is no file"),
-        (&at("socket"), "is no file"),
-        (&at("empty"), "folder holds no"),
-        (&at("a"), "ymbolic link"),
-        (&at("dangling"), "No such file"),
+        (at("pipe.jsonl"), "is no file"),
+        (PathBuf::from("/dev/zero"), "is no file"),
+        (PathBuf::from("/dev/full"), "is no file"),
+        (at("socket"), "is no file"),
+        (at("empty"), "folder holds no"),
+        (at("a"), "ymbolic link"),
+        (at("dangling"), "No such file"),
     ] {
-        let text = refused(path);
+        let text = refused(&path);
         assert!(text.contains(word), "{}: {text}", path.display());
     }
     drop(socket);
     // A pipe that looks like a stream, and one that looks like a log of LotusTrace.
     for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
-        let pipe = at("empty").join(name);
-        let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no zero");
-        // SAFETY: the name ends with a zero.
-        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        make_pipe(&at("empty").join(name));
     }
     assert!(refused(&at("empty")).contains("folder holds no"));
 }
@@ -111,12 +114,12 @@ fn what_a_recording_says_does_not_command_the_terminal() {
     std::fs::write(&path, text).expect("there is room");
     let page = folder.path().join("page.html");
     let all: [&[&Path]; 6] = [
-        &["info".as_ref(), &path],
-        &["info".as_ref(), &path, "--json".as_ref()],
-        &["report".as_ref(), &path],
-        &["report".as_ref(), &path, "--json".as_ref()],
-        &["report".as_ref(), &path, "--html".as_ref(), &page],
-        &["compare".as_ref(), &path, &path],
+        &[Path::new("info"), &path],
+        &[Path::new("info"), &path, Path::new("--json")],
+        &[Path::new("report"), &path],
+        &[Path::new("report"), &path, Path::new("--json")],
+        &[Path::new("report"), &path, Path::new("--html"), &page],
+        &[Path::new("compare"), &path, &path],
     ];
     for args in all {
         let output = loadscope(args);
@@ -128,7 +131,7 @@ fn what_a_recording_says_does_not_command_the_terminal() {
     assert!(is_tame(&std::fs::read_to_string(&page).expect("written")));
     let (_, out, _) = said(&path);
     assert!(out.contains("\\u001b[2J"), "it is shown: {out}");
-    let json = loadscope(&["info".as_ref(), &path, "--json".as_ref()]);
+    let json = loadscope(&[Path::new("info"), &path, Path::new("--json")]);
     let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert!(value.to_string().contains("gpj"), "{value}");
 }

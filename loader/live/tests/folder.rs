@@ -104,7 +104,8 @@ fn pipes_and_folders_are_no_streams() {
     let pipe = folder.path().join("1-1.stream.jsonl");
     let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no zero");
     // SAFETY: the name ends with a zero.
-    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
+    assert_eq!(made, 0);
     fs::create_dir(folder.path().join("2-1.stream.jsonl")).expect("a folder");
     let itself = folder.path().join("3-1.stream.jsonl");
     std::os::unix::fs::symlink(&itself, &itself).expect("a link");
