@@ -1,36 +1,11 @@
 //! The command line, run as a user runs it.
 
+mod command;
+
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-fn loadscope(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_loadscope"))
-        .args(args)
-        // Without a display, opening a window is an error like any other.
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY")
-        .output()
-        .expect("the executable starts")
-}
-
-fn json(output: &Output) -> serde_json::Value {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
-}
-
-/// Runs what must fail with exit code 2 and one sentence.
-fn refusal(args: &[&str]) -> String {
-    let output = loadscope(args);
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
-    assert!(!text.contains("panicked"), "{text}");
-    assert!(text.starts_with("loadscope: "), "{text}");
-    text
-}
+use command::{json, loadscope, refusal};
 
 #[test]
 fn a_run_and_its_recording_tell_the_same_facts() {
@@ -213,130 +188,6 @@ fn an_interrupted_run_leaves_a_whole_recording() {
         info["batches"].as_u64() > Some(0) && info["discarded"].as_u64() > Some(0),
         "{info}"
     );
-}
-
-/// The form of the answer, and what is refused; whether the indices are PyTorch's is another test's matter.
-#[test]
-fn orders_are_foretold() {
-    let args = "order --len 23 --sampler distributed --world 8 --rank 3 --seed 7 --batch-size 2 --epochs 2 --num-workers 2 --json";
-    let args: Vec<&str> = args.split_whitespace().collect();
-    let order = json(&loadscope(&args));
-    assert_eq!(order["len"], 2);
-    assert_eq!(order["epochs"][0].as_array().map(Vec::len), Some(2));
-    assert_ne!(order["epochs"][0], order["epochs"][1]);
-    assert_eq!(order["workers"][1], serde_json::json!([0, 1]));
-    let seed = |epoch: usize, worker: usize| order["seeds"][epoch][worker].as_u64();
-    assert_eq!(seed(0, 0).map(|s| s + 1), seed(0, 1));
-    assert_ne!(seed(0, 0), seed(1, 0));
-
-    let stream = "order --len 5 --iterable --num-workers 2 --batch-size none --json";
-    let stream: Vec<&str> = stream.split_whitespace().collect();
-    let order = json(&loadscope(&stream));
-    assert_eq!(order["epochs"][0].as_array().map(Vec::len), Some(10));
-    assert!(order["len"].is_null());
-
-    let text = refusal(&["order", "--len", "5", "--sampler", "bogus"]);
-    assert!(text.contains("distributed"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--sampler", "weighted:/nowhere"]);
-    assert!(text.contains("/nowhere"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--num-samples", "3"]);
-    assert!(text.contains("random and weighted"), "{text}");
-    let text = refusal(&["order", "--len", "5", "--world", "2"]);
-    assert!(text.contains("distributed"), "{text}");
-}
-
-#[test]
-fn an_order_without_a_seed_can_be_had_again() {
-    let shuffled = ["order", "--len", "50", "--sampler", "random", "--json"];
-    let once = loadscope(&shuffled);
-    let said = String::from_utf8_lossy(&once.stderr).into_owned();
-    let (_, seed) = said.rsplit_once("--global-seed ").expect("it says which");
-    let again = loadscope(&[&shuffled[..], &["--global-seed", seed.trim()]].concat());
-    assert_eq!(json(&once), json(&again));
-    assert!(again.stderr.is_empty());
-    let sequential = loadscope(&["order", "--len", "50"]);
-    assert!(sequential.status.success() && sequential.stderr.is_empty());
-}
-
-/// What the real PyTorch yielded, from the reference cases.
-#[test]
-fn an_order_is_pytorchs() {
-    let cases = include_str!("../../tests/reference/golden/loader_order.json");
-    let cases: serde_json::Value = serde_json::from_str(cases).expect("the cases are JSON");
-    let mut checked = 0;
-    for case in cases["cases"].as_array().expect("a list") {
-        let input = &case["in"];
-        if case["op"] != "DataLoader" || !input["prefetch_factor"].is_null() {
-            continue;
-        }
-        // One in eight: each starts the program.
-        checked += 1;
-        if checked % 8 != 0 {
-            continue;
-        }
-        let text = |key: &str| input[key].to_string();
-        let size = match input["batch_size"].as_u64() {
-            Some(size) => size.to_string(),
-            None => "none".to_owned(),
-        };
-        let seed = match input["rng"].as_str() {
-            Some("default") => "--global-seed",
-            _ => "--seed",
-        };
-        let (n, workers, value) = (text("n"), text("num_workers"), text("seed"));
-        let mut args = vec![
-            "order",
-            "--len",
-            &n,
-            "--batch-size",
-            &size,
-            "--num-workers",
-            &workers,
-        ];
-        args.extend([seed, &value, "--epochs", "2", "--json"]);
-        for (key, flag) in [
-            ("drop_last", "--drop-last"),
-            ("persistent_workers", "--persistent-workers"),
-        ] {
-            if input[key] == true {
-                args.push(flag);
-            }
-        }
-        if input["shuffle"] == true {
-            args.extend(["--sampler", "random"]);
-        }
-        let order = json(&loadscope(&args));
-        let out = &case["out"];
-        assert_eq!(order["len"], out["len"], "{args:?}");
-        for epoch in 0..2 {
-            // Without batches PyTorch hands out bare indices.
-            let expected: Vec<serde_json::Value> = out["epochs"][epoch]["batches"]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .map(|b| {
-                    if b.is_array() {
-                        b.clone()
-                    } else {
-                        serde_json::json!([b])
-                    }
-                })
-                .collect();
-            assert_eq!(
-                order["epochs"][epoch],
-                serde_json::json!(expected),
-                "{args:?}"
-            );
-            assert_eq!(
-                order["workers"][epoch], out["epochs"][epoch]["workers"],
-                "{args:?}"
-            );
-            if let Some(seed) = out["epochs"][epoch]["base_seed"].as_u64() {
-                assert_eq!(order["seeds"][epoch][0].as_u64(), Some(seed), "{args:?}");
-            }
-        }
-    }
-    assert!(checked > 80, "{checked}");
 }
 
 #[test]

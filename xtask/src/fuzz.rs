@@ -184,9 +184,12 @@ fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)
         ])
         .args([&grown, &places.corpus(target)])
         .stderr(Stdio::piped());
-    let started = Instant::now();
+    let (started, before) = (Instant::now(), processor());
     let output = command.output().context("the fuzzer cannot be started")?;
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = match (before, processor()) {
+        (Some(before), Some(after)) => after - before,
+        _ => started.elapsed().as_secs_f64(),
+    };
     let said = String::from_utf8_lossy(&output.stderr);
     let executions = executions(&said);
     println!("{target}: {executions} executions in {seconds:.0} s");
@@ -203,6 +206,17 @@ fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)
         seconds,
     };
     Ok((done, output.status.success()))
+}
+
+/// How long the programs that were started and have ended had the processor, in seconds, where that can be told.
+fn processor() -> Option<f64> {
+    const TICKS_A_SECOND: f64 = 100.0;
+    let fields = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program is in brackets and may hold anything.
+    let (_, fields) = fields.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: Option<Vec<f64>> = ticks.map(|t| t.parse().ok()).collect();
+    Some(ticks?.iter().sum::<f64>() / TICKS_A_SECOND)
 }
 
 /// How often libFuzzer called the target, by its own account.
@@ -300,7 +314,7 @@ fn page(places: &Places, all: &[String], table: &BTreeMap<String, Done>) -> Resu
         "# Fuzzing\n\nWritten by `cargo xtask fuzz`, which adds what it did to what is here. Executions are libFuzzer's own count, guided by the \
          edges that an\ninput reaches, with overflow checks and debug assertions; more than 512 MiB or a second of the processor counts as \
          a mistake. The targets\nare in `src/target.rs`. `cargo test -p loadscope-fuzz` replays the corpus.\n\n\
-         | target | executions | seconds | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
+         | target | executions | seconds of the processor | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
     );
     let mut total = Done::default();
     let (mut inputs, mut bytes, mut mistakes) = (0, 0, 0);
@@ -367,6 +381,18 @@ mod tests {
         let broken_off = "#512\tpulse cov: 1\n#777\tNEW cov: 2\nthread panicked\n#x\n";
         assert_eq!(executions(broken_off), 777);
         assert_eq!(executions("no such program"), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn time_of_the_processor_is_that_of_programs_that_have_ended() -> Result<()> {
+        let before = processor().context("Linux tells")?;
+        let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        Command::new("sh").args(["-c", work]).status()?;
+        Command::new("sleep").arg("0.3").status()?;
+        let spent = processor().context("Linux tells")? - before;
+        assert!(spent > 0.02, "{spent}");
+        Ok(())
     }
 
     #[test]

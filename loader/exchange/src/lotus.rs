@@ -26,7 +26,7 @@ const SIGN: i64 = 1_000;
 const MOST: usize = 32 << 20;
 /// No line is longer: names of classes are short.
 const LONGEST_LINE: usize = 4096;
-/// Files of a folder that are looked at.
+/// Logs of a folder that are read, and files in it that are looked at whether they are some.
 const MOST_FILES: usize = 1 << 16;
 
 /// True if `text` is a line of such a log.
@@ -40,12 +40,21 @@ fn pid(path: &Path) -> Option<u64> {
     name.rsplit_once('_')?.1.parse().ok()
 }
 
-/// The logs in a folder: files that name a process and begin with a line of Lotus.
-fn logs(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// The logs in a folder, `most` of them: files that name a process and begin with a line of Lotus.
+fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
     let mut logs = Vec::new();
-    for entry in std::fs::read_dir(folder)?.take(MOST_FILES) {
+    let mut looked_at = 0;
+    for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        if pid(&path).is_some() && path.is_file() && begins_like_one(&path) {
+        if pid(&path).is_none() {
+            continue;
+        }
+        // In a folder full of other things nobody looks for ever.
+        looked_at += 1;
+        if logs.len() == most || (logs.is_empty() && looked_at > MOST_FILES) {
+            break;
+        }
+        if path.is_file() && begins_like_one(&path) {
             logs.push(path);
         }
     }
@@ -64,12 +73,12 @@ fn begins_like_one(path: &Path) -> bool {
 
 /// True if there is a log in a folder.
 pub(crate) fn is_folder(folder: &Path) -> io::Result<bool> {
-    Ok(!logs(folder)?.is_empty())
+    Ok(!logs(folder, 1)?.is_empty())
 }
 
 /// Bytes of the logs in a folder.
 pub(crate) fn size(folder: &Path) -> u64 {
-    let logs = logs(folder).unwrap_or_default();
+    let logs = logs(folder, MOST_FILES).unwrap_or_default();
     let sizes = logs.iter().filter_map(|l| std::fs::metadata(l).ok());
     sizes.map(|m| m.len()).sum()
 }
@@ -93,7 +102,15 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
             .filter(|p| !p.as_os_str().is_empty())
             .unwrap_or(Path::new(".")),
     };
-    let mut paths = logs(folder).map_err(|e| unreadable(folder, e))?;
+    let mut paths = logs(folder, MOST_FILES + 1).map_err(|e| unreadable(folder, e))?;
+    if paths.len() > MOST_FILES {
+        return Err(ImportError::TooMuch {
+            kind: Kind::Lotus,
+            most: MOST_FILES,
+            what: "files beside it",
+            remedy: "Put those of one run into a folder of their own",
+        });
+    }
     if !is_folder {
         // Of the same run: the names are alike up to `_main_pid_1` or `_worker_pid_2`.
         let of_run = |p: &Path| run_of(p).map(str::to_owned);

@@ -22,8 +22,8 @@ const LOOK_EVERY: usize = 1 << 14;
 const MOST_NOTES: usize = 100_000;
 /// Instructions of SQLite between two looks at how many there were.
 const STEPS: u64 = 1 << 12;
-/// Instructions that reading may take whatever the file; about a tenth of a second.
-const LEAST_STEPS: u64 = 1 << 22;
+/// Instructions that reading may take whatever the file: what SQLite needs to begin, and much more.
+const LEAST_STEPS: u64 = 1 << 20;
 /// Instructions that it may take for each byte of the file: a row has more bytes than a tenth of its instructions.
 const STEPS_OF_BYTE: u64 = 16;
 

@@ -22,7 +22,7 @@ fn corpus(name: &str) -> Vec<PathBuf> {
 fn replay(name: &str) {
     let target = TARGETS.iter().find(|t| t.name == name).expect("a target");
     let paths = corpus(name);
-    assert!(paths.len() > 10, "{name} has {} inputs", paths.len());
+    assert!(!paths.is_empty(), "{name} has no inputs");
     for path in paths {
         let bytes = std::fs::read(&path).expect("it can be read");
         let result = std::panic::catch_unwind(|| {

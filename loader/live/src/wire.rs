@@ -83,10 +83,13 @@ impl Introduction {
     /// # Errors
     /// If it is none, or one of another version.
     pub fn parse(line: &[u8]) -> Result<Self, WireError> {
-        let introduction: Self = serde_json::from_slice(line).map_err(|e| {
+        let mut introduction: Self = serde_json::from_slice(line).map_err(|e| {
             let why = WireError::of(e);
             WireError(format!("it does not begin as a stream of the probe: {why}"))
         })?;
+        // They are part of the name of every worker.
+        introduction.host = brief(introduction.host);
+        introduction.boot = brief(introduction.boot);
         match introduction.loadscope_stream {
             VERSION => Ok(introduction),
             other => Err(WireError(format!(

@@ -1,7 +1,7 @@
 //! Streams that say anything at all, in any order: nothing panics, nothing is believed that cannot be, and the fold takes it.
 
 use loadscope_live::{Introduction, Join, Record, StreamId};
-use loadscope_trace::{Event, Run};
+use loadscope_trace::{Event, EventKind, Run};
 use proptest::prelude::*;
 
 /// Small numbers meet each other often; large ones overflow.
@@ -112,4 +112,55 @@ proptest! {
         let _ = Record::parse(&bytes);
         let _ = Introduction::parse(&bytes);
     }
+}
+
+/// What a stranger wrote costs about as much as it is long: no field of one line is kept once for each entry of another.
+#[test]
+fn long_names_and_long_lists_do_not_multiply() {
+    let mut join = Join::default();
+    let host = "h".repeat(60_000);
+    let line = format!(
+        r#"{{"loadscope_stream":1,"pid":1,"monotonic":1,"realtime":0,"host":"{host}","boot":"{host}"}}"#
+    );
+    let introduction = Introduction::parse(line.as_bytes()).expect("sound");
+    assert!(introduction.host.len() < 1_000 && introduction.boot.len() < 1_000);
+    join.open(StreamId(0), introduction);
+    let workers: String = (0..200_000).map(|pid| format!("[{pid},1],")).collect();
+    let workers = workers.trim_end_matches(',');
+    for line in [
+        r#"["loader",5,0,{}]"#.to_owned(),
+        r#"["epoch",6,0,0,0]"#.to_owned(),
+        format!(r#"["workers",7,0,[{workers}]]"#),
+    ] {
+        let record = Record::parse(line.as_bytes()).expect("a record");
+        join.tell(StreamId(0), record);
+    }
+    let events: Vec<Event> = join.events().collect();
+    let started = events
+        .iter()
+        .filter(|e| matches!(e.kind, EventKind::WorkerStarted(_)));
+    assert_eq!(started.count(), 1 << 16);
+    let lost = events.iter().map(|e| match e.kind {
+        EventKind::Dropped { count } => count,
+        _ => 0,
+    });
+    assert_eq!(lost.sum::<u64>(), 200_000 - (1 << 16));
+    assert!(Record::parse(format!("[\"fetch\"{}]", ",0".repeat(1 << 20)).as_bytes()).is_err());
+}
+
+#[test]
+fn refusals_quote_little() {
+    let long = "x".repeat(1 << 20);
+    for line in [
+        format!(r#"["wait","{long}",0]"#),
+        format!(r#"["{long}",0]"#),
+        format!(r#"["dispatch",0,0,0,0,0,0,{{"{long}":1}}]"#),
+        format!(r#"["arrive",0,0,0,0,"{long}","",0,0]"#),
+    ] {
+        let error = Record::parse(line.as_bytes()).expect_err("no record");
+        assert!(error.to_string().len() < 500);
+    }
+    let line = format!(r#"{{"loadscope_stream":1,"pid":"{long}"}}"#);
+    let error = Introduction::parse(line.as_bytes()).expect_err("no process");
+    assert!(error.to_string().len() < 500);
 }

@@ -94,3 +94,23 @@ fn what_comes_too_late_is_said() {
     let is_said = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.text.contains("1 event came too late"));
     assert!(events.iter().any(is_said), "{events:#?}");
 }
+
+/// Whoever opens a pipe waits until somebody writes into it, for ever if need be.
+#[cfg(unix)]
+#[test]
+fn pipes_and_folders_are_no_streams() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("1-1.stream.jsonl");
+    let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).expect("no zero");
+    // SAFETY: the name ends with a zero.
+    let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
+    assert_eq!(made, 0);
+    fs::create_dir(folder.path().join("2-1.stream.jsonl")).expect("a folder");
+    let itself = folder.path().join("3-1.stream.jsonl");
+    std::os::unix::fs::symlink(&itself, &itself).expect("a link");
+    assert!(folder::streams(folder.path()).is_empty());
+    write(folder.path(), "4-1", &introduction(4, 0));
+    assert_eq!(folder::streams(folder.path()).len(), 1);
+    assert!(read(folder.path()).is_ok());
+}

@@ -57,6 +57,7 @@ fn bombs_do_not_go_off() {
     let before = peak_mib();
     no_time_passes();
     one_line_without_end();
+    forty_gigabytes_of_zeros();
     a_window_that_is_too_large();
     everything_in_flight();
     epochs_and_workers();
@@ -91,6 +92,31 @@ fn one_line_without_end() {
     // A header is parsed as a whole, so it has to be short.
     let zeros = format!("{{\"loadscope\":1,\"x\":[{}0]}}\n", "0,".repeat(1 << 20));
     assert!(LogReader::new(Cursor::new(zeros.into_bytes())).is_err());
+}
+
+/// A megabyte that says there are 40 GB: with a header before them and without, as zeros and as empty lines that end early.
+fn forty_gigabytes_of_zeros() {
+    const BLOCK: u32 = 1 << 17;
+    // A frame of blocks that each say one byte and how often it comes.
+    let repeated = |byte: u8, count: usize| {
+        let mut bytes = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3];
+        for k in 0..count {
+            let is_last = u32::from(k + 1 == count);
+            bytes.extend(&(BLOCK << 3 | 1 << 1 | is_last).to_le_bytes()[..3]);
+            bytes.push(byte);
+        }
+        bytes
+    };
+    let count = (40 << 30) / BLOCK as usize;
+    let zeros = repeated(0, count);
+    assert!(zeros.len() < 2 << 20);
+    let error = opened(&zeros).expect_err("no header");
+    assert!(error.contains("first line"), "{error}");
+    let header = compressed([HEADER.to_owned()]);
+    let error = opened(&[&header[..], &zeros].concat()).expect_err("no line");
+    assert!(error.contains("longer than 64 MiB"), "{error}");
+    let lines = [&header[..], &repeated(b'\n', 1 << 6), &zeros].concat();
+    assert!(opened(&lines).is_err());
 }
 
 /// A frame by hand: it asks for a window of `1 << log` bytes and holds one raw block.

@@ -70,12 +70,16 @@ fn by_block(bytes: &[u8]) -> Option<Outcome> {
     let (mut events, mut cut, mut failed, mut before) = (Vec::new(), false, None, 1);
     LINES.with_borrow_mut(|lines| {
         while reader.read_lines(lines) {
-            assert!(!cut && failed.is_none(), "nothing comes after the end");
+            assert!(!cut, "nothing comes after the end");
             let block = lines.parse();
             events.extend(block.events);
             cut = block.cut;
             failed = block.failed.map(|e| e.after(before).to_string());
             before += block.lines;
+            // Nobody looks further.
+            if failed.is_some() {
+                break;
+            }
         }
     });
     Some((events, cut, failed))

@@ -9,6 +9,9 @@ use super::crew::Crew;
 use super::{Failure, Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{Arrival, Record, Where};
 
+/// As many as have a number.
+const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
+
 impl Join {
     /// What the main process says.
     pub(super) fn of_main(&mut self, id: StreamId, record: Record) {
@@ -167,7 +170,15 @@ impl Join {
             return;
         };
         let run = crew.run;
-        for (worker, (pid, seed)) in workers.into_iter().enumerate() {
+        if let Some(more) = workers.len().checked_sub(MOST_WORKERS).filter(|n| *n > 0) {
+            let count = more as u64;
+            self.out.push(Event {
+                at,
+                run,
+                kind: EventKind::Dropped { count },
+            });
+        }
+        for (worker, (pid, seed)) in workers.into_iter().take(MOST_WORKERS).enumerate() {
             let worker = worker as WorkerId;
             crew.joined(worker, pid);
             let key = (stream.introduction.host.clone(), pid);

@@ -174,12 +174,22 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
             Ok(Record::Content { at, of, fields })
         }
         "fetch" => {
+            type Stages = Vec<(String, String)>;
             type Line = (
-                (Name, i64, Option<u32>, u32, u64),
-                (i64, i64, u8, String, String, Vec<(String, String)>),
+                Name,
+                i64,
+                Option<u32>,
+                u32,
+                u64,
+                i64,
+                i64,
+                u8,
+                String,
+                String,
+                Stages,
             );
-            let ((_, at, iterator, a, b), (collating, end, outcome, times, cpus, stages)): Line =
-                flat(text)?;
+            let line: Line = fields(text)?;
+            let (_, at, iterator, a, b, collating, end, outcome, times, cpus, stages) = line;
             let stages = stages
                 .into_iter()
                 .map(|(name, walls)| Ok((name, unpacked(&walls)?)));
@@ -209,24 +219,6 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
         }
         other => Err(WireError(brief(format!("`{other}` is no record")))),
     }
-}
-
-/// A line of five and of six entries: serde's tuples end at sixteen entries, and one so long could not be read by people.
-fn flat<A, B>(text: &str) -> Result<(A, B), WireError>
-where
-    A: DeserializeOwned,
-    B: DeserializeOwned,
-{
-    let mut values: Vec<serde_json::Value> = fields(text)?;
-    if values.len() != 11 {
-        return Err(WireError(format!("it has {} entries", values.len())));
-    }
-    let rest = values.split_off(5);
-    let read = |values| serde_json::Value::Array(values);
-    Ok((
-        serde_json::from_value(read(values)).map_err(WireError::of)?,
-        serde_json::from_value(read(rest)).map_err(WireError::of)?,
-    ))
 }
 
 fn place(iterator: Option<u32>, a: u32, b: u64) -> Result<Where, WireError> {

@@ -1,0 +1,36 @@
+//! The program, run as a user runs it.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::process::{Command, Output};
+
+/// Runs it.
+pub fn loadscope(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(args)
+        // Without a display, opening a window is an error like any other.
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .output()
+        .expect("the executable starts")
+}
+
+/// What a command that succeeded printed.
+pub fn json(output: &Output) -> serde_json::Value {
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
+}
+
+/// Runs what must fail with exit code 2 and one sentence.
+pub fn refusal(args: &[&str]) -> String {
+    let output = loadscope(args);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(text.starts_with("loadscope: "), "{text}");
+    text
+}

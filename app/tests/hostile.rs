@@ -1,0 +1,192 @@
+//! What strangers hand to the command line: nothing is run, nothing hangs, and nothing of it commands the terminal.
+#![cfg(unix)]
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs a command that has to end by itself.
+fn loadscope(args: &[&Path]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_loadscope"))
+        .args(args)
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the executable starts");
+    let start = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("{args:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+/// What `info` prints, and what it complains of.
+fn said(path: &Path) -> (bool, String, String) {
+    let output = loadscope(&[Path::new("info"), path]);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(!err.contains("panicked"), "{err}");
+    (output.status.success(), out, err)
+}
+
+fn refused(path: &Path) -> String {
+    let (success, out, err) = said(path);
+    assert!(!success && out.is_empty(), "{out}");
+    assert!(err.starts_with("loadscope: cannot open "), "{err}");
+    err
+}
+
+/// A pipe with a name: whoever opens it waits for somebody at the other end.
+fn make_pipe(path: &Path) {
+    let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
+    // SAFETY: the name ends with a zero.
+    let made = unsafe { libc::mkfifo(name.as_ptr(), 0o600) };
+    assert_eq!(made, 0);
+}
+
+#[test]
+fn pipes_devices_folders_and_loops_are_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    make_pipe(&at("pipe.jsonl"));
+    symlink(at("b"), at("a")).expect("a link");
+    symlink(at("a"), at("b")).expect("a link");
+    symlink("nowhere", at("dangling")).expect("a link");
+    std::fs::create_dir(at("empty")).expect("a folder");
+    let socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
+    for (path, word) in [
+        (at("pipe.jsonl"), "is no file"),
+        (PathBuf::from("/dev/zero"), "is no file"),
+        (PathBuf::from("/dev/full"), "is no file"),
+        (at("socket"), "is no file"),
+        (at("empty"), "folder holds no"),
+        (at("a"), "ymbolic link"),
+        (at("dangling"), "No such file"),
+    ] {
+        let text = refused(&path);
+        assert!(text.contains(word), "{}: {text}", path.display());
+    }
+    drop(socket);
+    // A pipe that looks like a stream, and one that looks like a log of LotusTrace.
+    for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
+        make_pipe(&at("empty").join(name));
+    }
+    assert!(refused(&at("empty")).contains("folder holds no"));
+}
+
+/// Letters that clear the screen, set its title, overwrite what stands there, and turn the direction of what follows.
+const COMMANDS: &str =
+    "\\u001b[2J\\u001b]0;title\\u0007\\r\\b\\u009b31m\\u007f\\u202egpj\\u2066\\u0000";
+
+/// True of text that a terminal prints and does nothing else about.
+fn is_tame(text: &str) -> bool {
+    let is_command = |c: char| {
+        (c.is_control() && !matches!(c, '\n' | '\t')) || ('\u{202a}'..='\u{202e}').contains(&c)
+    };
+    !text.contains(is_command) && !text.contains(['\u{2066}', '\u{200f}'])
+}
+
+#[test]
+fn what_a_recording_says_does_not_command_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.jsonl");
+    let text = format!(
+        "{{\"loadscope\":1}}\n\
+         {{\"t\":0,\"e\":\"run_started\",\"info\":{{\"dataset\":\"{COMMANDS}\",\"origin\":{{\"import\":\"{COMMANDS}\"}},\"classes\":[\"{COMMANDS}\"]}}}}\n\
+         {{\"t\":0,\"e\":\"epoch_started\",\"epoch\":0}}\n\
+         {{\"t\":1,\"e\":\"dispatched\",\"epoch\":0,\"batch\":0,\"worker\":0,\"indices\":[1]}}\n\
+         {{\"t\":2,\"e\":\"message\",\"level\":\"error\",\"text\":\"{COMMANDS}\"}}\n\
+         {{\"t\":3,\"e\":\"gauge\",\"part\":\"{COMMANDS}\",\"what\":\"occupancy\",\"value\":0.5}}\n\
+         {{\"t\":4,\"e\":\"run_ended\"}}\n"
+    );
+    std::fs::write(&path, text).expect("there is room");
+    let page = folder.path().join("page.html");
+    let all: [&[&Path]; 6] = [
+        &[Path::new("info"), &path],
+        &[Path::new("info"), &path, Path::new("--json")],
+        &[Path::new("report"), &path],
+        &[Path::new("report"), &path, Path::new("--json")],
+        &[Path::new("report"), &path, Path::new("--html"), &page],
+        &[Path::new("compare"), &path, &path],
+    ];
+    for args in all {
+        let output = loadscope(args);
+        for bytes in [&output.stdout, &output.stderr] {
+            let text = std::str::from_utf8(bytes).expect("UTF-8");
+            assert!(is_tame(text), "{args:?}: {text:?}");
+        }
+    }
+    assert!(is_tame(&std::fs::read_to_string(&page).expect("written")));
+    let (_, out, _) = said(&path);
+    assert!(out.contains("\\u001b[2J"), "it is shown: {out}");
+    let json = loadscope(&[Path::new("info"), &path, Path::new("--json")]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert!(value.to_string().contains("gpj"), "{value}");
+}
+
+#[test]
+fn refusals_quote_little_and_command_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("line\u{1b}[2J.jsonl");
+    let raw = COMMANDS
+        .replace("\\u001b", "\u{1b}")
+        .replace("\\u009b", "\u{9b}");
+    for line in [
+        format!("{{\"t\":1,\"e\":\"{COMMANDS}\"}}"),
+        format!("{{\"t\":1,\"e\":\"run_ended\",\"{COMMANDS}\":1}}"),
+        format!("{{\"t\":\"{}\",\"e\":\"run_ended\"}}", "x".repeat(1 << 20)),
+        raw,
+        "{\"t\":1,\"e\":\"gauge\",\"what\":\"rss\",\"value\":1e999}".to_owned(),
+    ] {
+        let more = "{\"t\":2,\"e\":\"run_ended\"}";
+        std::fs::write(&path, format!("{{\"loadscope\":1}}\n{line}\n{more}\n"))
+            .expect("there is room");
+        let text = refused(&path);
+        assert!(
+            text.contains("line 2") && is_tame(&text) && text.len() < 2_000,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn files_that_change_under_the_reader_are_read_as_far_as_they_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("changing.jsonl");
+    let line = b"{\"t\":1,\"e\":\"consumer\",\"waiting\":true}\n";
+    let whole = [&b"{\"loadscope\":1}\n"[..], &line.repeat(200_000)].concat();
+    for grows in [true, false] {
+        std::fs::write(&path, &whole).expect("there is room");
+        let changing = path.clone();
+        let changes = std::thread::spawn(move || {
+            for k in 0..40u64 {
+                let file = File::options().append(true).open(&changing);
+                let mut file = file.expect("there");
+                let done = match grows {
+                    true => file.write_all(&line.repeat(100)),
+                    false => file.set_len((200_000 - 5_000 * k) * line.len() as u64),
+                };
+                done.expect("there is room");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        for _ in 0..3 {
+            let (success, out, err) = said(&path);
+            // Cut in a line or not, what there was is told.
+            assert!(success && !out.is_empty(), "{err}");
+        }
+        changes.join().expect("there is room");
+    }
+}

@@ -1,0 +1,167 @@
+//! SQLite files that do more than hold rows: none of it is run, and none of it takes for ever.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use support::try_open;
+
+/// Bytes of a page.
+const PAGE: usize = 512;
+
+/// A file that these commands make.
+fn made(folder: &Path, name: &str, commands: &str) -> PathBuf {
+    let path = folder.join(name);
+    let file = Connection::open(&path).expect("a new file");
+    let small = format!("PRAGMA page_size = {PAGE}; VACUUM; {commands}");
+    file.execute_batch(&small).expect("SQL");
+    path
+}
+
+const TASKS: &str = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time); \
+                     INSERT INTO task_stats VALUES (1.0, 'decode', 4, 0, 0.1), (2.0, 'decode', 5, 0, 0.1);";
+
+/// What is said of it, and how long that took.
+fn refusal(path: &Path) -> (String, Duration) {
+    let start = Instant::now();
+    let result = try_open(path).map(|_| ());
+    let error = result.expect_err("nothing that can be opened");
+    (error.to_string(), start.elapsed())
+}
+
+/// A page inside of a table: `count` times the page `child`, and once more.
+fn inner(child: u32, count: usize) -> Vec<u8> {
+    let mut page = vec![0; PAGE];
+    // A cell is the number of a page and a key of one byte.
+    let content = PAGE - 5 * count;
+    page[0] = 5;
+    page[3..5].copy_from_slice(&(count as u16).to_be_bytes());
+    page[5..7].copy_from_slice(&(content as u16).to_be_bytes());
+    page[8..12].copy_from_slice(&child.to_be_bytes());
+    for k in 0..count {
+        let at = content + 5 * k;
+        page[12 + 2 * k..14 + 2 * k].copy_from_slice(&(at as u16).to_be_bytes());
+        page[at..at + 4].copy_from_slice(&child.to_be_bytes());
+        page[at + 4] = k as u8;
+    }
+    page
+}
+
+/// Gives the table that begins at page `root` a tree in which every page has 51 times the same child: 51^12 rows.
+fn without_end(path: &Path, root: u32) {
+    let mut bytes = std::fs::read(path).expect("just written");
+    let count = (bytes.len() / PAGE) as u32;
+    let at = |page: u32| (page as usize - 1) * PAGE;
+    let leaf = bytes[at(root)..at(root) + PAGE].to_vec();
+    assert_eq!(leaf[0], 13, "a table that fits into a page");
+    bytes.extend(leaf);
+    let mut last = count + 1;
+    for _ in 0..11 {
+        bytes.extend(inner(last, 50));
+        last += 1;
+    }
+    let top = inner(last, 50);
+    bytes[at(root)..at(root) + PAGE].copy_from_slice(&top);
+    let pages = (bytes.len() / PAGE) as u32;
+    bytes[28..32].copy_from_slice(&pages.to_be_bytes());
+    std::fs::write(path, bytes).expect("there is room");
+}
+
+fn root_of(path: &Path, table: &str) -> u32 {
+    let file = Connection::open(path).expect("there");
+    let query = "SELECT rootpage FROM sqlite_master WHERE name = ?";
+    file.query_row(query, [table], |row| row.get(0))
+        .expect("a table")
+}
+
+#[test]
+fn tables_without_end_are_seen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let events = "CREATE TABLE event_stats (timestamp, event_name); INSERT INTO event_stats VALUES (1.5, 'x');";
+    for table in ["task_stats", "event_stats"] {
+        let path = made(folder.path(), table, &format!("{TASKS} {events}"));
+        assert!(try_open(&path).is_ok());
+        without_end(&path, root_of(&path, table));
+        let (text, took) = refusal(&path);
+        assert!(text.contains("have no end"), "{text}");
+        assert!(took < Duration::from_secs(10), "{took:?}");
+    }
+}
+
+#[test]
+fn views_virtual_tables_and_tricks_are_no_tables() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1099511627776) \
+                   SELECT x AS timestamp, 'n' AS name, 1 AS num_tasks, 0 AS num_failures, 1 AS ave_time FROM n";
+    for (name, commands) in [
+        ("view", format!("CREATE VIEW task_stats AS {endless};")),
+        (
+            "virtual",
+            "CREATE VIRTUAL TABLE task_stats USING fts5(timestamp, name, num_tasks, num_failures, ave_time);".to_owned(),
+        ),
+        // A file may say of its tables what it likes.
+        (
+            "disguised",
+            "CREATE VIRTUAL TABLE task_stats USING fts5(timestamp, name); PRAGMA writable_schema = ON; \
+             UPDATE sqlite_master SET sql = 'CREATE/**/VIRTUAL TABLE task_stats USING fts5(timestamp, name)' WHERE name = 'task_stats';"
+                .to_owned(),
+        ),
+    ] {
+        let path = made(folder.path(), name, &commands);
+        let (text, took) = refusal(&path);
+        assert!(text.contains("neither a table task_stats"), "{name}: {text}");
+        assert!(took < Duration::from_secs(10), "{name}: {took:?}");
+    }
+}
+
+#[test]
+fn what_a_file_defines_is_not_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let generated = |expression: &str| {
+        format!(
+            "CREATE TABLE task_stats (timestamp, name AS ({expression}), num_tasks, num_failures, ave_time); \
+             INSERT INTO task_stats (timestamp, num_tasks) VALUES (1.0, 1), (2.0, 2);"
+        )
+    };
+    // A column that is calculated may take memory as it likes, up to a limit.
+    let path = made(
+        folder.path(),
+        "bomb",
+        &generated("hex(zeroblob(1000000000 / 4))"),
+    );
+    let (text, took) = refusal(&path);
+    assert!(text.contains("too big"), "{text}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    // Nobody writes, so a trigger is never pulled; and the file stays as it was.
+    let trigger = "CREATE TRIGGER t AFTER INSERT ON task_stats BEGIN DELETE FROM task_stats; END;";
+    let path = made(folder.path(), "trigger", &format!("{TASKS} {trigger}"));
+    let before = std::fs::read(&path).expect("there");
+    assert!(try_open(&path).is_ok());
+    assert_eq!(std::fs::read(&path).expect("there"), before);
+    let files = std::fs::read_dir(folder.path()).expect("there");
+    assert_eq!(files.count(), 2, "no journal is left behind");
+}
+
+#[test]
+fn extensions_are_not_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let commands = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time AS (load_extension('x')));";
+    let path = folder.path().join("extension");
+    let file = Connection::open(&path).expect("a new file");
+    // SQLite may refuse it when the table is made.
+    if file.execute_batch(commands).is_ok() {
+        let _ = file.execute_batch("INSERT INTO task_stats (timestamp) VALUES (1.0);");
+    } else {
+        let plain = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time); PRAGMA writable_schema = ON; \
+                     UPDATE sqlite_master SET sql = 'CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time AS (load_extension(''x'')))';";
+        file.execute_batch(plain).expect("SQL");
+    }
+    drop(file);
+    let (text, _) = refusal(&path);
+    assert!(
+        text.contains("load_extension") || text.contains("empty") || text.contains("malformed"),
+        "{text}"
+    );
+}

@@ -1,0 +1,176 @@
+//! Streams that end: in order, by a signal, with an error, or with something that nobody will ever place.
+
+mod speak;
+
+use loadscope_live::Join;
+use loadscope_trace::{BatchId, EndReason, Event, EventKind, Level, Stage};
+use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
+
+#[test]
+fn what_can_never_be_placed_is_counted() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    // The dispatch of the first task was lost on its way.
+    dispatch(&mut join, 1, 1, 1021);
+    fetch(&mut join, 0, 0, 1100);
+    fetch(&mut join, 0, 1, 1200);
+    join.not_understood(MAIN);
+    join.finish();
+    let events: Vec<Event> = join.events().collect();
+    let dropped: u64 = events
+        .iter()
+        .filter_map(|e| match e.kind {
+            EventKind::Dropped { count } => Some(count),
+            _ => None,
+        })
+        .sum();
+    assert_eq!(
+        dropped, 3,
+        "two lines of the first fetch, and the one that was not understood"
+    );
+    assert_eq!(
+        events
+            .iter()
+            .filter(|e| matches!(e.kind, EventKind::Fetched(_)))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_process_that_says_nothing_at_its_end_was_killed() {
+    for (bye, warnings) in [(true, 0), (false, 1)] {
+        let mut join = Join::default();
+        loader(&mut join);
+        if bye {
+            tell(&mut join, MAIN, r#"["bye",2000,0]"#);
+        }
+        join.close(MAIN);
+        let run = folded(&mut join);
+        let said = run
+            .messages()
+            .iter()
+            .filter(|(_, m)| m.level == Level::Warning);
+        assert_eq!(said.count(), warnings);
+        assert!(run.has_ended());
+    }
+}
+
+#[test]
+fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
+    for (code, reason) in [
+        (0, EndReason::Finished),
+        (-15, EndReason::Finished),
+        (-9, EndReason::Died),
+        (1, EndReason::Died),
+    ] {
+        let mut join = Join::default();
+        loader(&mut join);
+        tell(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
+        // It is told of again when the iterator is shut down.
+        tell(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
+        let run = folded(&mut join);
+        assert_eq!(
+            run.workers()[0].end.map(|(_, how)| how),
+            Some(reason),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn the_sample_that_failed_is_named_whoever_is_heard_first() {
+    let times = packed(&[1100, 1110]);
+    let fetch = format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#);
+    let fail = r#"["fail",1130,0,0,0,"ValueError: broken"]"#;
+    for worker_first in [true, false] {
+        let mut join = Join::default();
+        loader(&mut join);
+        join.open(WORKER, introduction(20));
+        dispatch(&mut join, 0, 0, 1020);
+        tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+        if worker_first {
+            tell(&mut join, WORKER, &fetch);
+        }
+        tell(&mut join, MAIN, fail);
+        if !worker_first {
+            tell(&mut join, WORKER, &fetch);
+        }
+        let run = folded(&mut join);
+        let (_, message) = &run.messages()[0];
+        assert_eq!((message.sample, message.worker), (Some(1), Some(0)));
+        let row = run.row(BatchId { epoch: 0, idx: 0 }).expect("dispatched");
+        assert_eq!(run.batches()[row].stage, Stage::Failed);
+    }
+}
+
+#[test]
+fn an_error_is_told_even_if_its_worker_says_nothing_of_it() {
+    let mut join = Join::default();
+    loader(&mut join);
+    dispatch(&mut join, 0, 0, 1020);
+    tell(
+        &mut join,
+        MAIN,
+        r#"["fail",1130,0,0,0,"ValueError: broken"]"#,
+    );
+    let is_error = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.level == Level::Error);
+    let told = (0..20).position(|_| join.events().any(|e| is_error(&e)));
+    assert!(told.is_some_and(|turns| turns > 0), "{told:?}");
+}
+
+#[test]
+fn a_worker_that_outlives_its_main_process_is_heard_to_its_end() {
+    let mut join = Join::default();
+    loader(&mut join);
+    join.open(WORKER, introduction(20));
+    dispatch(&mut join, 0, 0, 1020);
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    join.close(MAIN);
+    fetch(&mut join, 0, 0, 1100);
+    assert!(
+        join.events()
+            .all(|e| !matches!(e.kind, EventKind::RunEnded))
+    );
+    join.close(WORKER);
+    let events: Vec<Event> = join.events().collect();
+    let is_end = |e: &&Event| matches!(e.kind, EventKind::RunEnded);
+    assert_eq!(events.iter().filter(is_end).count(), 1, "{events:?}");
+}
+
+#[test]
+fn iterators_that_are_over_are_forgotten_and_those_that_are_not_stay() {
+    let mut join = Join::default();
+    loader(&mut join);
+    for iterator in 1..1000 {
+        let at = 2000 + iterator;
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["epoch",{at},0,{iterator},{iterator}]"#),
+        );
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["dispatch",{at},{iterator},{iterator},0,null,0,""]"#),
+        );
+        tell(
+            &mut join,
+            MAIN,
+            &format!(r#"["end",{at},{iterator},{iterator}]"#),
+        );
+    }
+    // The first one has a worker that has not ended.
+    join.open(WORKER, introduction(20));
+    dispatch(&mut join, 0, 0, 5000);
+    tell(&mut join, WORKER, r#"["fetcher",5001,0]"#);
+    fetch(&mut join, 0, 0, 5100);
+    let fetched = |e: &Event| matches!(e.kind, EventKind::Fetched(_));
+    assert_eq!(join.events().filter(fetched).count(), 1);
+    // One that was over long ago is not known any more; the latest is.
+    tell(&mut join, MAIN, r#"["wait",6000,5]"#);
+    assert_eq!(join.events().count(), 0);
+    tell(&mut join, MAIN, r#"["wait",6000,999]"#);
+    assert_eq!(join.events().count(), 1);
+}

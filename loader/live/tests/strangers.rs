@@ -1,0 +1,175 @@
+//! Who means harm at the door, or does not mean anything: many, silent, half there, guessing.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::{Duration, Instant};
+
+use loadscope_live::{Join, Listener, Said};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+fn introduction(token: &str) -> String {
+    format!(
+        "{{\"loadscope_stream\":1,\"token\":\"{token}\",\"pid\":7,\"monotonic\":1,\"realtime\":2}}\n"
+    )
+}
+
+fn door() -> (Listener, u16) {
+    let listener = Listener::tcp(TOKEN.to_owned()).expect("a port");
+    let address = listener.address().expect("it has one");
+    let port = address.strip_prefix("tcp:127.0.0.1:").expect("loopback");
+    let port = port.parse().expect("a number");
+    (listener, port)
+}
+
+fn knock(port: u16) -> TcpStream {
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("a connection")
+}
+
+/// Takes turns until `enough`, or fails.
+fn until(
+    listener: &mut Listener,
+    join: &mut Join,
+    enough: impl Fn(&Listener) -> bool,
+) -> Vec<Said> {
+    let start = Instant::now();
+    let mut said = Vec::new();
+    while !enough(listener) {
+        assert!(start.elapsed() < Duration::from_secs(120), "{said:?}");
+        said.extend(listener.turn(join));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    said
+}
+
+#[test]
+fn guesses_are_refused_and_told_of_but_not_without_end() {
+    let (mut listener, port) = door();
+    let mut join = Join::default();
+    let mut said = Vec::new();
+    // Every beginning of the token, it with each letter changed, and what is said of it in other ways.
+    let mut guesses: Vec<String> = (0..TOKEN.len()).map(|n| TOKEN[..n].to_owned()).collect();
+    for at in 0..TOKEN.len() {
+        let mut guess = TOKEN.as_bytes().to_vec();
+        guess[at] ^= 1;
+        guesses.push(String::from_utf8(guess).expect("letters"));
+    }
+    guesses.extend([
+        TOKEN.to_uppercase(),
+        format!(" {TOKEN}"),
+        format!("{TOKEN}\\u0000"),
+        "\\u001b[31m".repeat(1_000),
+    ]);
+    for (number, guess) in guesses.iter().enumerate() {
+        let mut socket = knock(port);
+        let _ = socket.write_all(introduction(guess).as_bytes());
+        // What comes behind it is not heard.
+        let _ = socket.write_all(b"[\"loader\",5,0,{\"dataset\":\"D\"}]\n");
+        let refused = number as u64 + 1;
+        said.extend(until(&mut listener, &mut join, |l| l.refused() == refused));
+    }
+    assert_eq!((listener.present(), join.loaders()), (0, 0));
+    assert!((1..=10).contains(&said.len()), "{said:?}");
+    for Said(text) in &said {
+        assert!(
+            text.starts_with("Refused a connection: ") && text.len() < 600,
+            "{text}"
+        );
+        assert!(!text.contains(TOKEN) && !text.contains('\u{1b}'), "{text}");
+    }
+}
+
+#[test]
+fn the_silent_and_the_slow_do_not_keep_others_out() {
+    let (mut listener, port) = door();
+    let mut join = Join::default();
+    let mut half: Vec<TcpStream> = (0..100).map(|_| knock(port)).collect();
+    for (k, socket) in half.iter_mut().enumerate() {
+        let _ = socket.write_all(&introduction(TOKEN).as_bytes()[..k % 40]);
+    }
+    let mut honest = knock(port);
+    honest
+        .write_all(introduction(TOKEN).as_bytes())
+        .expect("written");
+    // They had their time. Whoever says a letter now and then has no more of it.
+    let start = Instant::now();
+    while listener.speaking() == 0 || listener.present() > 1 {
+        assert!(start.elapsed() < Duration::from_secs(120));
+        listener.turn(&mut join);
+        for socket in &mut half {
+            let _ = socket.write_all(b" ");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!((listener.speaking(), listener.refused()), (1, 100));
+    honest
+        .write_all(b"[\"loader\",5,0,{\"dataset\":\"D\"}]\n")
+        .expect("written");
+    while join.loaders() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(120));
+        listener.turn(&mut join);
+    }
+}
+
+#[test]
+fn thousands_that_come_and_go_leave_nothing_behind() {
+    let (mut listener, port) = door();
+    let mut join = Join::default();
+    let lines: [&[u8]; 4] = [b"", b"\n", b"{\"loadscope_stream\":1", b"\xff\xfe\n\n\n"];
+    for round in 0..60 {
+        let sockets: Vec<TcpStream> = (0..50)
+            .map(|k| {
+                let mut socket = knock(port);
+                let _ = socket.write_all(lines[k % lines.len()]);
+                socket
+            })
+            .collect();
+        // Some go before anybody has looked at them.
+        if round % 2 == 0 {
+            listener.turn(&mut join);
+        }
+        drop(sockets);
+        until(&mut listener, &mut join, |l| l.present() == 0);
+    }
+    assert_eq!((listener.present(), listener.speaking()), (0, 0));
+    let mut honest = knock(port);
+    honest
+        .write_all(introduction(TOKEN).as_bytes())
+        .expect("written");
+    until(&mut listener, &mut join, |l| l.speaking() == 1);
+}
+
+#[test]
+fn a_stranger_hears_nothing() {
+    let (mut listener, port) = door();
+    let mut join = Join::default();
+    let mut socket = knock(port);
+    socket
+        .write_all(b"{\"loadscope_stream\":1}\n")
+        .expect("written");
+    until(&mut listener, &mut join, |l| l.refused() == 1);
+    let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
+    let mut heard = Vec::new();
+    let _ = socket.read_to_end(&mut heard);
+    assert_eq!(heard, b"");
+}
+
+/// What the system says of the port: it is open at 127.0.0.1 and nowhere else.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_door_is_on_this_machine_only() {
+    let (_listener, port) = door();
+    let open_at = |table: &str| -> Vec<String> {
+        let table = std::fs::read_to_string(table).unwrap_or_default();
+        let lines = table.lines().skip(1).filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let (local, _, state) = (words.next()?, words.next()?, words.next()?);
+            let (address, number) = local.split_once(':')?;
+            let is_ours = u16::from_str_radix(number, 16).ok()? == port && state == "0A";
+            is_ours.then(|| address.to_owned())
+        });
+        lines.collect()
+    };
+    assert_eq!(open_at("/proc/net/tcp"), ["0100007F"]);
+    assert!(open_at("/proc/net/tcp6").is_empty());
+}
