@@ -71,7 +71,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
         (PathBuf::from("/dev/zero"), "is no file"),
         (PathBuf::from("/dev/full"), "is no file"),
         (at("socket"), "is no file"),
-        (at("empty"), "folder holds no"),
+        (at("empty"), "folder is empty"),
         (at("a"), "ymbolic link"),
         (at("dangling"), "No such file"),
     ] {
@@ -83,7 +83,7 @@ fn pipes_devices_folders_and_loops_are_refused_at_once() {
     for name in ["1-1.stream.jsonl", "lotustrace_main_pid_1"] {
         make_pipe(&at("empty").join(name));
     }
-    assert!(refused(&at("empty")).contains("folder holds no"));
+    assert!(refused(&at("empty")).contains("holds no recordings"));
 }
 
 /// Letters that clear the screen, set its title, overwrite what stands there, and turn the direction of what follows.

@@ -243,6 +243,13 @@ def anew():
     print("done")
 
 
+def many():
+    """Loaders of which no two are alike."""
+    for number in range(300):
+        list(data.DataLoader(Numbers(2 + number), batch_size=300))
+    print("done")
+
+
 class Stream(data.IterableDataset):
     def __iter__(self):
         yield from range(3)
