@@ -245,7 +245,11 @@ fn keep(places: &Places, target: &str) -> Result<()> {
     let corpus = places.corpus(target);
     let mut command = program(places, target)?;
     command
-        .args(["-set_cover_merge=1", "-rss_limit_mb=2048"])
+        .args([
+            "-set_cover_merge=1",
+            "-use_counters=0",
+            "-rss_limit_mb=2048",
+        ])
         .arg(format!("-max_len={LONGEST_KEPT}"))
         .args([&kept, &corpus, &places.work.join("corpus").join(target)])
         .stderr(Stdio::piped());
