@@ -129,7 +129,7 @@ fn kind(from: &mut Bytes<'_>) -> EventKind {
         4 => EventKind::RunEnded,
         5 => EventKind::WorkerStarted(Box::new(WorkerInfo {
             worker: from.worker(),
-            seed: from.number() as u64,
+            seed: Some(from.number() as u64).filter(|seed| *seed != 0),
             os_id: from.maybe(|f| f.number() as u64),
         })),
         6 => EventKind::WorkerEnded {

@@ -96,15 +96,15 @@ fn ranks_in_step_show_how_far_their_clocks_are_apart() {
 #[test]
 fn without_steps_in_common_wall_clocks_are_what_there_is() {
     let ends = steps(40);
-    let free: Vec<i64> = ends
-        .iter()
-        .enumerate()
-        .map(|(k, end)| end + k as i64 * 40 * MS)
-        .collect();
+    // Each goes at its own pace.
+    let slower = |by: i64| -> Vec<i64> {
+        let ends = ends.iter().enumerate();
+        ends.map(|(k, end)| end + k as i64 * by * MS).collect()
+    };
     let all = [
         recording(0, "a", 0, &ends, |_| 0),
-        recording(1, "b", 20 * MS, &free, |_| 0),
-        recording(2, "a", 0, &free, |_| 0),
+        recording(1, "b", 20 * MS, &slower(40), |_| 0),
+        recording(2, "a", 0, &slower(90), |_| 0),
     ];
     let found = places(&all);
     let wall = Clock {
