@@ -31,7 +31,7 @@ def settled(text, sort):
     return sorted(lines) if sort else lines
 
 
-def same_with_and_without(loadscope, command, folder, sort=False, keeps=(), env=None):
+def same_with_and_without(loadscope, command, folder, sort=False, keeps=()):
     """Runs it in two folders. `sort`: its processes write at the same time. `keeps`: files whose content is the same, too."""
     came, files = [], []
     log = os.path.join(folder, "log.jsonl")
@@ -39,7 +39,7 @@ def same_with_and_without(loadscope, command, folder, sort=False, keeps=(), env=
         place = os.path.join(folder, who)
         os.makedirs(place)
         # Compiled files must not make the second one different.
-        more = {"cwd": place, "env": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}}
+        more = {"cwd": place, "env": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}}
         came.append(run(command, **more) if who == "bare" else recorded(loadscope, log, command, **more))
         if came[0].returncode == 42:
             raise Missing((came[0].stderr.strip().splitlines() or ["a library is missing"])[-1])
@@ -147,14 +147,6 @@ def check_accelerate(loadscope, python, folder, options):
     return same_with_and_without(loadscope, [*launch, str(HERE / "with_transformers.py")], folder)[1]
 
 
-def check_accelerate_ranks(loadscope, python, folder, options):
-    """accelerate's own test of its loaders, on two ranks."""
-    has(python, "accelerate")
-    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"]
-    command = [*launch, "-m", "accelerate.test_utils.scripts.test_distributed_data_loop"]
-    return same_with_and_without(loadscope, command, folder, sort=True, env={"ACCELERATE_USE_CPU": "yes"})[1]
-
-
 def check_lightning(loadscope, python, folder, options):
     return same_with_and_without(loadscope, [python, str(HERE / "with_lightning.py")], folder)[1]
 
@@ -165,7 +157,6 @@ CHECKS = {
     "pytorch/examples: dcgan": check_dcgan,
     "transformers: Trainer": check_trainer,
     "transformers: Trainer, accelerate launch": check_accelerate,
-    "accelerate: its test of loaders, torchrun": check_accelerate_ranks,
     "Lightning: Trainer": check_lightning,
 }
 
