@@ -150,7 +150,7 @@ fn ranks() -> Vec<Rank> {
             for worker in 0..WORKERS as u16 {
                 let info = WorkerInfo {
                     worker,
-                    seed: u64::from(worker) + 1,
+                    seed: Some(u64::from(worker) + 1),
                     os_id: Some(1000 + u64::from(worker)),
                 };
                 rank.tell(now, EventKind::WorkerStarted(Box::new(info)));
