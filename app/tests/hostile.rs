@@ -170,18 +170,21 @@ fn files_that_change_under_the_reader_are_read_as_far_as_they_go() {
     for grows in [true, false] {
         std::fs::write(&path, &whole).expect("there is room");
         let changing = path.clone();
-        let changes = std::thread::spawn(move || {
-            for k in 0..40u64 {
-                let file = File::options().append(true).open(&changing);
-                let mut file = file.expect("there");
-                let done = match grows {
-                    true => file.write_all(&line.repeat(100)),
-                    false => file.set_len((200_000 - 5_000 * k) * line.len() as u64),
-                };
-                done.expect("there is room");
-                std::thread::sleep(Duration::from_millis(2));
-            }
-        });
+        let changes = std::thread::Builder::new()
+            .name("changes".to_owned())
+            .spawn(move || {
+                for k in 0..40u64 {
+                    let file = File::options().append(true).open(&changing);
+                    let mut file = file.expect("there");
+                    let done = match grows {
+                        true => file.write_all(&line.repeat(100)),
+                        false => file.set_len((200_000 - 5_000 * k) * line.len() as u64),
+                    };
+                    done.expect("there is room");
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            })
+            .expect("a thread");
         for _ in 0..3 {
             let (success, out, err) = said(&path);
             // Cut in a line or not, what there was is told.

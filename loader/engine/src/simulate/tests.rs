@@ -95,7 +95,8 @@ fn options_are_simulated_in_the_order_of_the_loader() {
         assert_eq!(drawn(epoch), order.epochs[epoch]);
     }
     assert_eq!(run.workers().len(), 6);
-    let seeds: Vec<u64> = run.workers().iter().map(|w| w.info.seed).collect();
+    let seeds = run.workers().iter().map(|w| w.info.seed);
+    let seeds: Vec<u64> = seeds.map(|seed| seed.expect("the engine knows")).collect();
     assert_eq!(seeds, order.seeds.concat());
     assert!(run.workers().iter().all(|w| w.end.is_some()));
     // Epochs do not overlap.
