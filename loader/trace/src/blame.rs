@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Activity, Lane, Nanos, Run, Stage, Wait, WorkerId};
+use crate::{Activity, Lane, Nanos, Run, Stage, Track, Wait, WorkerId};
 
 mod cause;
 mod fetching;
@@ -256,7 +256,7 @@ impl<'a> Culprits<'a> {
             tell(Blamed { cause, start, end });
             return;
         };
-        let starting = self.not_yet_alive(worker, start, end);
+        let (starting, at_work) = self.not_yet_alive(worker, start, end);
         if starting.0 > 0 {
             tell(Blamed {
                 cause: Cause::Starting,
@@ -266,7 +266,7 @@ impl<'a> Culprits<'a> {
         }
         start += starting;
         // A worker has one batch at a time, so the time that it worked is the time behind earlier ones.
-        let busy = self.run.spent(Lane::Worker(worker), part.0, end).total();
+        let busy = self.busy(worker, part.0, end) - at_work;
         let middle = start + busy.max(Nanos::ZERO).min(end - start);
         if middle > start {
             let cause = Cause::Queued;
@@ -285,21 +285,47 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// For how long from `start` until `end` a worker had not started, or not started anew.
-    fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
-        let mut dead = Nanos::ZERO;
+    /// For how long a worker worked. Where events were lost it may seem to have had several batches at a time; that counts once.
+    fn busy(&self, worker: WorkerId, start: Nanos, end: Nanos) -> Nanos {
+        let lane = Lane::Worker(worker);
+        let track = |row| Track { lane, row };
+        if self.run.track(track(1)).is_none() {
+            return self.run.spent(lane, start, end).total();
+        }
+        let rows = (0..).take_while(|row| self.run.track(track(*row)).is_some());
+        let spans = rows.flat_map(|row| self.run.spans(track(row), start, end));
+        let mut parts: Vec<(Nanos, Nanos)> = spans
+            .map(|span| (span.start.max(start), span.end.min(end)))
+            .collect();
+        parts.sort_unstable();
+        let (mut busy, mut until) = (Nanos::ZERO, start);
+        for (from, to) in parts {
+            let from = from.max(until);
+            if to > from {
+                busy += to - from;
+                until = to;
+            }
+        }
+        busy
+    }
+
+    /// For how long from `start` until `end` a worker had not started, or not started anew; and how long it worked then all the
+    /// same, as one does that tells of its start late.
+    fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
+        let (mut dead, mut at_work) = (Nanos::ZERO, Nanos::ZERO);
         let mut from = start;
         for life in self.lives.get(&worker).into_iter().flatten() {
             let begin = life.0.min(end);
             if begin > from {
                 dead += begin - from;
+                at_work += self.busy(worker, from, begin);
             }
             from = from.max(life.1);
             if from >= end {
                 break;
             }
         }
-        dead
+        (dead, at_work)
     }
 
     /// It has come, and the main thread has not handed it out: it draws the indices of the next task first.
