@@ -5,8 +5,8 @@
 //! log, so that neither the loader nor the window waits for a disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,6 @@ mod recorder;
 mod simulator;
 mod watch;
 
-use again::{Again, write_copy};
 pub use export::{ExportFormat, export_runs};
 pub use file::{look, refusal};
 pub use loadscope_engine::forecast;
@@ -352,41 +351,6 @@ impl Session {
             }
         };
         stop
-    }
-
-    /// Where the events that the window was told can be had once more.
-    fn again(&self) -> Again {
-        match &self.origin {
-            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
-                Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
-            }
-            Origin::File { path, .. } => Again::File(path.clone()),
-        }
-    }
-
-    /// Writes the recording to `path`, in the background.
-    pub fn save(&self, path: &Path) {
-        let source = self.again();
-        let (path, out, wake) = (
-            path.to_owned(),
-            self.to_window.clone(),
-            Arc::clone(&self.wake),
-        );
-        let job = move || {
-            let update = match write_copy(source, &path) {
-                Ok(()) => Update::Saved(path),
-                Err(e) => Update::NotSaved(format!(
-                    "The recording was not saved to {}: {e}",
-                    path.display()
-                )),
-            };
-            let _ = out.send(update);
-            wake();
-        };
-        if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {
-            let failed = SessionError::Thread(e).to_string();
-            let _ = self.to_window.send(Update::NotSaved(failed));
-        }
     }
 }
 

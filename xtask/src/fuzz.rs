@@ -2,8 +2,6 @@
 //!
 //! The flags that make the compiler count what is reached are stable ones, so the toolchain of the workspace does.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +12,10 @@ use clap::Args;
 
 use crate::setup::Ready;
 use crate::{sanitize, steps};
+
+mod table;
+
+use table::{page, read_table};
 
 /// What the compiler is told beside: count edges in bytes of their own, and tell what is compared with what.
 const FLAGS: [&str; 5] = [
@@ -286,93 +288,6 @@ fn is_found(path: &Path) -> bool {
     name.starts_with(FOUND)
 }
 
-/// What was done so far, by target.
-fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
-    let path = places.table();
-    if !path.exists() {
-        return Ok(BTreeMap::new());
-    }
-    Ok(rows(&fs::read_to_string(path)?))
-}
-
-/// The rows of the table: `| name | executions | seconds | …`.
-fn rows(page: &str) -> BTreeMap<String, Done> {
-    let row = |line: &str| {
-        let mut cells = line.strip_prefix("| ")?.split(" | ");
-        let name = cells.next()?.trim_matches('`').to_owned();
-        let mut number = || Some(cells.next()?.replace(',', ""));
-        let executions = number()?.parse().ok()?;
-        let seconds = number()?.parse().ok()?;
-        let done = Done {
-            executions,
-            seconds,
-        };
-        Some((name, done))
-    };
-    page.lines().filter_map(row).collect()
-}
-
-/// The page as it is now.
-fn page(places: &Places, all: &[String], table: &BTreeMap<String, Done>) -> Result<String> {
-    let mut page = String::from(
-        "# Fuzzing\n\nWritten by `cargo xtask fuzz`, which adds what it did to what is here. Executions are libFuzzer's own count, guided by the \
-         edges that an\ninput reaches, with overflow checks and debug assertions; more than 512 MiB or a second of the processor counts as \
-         a mistake. The targets\nare in `src/target.rs`. `cargo test -p loadscope-fuzz` replays the corpus.\n\n\
-         | target | executions | seconds of the processor | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
-    );
-    let mut total = Done::default();
-    let (mut inputs, mut bytes, mut mistakes) = (0, 0, 0);
-    for target in all {
-        let done = table.get(target).copied().unwrap_or_default();
-        let (mut count, mut size, mut found) = (0, 0, Vec::new());
-        for path in files(&places.corpus(target))? {
-            count += 1;
-            size += path.metadata()?.len();
-            if is_found(&path) {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                found.push(name[FOUND.len()..].replace('-', " "));
-            }
-        }
-        writeln!(
-            page,
-            "| `{target}` | {} | {:.0} | {count} | {} | {} |",
-            grouped(done.executions),
-            done.seconds,
-            grouped(size),
-            match found.is_empty() {
-                true => "—".to_owned(),
-                false => found.join("; "),
-            }
-        )?;
-        total.executions += done.executions;
-        total.seconds += done.seconds;
-        inputs += count;
-        bytes += size;
-        mistakes += found.len();
-    }
-    writeln!(
-        page,
-        "| all | {} | {:.0} | {inputs} | {} | {mistakes} |",
-        grouped(total.executions),
-        total.seconds,
-        grouped(bytes)
-    )?;
-    Ok(page)
-}
-
-/// With commas between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,40 +311,6 @@ mod tests {
         Command::new("sleep").arg("0.3").status()?;
         let spent = processor().context("Linux tells")? - before;
         assert!(spent > 0.02, "{spent}");
-        Ok(())
-    }
-
-    #[test]
-    fn the_table_is_added_to() -> Result<()> {
-        let home = tempfile::tempdir()?;
-        let places = Places {
-            home: home.path().to_owned(),
-            work: home.path().to_owned(),
-            program: PathBuf::new(),
-        };
-        for (name, bytes) in [("a/0123", 7), ("a/found-a-hole", 5), ("b/1", 2_000)] {
-            let path = places.corpus("").join(name);
-            fs::create_dir_all(path.parent().context("a folder")?)?;
-            fs::write(path, vec![0; bytes])?;
-        }
-        assert!(read_table(&places)?.is_empty());
-        let all = targets(&places)?;
-        let done = Done {
-            executions: 1_234_567,
-            seconds: 89.0,
-        };
-        let table = BTreeMap::from([("a".to_owned(), done)]);
-        let page = page(&places, &all, &table)?;
-        assert!(
-            page.contains("| `a` | 1,234,567 | 89 | 2 | 12 | a hole |"),
-            "{page}"
-        );
-        assert!(page.contains("| `b` | 0 | 0 | 1 | 2,000 | — |"), "{page}");
-        assert!(
-            page.contains("| all | 1,234,567 | 89 | 3 | 2,012 | 1 |"),
-            "{page}"
-        );
-        assert_eq!(rows(&page).get("a"), Some(&done));
         Ok(())
     }
 }

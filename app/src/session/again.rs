@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
@@ -11,6 +13,7 @@ use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos}
 
 use super::file::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
+use super::{Origin, Session, SessionError, Update};
 
 /// Events that go from a thread that reads a recording to the one that writes, at a time.
 const CHUNK: usize = 1024;
@@ -23,6 +26,43 @@ pub(super) enum Again {
     Memory(Vec<u8>),
     /// From a file, or a folder.
     File(PathBuf),
+}
+
+impl Session {
+    /// Where the events that the window was told can be had once more.
+    pub(super) fn again(&self) -> Again {
+        match &self.origin {
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
+                Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            }
+            Origin::File { path, .. } => Again::File(path.clone()),
+        }
+    }
+
+    /// Writes the recording to `path`, in the background.
+    pub fn save(&self, path: &Path) {
+        let source = self.again();
+        let (path, out, wake) = (
+            path.to_owned(),
+            self.to_window.clone(),
+            Arc::clone(&self.wake),
+        );
+        let job = move || {
+            let update = match write_copy(source, &path) {
+                Ok(()) => Update::Saved(path),
+                Err(e) => Update::NotSaved(format!(
+                    "The recording was not saved to {}: {e}",
+                    path.display()
+                )),
+            };
+            let _ = out.send(update);
+            wake();
+        };
+        if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {
+            let failed = SessionError::Thread(e).to_string();
+            let _ = self.to_window.send(Update::NotSaved(failed));
+        }
+    }
 }
 
 impl Again {
@@ -100,7 +140,7 @@ fn merge(
         for (k, seat) in seats(recordings).into_iter().enumerate() {
             let (sender, chunks) = bounded(WAITING);
             let path = seat.path.clone();
-            std::thread::Builder::new()
+            Builder::new()
                 .name("recording".to_owned())
                 .spawn_scoped(threads, move || read_chunks(&path, &sender))
                 .map_err(|cause| LogError::Io {
@@ -147,7 +187,7 @@ fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
 }
 
 /// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-pub(super) fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
+fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);

@@ -1,17 +1,18 @@
 //! Statistics of SPDL in an SQLite file, as its example logger writes them: what each task and queue of a pipeline did in each
 //! interval. There are no batches in it, so none are made up: the numbers become gauges of the pipeline's parts.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use loadscope_trace::{
-    EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, brief, count, percent, plural,
-};
+use loadscope_trace::{GaugeKind, brief, count};
 use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
 use crate::import::Sink;
 use crate::{ImportError, Kind, Outcome};
+
+mod tell;
+
+use tell::tell;
 
 /// Rows of a table that are held: with what comes of them about half a KiB each.
 const MOST_ROWS: usize = 1 << 20;
@@ -251,165 +252,4 @@ fn events(connection: &Connection, sink: &mut Sink<'_>) -> Result<Vec<(f64, Stri
         events.push((at, format!("{} more", count(more as u64))));
     }
     Ok(events)
-}
-
-/// The rows of each part in order of time, each with a beginning; how many are left out because they sum others up or say no time.
-fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {
-    let mut left_out = 0;
-    let mut parts: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for row in rows {
-        match row.end.is_finite() {
-            true => parts.entry(row.name.clone()).or_default().push(row),
-            false => left_out += 1,
-        }
-    }
-    for rows in parts.values_mut() {
-        rows.sort_by(|a, b| a.end.total_cmp(&b.end));
-        let mut last: Option<f64> = None;
-        rows.retain_mut(|row| {
-            let is_task = row.start.is_none();
-            let start = row.start.or(last).unwrap_or(row.end);
-            // At its end a pipeline may tell of all of its time once more.
-            if last.is_some_and(|last| last - start > 0.5 * (row.end - start)) {
-                left_out += 1;
-                return false;
-            }
-            row.start = Some(start);
-            if is_task && let Some((GaugeKind::Throughput, count)) = row.values.first_mut() {
-                // How long the first interval was is not told.
-                *count = match start < row.end {
-                    true => *count / (row.end - start),
-                    false => f64::NAN,
-                };
-            }
-            last = Some(row.end);
-            true
-        });
-    }
-    (parts, left_out)
-}
-
-/// What is to be told at its time.
-enum Mark<'a> {
-    Gauge {
-        part: &'a str,
-        what: GaugeKind,
-        value: f64,
-    },
-    Note(Box<loadscope_trace::Message>),
-}
-
-impl Mark<'_> {
-    fn event(self) -> EventKind {
-        match self {
-            Mark::Note(message) => EventKind::Message(message),
-            Mark::Gauge { part, what, value } => EventKind::Gauge(Box::new(Gauge {
-                lane: None,
-                part: Some(part.to_owned()),
-                what,
-                value,
-            })),
-        }
-    }
-}
-
-fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_>) {
-    let (parts, left_out) = in_order(rows);
-    let all = || parts.values().flatten();
-    let starts = all().filter_map(|r| r.start);
-    let zero = starts.fold(f64::INFINITY, f64::min);
-    let zero = if zero.is_finite() { zero } else { 0.0 };
-    let ns = |seconds: f64| ((seconds - zero) * 1e9).round().max(0.0) as i64;
-    let info = RunInfo {
-        origin: Origin::Import("SPDL".to_owned()),
-        dataset: "SPDL pipeline".to_owned(),
-        // Nothing of a batch: a list that is empty would say everything.
-        measured: vec![Stage::Done],
-        started_unix_ns: (zero * 1e9) as i64,
-        ..RunInfo::default()
-    };
-    sink.tell(0, EventKind::RunStarted(Box::new(info)));
-    // A gauge is made when it is told: it holds the name of its part, and there are many.
-    let mut tape: Vec<(i64, u8, Mark<'_>)> = Vec::new();
-    let mut gauge = |at: i64, order: u8, part, what: GaugeKind, value: f64| {
-        tape.push((at, order, Mark::Gauge { part, what, value }));
-    };
-    for (part, rows) in &parts {
-        for (k, row) in rows.iter().enumerate() {
-            let start = row.start.unwrap_or(row.end);
-            for (what, value) in &row.values {
-                gauge(ns(start), 1, part, *what, *value);
-            }
-            // Until the next interval nothing is known, unless it begins at once.
-            let next = rows.get(k + 1).and_then(|next| next.start);
-            if next.is_none_or(|next| next - row.end > 0.05 * (row.end - start)) {
-                for (what, _) in &row.values {
-                    gauge(ns(row.end), 0, part, *what, f64::NAN);
-                }
-            }
-        }
-    }
-    let end = all().map(|r| ns(r.end)).max().unwrap_or(0);
-    for (at, name) in notes.into_iter().filter(|(at, _)| at.is_finite()) {
-        let message = loadscope_trace::Message {
-            level: Level::Info,
-            text: format!("SPDL noted: {name}"),
-            about: None,
-            worker: None,
-            sample: None,
-        };
-        tape.push((ns(at).min(end), 2, Mark::Note(Box::new(message))));
-    }
-    tape.sort_by_key(|(at, order, _)| (*at, *order));
-    for (at, _, mark) in tape {
-        sink.tell(at, mark.event());
-    }
-    summary(&parts, left_out, end, sink);
-    sink.tell(end, EventKind::RunEnded);
-}
-
-/// What the numbers come to for the training loop.
-fn summary(parts: &BTreeMap<String, Vec<Row>>, left_out: u64, end: i64, sink: &mut Sink<'_>) {
-    if let Some((name, share)) = starved(parts) {
-        let text = format!(
-            "The training loop waited {} of the time for the {name}, by SPDL's count",
-            percent(share.min(1.0))
-        );
-        sink.say(end, Level::Info, text);
-    }
-    let text = "SPDL tells what its queues and tasks did in each interval. Single batches, workers and samples were not measured";
-    sink.say(end, Level::Info, text.to_owned());
-    if left_out > 0 {
-        let text = format!(
-            "{} left out: they sum up others or tell no time",
-            plural(left_out, "row is", "rows are")
-        );
-        sink.say(end, Level::Info, text);
-    }
-}
-
-/// The queue that training reads from, and the share of the time in which it waited there.
-fn starved(parts: &BTreeMap<String, Vec<Row>>) -> Option<(&str, f64)> {
-    let is_sink = |name: &str| name.to_ascii_lowercase().contains("sink");
-    let (name, rows) = parts.iter().find(|(name, rows)| {
-        is_sink(name)
-            && rows
-                .iter()
-                .any(|r| r.value(GaugeKind::WaitingToGet).is_some())
-    })?;
-    let (mut waited, mut all) = (0.0, 0.0);
-    for row in rows {
-        if let (Some(waiting), Some(start)) = (row.value(GaugeKind::WaitingToGet), row.start) {
-            waited += waiting * (row.end - start);
-            all += row.end - start;
-        }
-    }
-    (all > 0.0).then_some((name.as_str(), waited / all))
-}
-
-impl Row {
-    fn value(&self, what: GaugeKind) -> Option<f64> {
-        let value = self.values.iter().find(|(kind, _)| *kind == what);
-        value.map(|(_, v)| *v).filter(|v| v.is_finite())
-    }
 }
