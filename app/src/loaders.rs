@@ -13,7 +13,7 @@ use crate::view::TimeView;
 mod names;
 mod straggling;
 
-pub use names::{dataset, find, name, names};
+pub use names::{crew_names, find, name, names};
 pub use straggling::{clocks, said};
 
 /// The loaders that are not shown, and which one is.

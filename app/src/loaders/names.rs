@@ -20,28 +20,72 @@ pub fn dataset(info: &RunInfo) -> &str {
     }
 }
 
-/// What loaders are called beside each other: those of one name also by the recording they are from, by their machine or, if
-/// that is all the same, by their number.
+/// What tells one from another that is called the same.
+type Way = fn(RunId, &RunInfo) -> String;
+
+/// Of two loaders of one data set, the one that trains and the one that validates mostly differ in these.
+const OPTIONS: [Way; 3] = [
+    |_, info| match (info.options.sampler.as_str(), info.options.shuffle) {
+        ("", true) => "shuffle=True".to_owned(),
+        ("", false) => "shuffle=False".to_owned(),
+        (sampler, _) => format!("{sampler} sampler"),
+    },
+    |_, info| match info.options.batch_size {
+        Some(size) => format!("batch_size={size}"),
+        None => "batch_size=None".to_owned(),
+    },
+    |_, info| format!("num_workers={}", info.options.num_workers),
+];
+
+/// What loaders are called beside each other: those of one name also by the recording they are from, by their machine, by
+/// options that differ or, if that is all the same, by their number.
 pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
-    let mut names: Vec<String> = all.iter().map(|(_, run)| name(&run.info)).collect();
-    let ways: [fn(RunId, &RunInfo) -> String; 3] = [
+    let names = all.iter().map(|(_, run)| name(&run.info)).collect();
+    let [sampler, batch_size, num_workers] = OPTIONS;
+    let ways: [Way; 6] = [
         |_, info| info.recording.clone(),
         |_, info| info.host.clone(),
+        sampler,
+        batch_size,
+        num_workers,
         |id, _| format!("loader {}", id.0),
     ];
+    let tell = |way: &Way, at: usize| way(all[at].0, &all[at].1.info);
+    told_apart(names, &ways, tell)
+}
+
+/// What crews of loaders are called beside each other, each by positions in `all`: by their data set, those of one data set also
+/// by options that differ or else by their numbers.
+pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
+    let first = |crew: &[usize]| all[crew[0]];
+    let names = crews
+        .iter()
+        .map(|crew| dataset(&first(crew).1.info).to_owned());
+    let ways = OPTIONS.map(Some).into_iter().chain([None]);
+    let tell = |way: &Option<Way>, at: usize| match way {
+        Some(way) => way(first(&crews[at]).0, &first(&crews[at]).1.info),
+        None => format!("from loader {} on", first(&crews[at]).0.0),
+    };
+    told_apart(names.collect(), &ways.collect::<Vec<_>>(), tell)
+}
+
+/// Adds to names that are the same what `tell` says of them, the first way that tells any of them apart first.
+fn told_apart<W>(
+    mut names: Vec<String>,
+    ways: &[W],
+    tell: impl Fn(&W, usize) -> String,
+) -> Vec<String> {
     for way in ways {
         let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, name) in names.iter().enumerate() {
             same.entry(name).or_default().push(at);
         }
-        let told = |at: usize| way(all[at].0, &all[at].1.info);
-        let tell = |crew: &Vec<usize>| {
-            let first = told(crew[0]);
-            crew.iter().any(|at| told(*at) != first)
-        };
         let mut longer = Vec::new();
-        for crew in same.into_values().filter(tell) {
-            longer.extend(crew.into_iter().map(|at| (at, told(at))));
+        for crew in same.into_values().filter(|crew| crew.len() > 1) {
+            let told: Vec<String> = crew.iter().map(|at| tell(way, *at)).collect();
+            if told.iter().any(|one| *one != told[0]) {
+                longer.extend(crew.into_iter().zip(told));
+            }
         }
         for (at, more) in longer.into_iter().filter(|(_, more)| !more.is_empty()) {
             names[at] = format!("{} · {more}", names[at]);
@@ -137,6 +181,37 @@ mod tests {
                 "rank 1 · a",
                 "rank 2 · b · loader 3",
                 "rank 2 · b · loader 4"
+            ]
+        );
+    }
+
+    #[test]
+    fn loaders_of_one_data_set_are_called_after_the_options_that_differ() {
+        let of = |rank, shuffle, batch_size| {
+            let mut run = run(rank, "a", "");
+            run.info.options.shuffle = shuffle;
+            run.info.options.batch_size = Some(batch_size);
+            run
+        };
+        let mut runs = vec![
+            of(0, true, 32),
+            of(0, false, 32),
+            of(1, true, 32),
+            of(1, false, 32),
+        ];
+        let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
+        assert_eq!(names(&all)[1], "rank 0 · a · shuffle=False");
+        let crews = [vec![0, 2], vec![1, 3]];
+        let titles = ["a · shuffle=True", "a · shuffle=False"];
+        assert_eq!(crew_names(&all, &crews), titles);
+        runs = vec![of(0, true, 32), of(0, true, 64), of(0, true, 64)];
+        let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
+        assert_eq!(
+            crew_names(&all, &[vec![0], vec![1], vec![2]]),
+            [
+                "a · batch_size=32",
+                "a · batch_size=64 · from loader 1 on",
+                "a · batch_size=64 · from loader 2 on"
             ]
         );
     }

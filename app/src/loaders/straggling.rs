@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use loadscope_trace::fleet::Straggler;
 use loadscope_trace::{Glance, Nanos, Run, RunId, percent};
 
-use super::dataset;
-
-/// Whether a rank holds the others up, in a sentence; it names the loader unless that stands above it.
-pub fn said(runs: &[(RunId, &Run)], slow: Option<&Straggler>, is_titled: bool) -> Option<String> {
-    let (_, first) = runs.first().filter(|_| runs.len() > 1)?;
-    let of = |word: &str| match is_titled {
-        true => String::new(),
-        false => format!(" {word} {}", dataset(&first.info)),
-    };
+/// Whether a rank holds the others up, in a sentence about the loaders `called` so; without a name where that stands above it.
+pub fn said(
+    runs: &[(RunId, &Run)],
+    slow: Option<&Straggler>,
+    called: Option<&str>,
+) -> Option<String> {
+    if runs.len() < 2 {
+        return None;
+    }
+    let of = |word: &str| called.map_or(String::new(), |name| format!(" {word} {name}"));
     let Some(slow) = slow else {
         let of = of("of");
         return Some(format!(

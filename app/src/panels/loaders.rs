@@ -11,7 +11,7 @@ use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
 
 use super::strip;
 use crate::command::Command;
-use crate::loaders::{clocks, crews, dataset, names, said, trainer};
+use crate::loaders::{clocks, crew_names, crews, names, said, trainer};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::view::TimeView;
@@ -121,7 +121,7 @@ impl LoadersView {
         let are_hosts = all
             .iter()
             .any(|(_, run)| run.info.host != all[0].1.info.host);
-        let crew = |crew: Vec<usize>| {
+        let crew = |(crew, title): (&Vec<usize>, String)| {
             let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
             let slow = straggler(runs.iter().copied());
             let is_alone = runs.len() == 1;
@@ -141,12 +141,14 @@ impl LoadersView {
                 row
             });
             Crew {
-                title: (!is_alone).then(|| dataset(&runs[0].1.info).to_owned()),
-                said: said(&runs, slow.as_ref(), true),
+                title: (!is_alone).then_some(title),
+                said: said(&runs, slow.as_ref(), None),
                 rows: rows.collect(),
             }
         };
-        self.crews = crews(&all).into_iter().map(crew).collect();
+        let crews = crews(&all);
+        let titles = crew_names(&all, &crews);
+        self.crews = crews.iter().zip(titles).map(crew).collect();
         self.clocks = clocks(&all);
         self.made_for = Some(key);
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{facts, messages};
 use crate::format;
-use crate::loaders::{clocks, crews, names, said};
+use crate::loaders::{clocks, crew_names, crews, names, said};
 use crate::report::loader::named;
 use crate::session::Opened;
 
@@ -97,10 +97,11 @@ pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt:
     }
     writeln!(out, "{}\n", facts.join(" · "))?;
     table(&mut out, all, &sum)?;
-    for crew in crews(all) {
+    let crews = crews(all);
+    for (crew, called) in crews.iter().zip(crew_names(all, &crews)) {
         let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
         let slow = straggler(runs.iter().copied());
-        if let Some(sentence) = said(&runs, slow.as_ref(), false) {
+        if let Some(sentence) = said(&runs, slow.as_ref(), Some(&called)) {
             writeln!(out, "{sentence}")?;
         }
     }
@@ -169,9 +170,34 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
     writeln!(out)
 }
 
+/// Leaves the middle out: what tells names apart stands at their ends.
 fn short(name: &str) -> String {
-    match name.chars().count() > NAME {
-        true => name.chars().take(NAME - 1).chain(['…']).collect(),
-        false => name.to_owned(),
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= NAME {
+        return name.to_owned();
+    }
+    let begin = NAME / 2;
+    let end = letters.len() - (NAME - begin - 1);
+    letters[..begin]
+        .iter()
+        .chain(&['…'])
+        .chain(&letters[end..])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        let name = "rank 0 · photographs of 1,000,000 birds in train.py · shuffle=False";
+        let cut = short(name);
+        assert_eq!(cut.chars().count(), NAME);
+        assert!(
+            cut.starts_with("rank 0 · photographs") && cut.ends_with(" · shuffle=False"),
+            "{cut}"
+        );
+        assert_eq!(short("rank 0 · a"), "rank 0 · a");
     }
 }
