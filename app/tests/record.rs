@@ -39,15 +39,17 @@ fn python() -> Option<PathBuf> {
     names.into_iter().find(works).map(PathBuf::from)
 }
 
-/// A Python that has PyTorch: the one that `LOADSCOPE_PROBE_PYTHON` names, or that of the comparison with other programs. Clean
+/// A Python that has PyTorch: the one that `LOADSCOPE_PROBE_PYTHON` names, or the one that `cargo xtask setup --pytorch` made. Clean
 /// clones have none, and are not made to download gigabytes.
 fn pytorch() -> Option<PathBuf> {
     if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
         return Some(own.into());
     }
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    let python = cache.join("loadscope/peers/venv/bin/python");
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = folder("LOADSCOPE_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
+        .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
+    let python = cache.join("peers/venv/bin/python");
     let mut asked = Command::new(&python);
     asked
         .args(["-c", "import torch"])
@@ -221,7 +223,7 @@ fn the_probe_is_a_python_module() {
 fn pytorch_programs_run_the_same_and_are_recorded_whole() {
     let Some(python) = pytorch() else {
         eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
         );
         return;
     };
@@ -242,7 +244,7 @@ fn pytorch_programs_run_the_same_and_are_recorded_whole() {
 fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     let Some(python) = pytorch() else {
         eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
         );
         return;
     };
@@ -294,7 +296,7 @@ fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
 fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
     let Some(python) = pytorch() else {
         eprintln!(
-            "There is no PyTorch here, so this was not tested; `cargo xtask probe-matrix` gets one"
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
         );
         return;
     };

@@ -11,6 +11,7 @@ mod link;
 mod packages;
 mod probe;
 mod python;
+mod pytorch;
 mod sanitize;
 mod setup;
 mod steps;
@@ -37,6 +38,10 @@ struct Arguments {
 enum Command {
     /// Get libtorch and the system packages; after it plain `cargo run` and `cargo test` work too
     Setup {
+        /// Also a Python environment with PyTorch, for the tests that record real programs; some hundred megabytes to a few
+        /// gigabytes, once per user
+        #[arg(long)]
+        pytorch: bool,
         /// Print the folder of libtorch on standard output
         #[arg(long)]
         print: bool,
@@ -129,8 +134,12 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Setup { print } => {
+        Command::Setup { print, pytorch } => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
+            if pytorch {
+                let python = pytorch::python(&pytorch::cache()?)?;
+                eprintln!("PyTorch is there for {}.", python.display());
+            }
             if print {
                 println!("{}", ready.libtorch.display());
             } else {

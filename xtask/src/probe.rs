@@ -1,14 +1,15 @@
 //! The probe under PyTorch: a matrix of programs, and what recording costs.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::bench::programs;
+use crate::pytorch::runs;
 use crate::setup::Ready;
-use crate::{libtorch, steps};
+use crate::{libtorch, pytorch, steps};
 
 /// Releases that the whole matrix goes through, as far as pip offers them for a Python at hand; that of the comparison with other
 /// programs is there anyway.
@@ -58,7 +59,7 @@ pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
     let mut pythons = options.pythons.clone();
     if pythons.is_empty() {
         let cache = libtorch::cache()?;
-        pythons.push(programs::pytorch(&cache.join("peers"))?);
+        pythons.push(pytorch::python(&pytorch::cache()?)?);
         if !options.fast {
             for release in RELEASES {
                 pythons.extend(of_release(&cache, release, options.install));
@@ -89,8 +90,8 @@ pub fn matrix(ready: &Ready, workspace: &Path, options: &Matrix) -> Result<u8> {
 
 /// The same programs with and without, in turn; writes tests/pytorch/OVERHEAD.md.
 pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u8> {
-    let cache = libtorch::cache()?.join("peers");
-    let python = programs::pytorch(&cache)?;
+    let cache = pytorch::cache()?;
+    let python = pytorch::python(&cache)?;
     let data = programs::data(&python, workspace, &cache)?;
     let loadscope = match &options.loadscope {
         Some(own) => own.clone(),
@@ -140,10 +141,7 @@ fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
 /// The Python of an environment with this release; `None` if there is none and none can be made.
 fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
     let environment = cache.join(format!("pytorch-{release}"));
-    let python = match cfg!(windows) {
-        true => environment.join("Scripts").join("python.exe"),
-        false => environment.join("bin").join("python"),
-    };
+    let python = pytorch::inside(&environment);
     if runs(Command::new(&python).args(["-c", "import torch"])) {
         return Some(python);
     }
@@ -178,15 +176,4 @@ fn of_release(cache: &Path, release: &str, install: bool) -> Option<PathBuf> {
     }
     eprintln!("Without PyTorch {release}: pip offers it for no Python that is here.");
     None
-}
-
-fn runs(command: &mut Command) -> bool {
-    let quiet = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    quiet
-        .env_remove("LD_LIBRARY_PATH")
-        .status()
-        .is_ok_and(|status| status.success())
 }

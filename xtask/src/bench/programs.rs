@@ -1,6 +1,5 @@
 //! The three programs: building or installing them, and one turn of one of them.
 
-use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,8 +8,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
 use super::Turn;
+use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
-use crate::{libtorch, python, steps};
+use crate::steps;
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +80,8 @@ impl Programs {
     /// Builds, installs and makes what is missing.
     pub fn prepare(ready: &Ready, workspace: &Path) -> Result<Self> {
         let peers = workspace.join("tests/peers");
-        let cache = libtorch::cache()?.join("peers");
-        let python = pytorch(&cache)?;
+        let cache = pytorch::cache()?;
+        let python = pytorch::python(&cache)?;
         let data = data(&python, workspace, &cache)?;
         Ok(Self {
             ours: built(
@@ -187,45 +187,6 @@ fn built(cargo: &mut Command, target: &str) -> Result<PathBuf> {
     executable.with_context(|| format!("cargo did not say where {target} is"))
 }
 
-/// A Python with PyTorch: the user's, or one in an environment of its own.
-pub fn pytorch(cache: &Path) -> Result<PathBuf> {
-    if let Some(own) = env::var_os("LOADSCOPE_PEERS_PYTHON") {
-        return Ok(own.into());
-    }
-    let environment = cache.join("venv");
-    let python = if cfg!(windows) {
-        environment.join("Scripts").join("python.exe")
-    } else {
-        environment.join("bin").join("python")
-    };
-    let check = format!(
-        "import numpy, PIL, torch; assert torch.__version__.split('+')[0] == '{}'",
-        libtorch::VERSION
-    );
-    let has_all = Command::new(&python)
-        .args(["-c", &check])
-        .stderr(Stdio::null())
-        .status();
-    if has_all.is_ok_and(|status| status.success()) {
-        return Ok(python);
-    }
-    eprintln!(
-        "Installing PyTorch {} in {} (a few gigabytes, once per user). LOADSCOPE_PEERS_PYTHON names a Python that has it \
-         with numpy and Pillow.",
-        libtorch::VERSION,
-        environment.display()
-    );
-    let mut make = Command::new(python::find()?);
-    make.args(["-m", "venv"]).arg(&environment);
-    succeed(&mut make, "No Python environment could be made")?;
-    let mut install = Command::new(&python);
-    install
-        .args(["-m", "pip", "install", "--quiet", "numpy", "pillow"])
-        .arg(format!("torch=={}", libtorch::VERSION));
-    succeed(&mut install, "PyTorch could not be installed")?;
-    Ok(python)
-}
-
 /// The files to load, made by `python` where they are missing.
 pub fn data(python: &Path, workspace: &Path, cache: &Path) -> Result<PathBuf> {
     let data = cache.join("data");
@@ -236,16 +197,6 @@ pub fn data(python: &Path, workspace: &Path, cache: &Path) -> Result<PathBuf> {
         .arg(&data);
     succeed(&mut make, "The files to load could not be made")?;
     Ok(data)
-}
-
-fn succeed(command: &mut Command, otherwise: &str) -> Result<()> {
-    // What is printed there is no part of the tables.
-    let status = command.stdout(Stdio::null()).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => bail!("{otherwise} ({status})."),
-        Err(error) => Err(error).with_context(|| otherwise.to_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,97 @@
+//! A Python environment with PyTorch, for what is held against the real one. Without it the same tests say that they did not run.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{libtorch, python};
+
+/// Where the wheels without CUDA are. They are a tenth of those of PyPI, which needs NVIDIA's libraries to be imported at all.
+const CPU_WHEELS: &str = "https://download.pytorch.org/whl/cpu";
+
+/// The folder for the environment and for what else is held against ours.
+pub fn cache() -> Result<PathBuf> {
+    Ok(libtorch::cache()?.join("peers"))
+}
+
+/// A Python with PyTorch: the user's, or one in an environment of its own in `cache`, made where it is missing.
+pub fn python(cache: &Path) -> Result<PathBuf> {
+    if let Some(own) = env::var_os("LOADSCOPE_PEERS_PYTHON") {
+        return Ok(own.into());
+    }
+    let environment = cache.join("venv");
+    let python = inside(&environment);
+    let check = format!(
+        "import numpy, PIL, torch; assert torch.__version__.split('+')[0] == '{}'",
+        libtorch::VERSION
+    );
+    if runs(Command::new(&python).args(["-c", &check])) {
+        return Ok(python);
+    }
+    eprintln!(
+        "Installing PyTorch {} in {} (a few gigabytes at most, once per user). LOADSCOPE_PEERS_PYTHON names a Python that has it \
+         with numpy and Pillow.",
+        libtorch::VERSION,
+        environment.display()
+    );
+    let mut make = Command::new(python::find()?);
+    make.args(["-m", "venv"]).arg(&environment);
+    succeed(&mut make, "No Python environment could be made")?;
+    install(&python)?;
+    Ok(python)
+}
+
+/// The wheels for the CPU if their index can be reached, else those of the index that pip is configured for.
+fn install(python: &Path) -> Result<()> {
+    let pip = || {
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "install", "--quiet", "numpy", "pillow"])
+            .arg(format!("torch=={}", libtorch::VERSION));
+        pip
+    };
+    // Elsewhere PyPI's are for the CPU anyway.
+    let small = [
+        "--index-url",
+        CPU_WHEELS,
+        "--retries",
+        "0",
+        "--timeout",
+        "10",
+    ];
+    if cfg!(target_os = "linux") && runs(pip().args(small)) {
+        return Ok(());
+    }
+    succeed(&mut pip(), "PyTorch could not be installed")
+}
+
+/// The interpreter of an environment.
+pub fn inside(environment: &Path) -> PathBuf {
+    match cfg!(windows) {
+        true => environment.join("Scripts").join("python.exe"),
+        false => environment.join("bin").join("python"),
+    }
+}
+
+/// Whether a command ends well; what it says is nobody's concern.
+pub fn runs(command: &mut Command) -> bool {
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // Our own libtorch must not become that of PyTorch.
+        .env_remove("LD_LIBRARY_PATH");
+    quiet.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a command that has to end well.
+pub fn succeed(command: &mut Command, otherwise: &str) -> Result<()> {
+    // What is printed there is no part of the tables.
+    let status = command.stdout(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("{otherwise} ({status})."),
+        Err(error) => Err(error).with_context(|| otherwise.to_owned()),
+    }
+}
