@@ -698,8 +698,18 @@ def describe(loader, iterator, seeds):
         about["sampler_drop_last"] = flag_of(lambda: sampler.drop_last)
     elif seeds is not None:
         about["seed"], about["global_seed"] = (seed_from(lambda seed=seed: seed) for seed in seeds)
+    about["rank"], about["world_size"] = place_in_job()
     about["classes"] = quiet(lambda: classes_of(dataset))
     return {name: value for name, value in about.items() if value is not None}
+
+
+def place_in_job():
+    """The rank and the number of ranks. Whoever starts ranks by itself, as `torch.multiprocessing.spawn` does, puts them into no
+    environment."""
+    distributed = sys.modules.get("torch.distributed")
+    if not quiet(lambda: distributed.is_initialized()):
+        return (None, None)
+    return (number_of(lambda: distributed.get_rank()), number_of(lambda: distributed.get_world_size()))
 
 
 def number_of(ask):

@@ -86,10 +86,19 @@ def check_pinned(loadscope, python, start, folder):
     return "20 of 20"
 
 
-def check_ranks(loadscope, python, start, folder):
-    """Four ranks with two loaders each are one recording."""
+# As Slurm starts them, which is not here: each in its own process, told its rank in variables of Slurm's.
+SRUN = 'for rank in 0 1; do SLURM_PROCID=$rank SLURM_LOCALID=$rank SLURM_NTASKS=2 "$@" & done; wait'
+
+
+def check_ranks(loadscope, python, start, folder, launcher):
+    """Several ranks with two loaders each are one recording, whoever starts them."""
+    script = [str(HERE / "ranks.py"), launcher]
+    launch, count = {
+        "torchrun": ([python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone", *script], 4),
+        "srun": (["sh", "-c", SRUN, "sh", python, *script, folder], 2),
+        "spawn": ([python, *script, folder], 2),
+    }[launcher]
     log = os.path.join(folder, "log.jsonl")
-    launch = [python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone", str(HERE / "ranks.py")]
     came = recorded(loadscope, log, launch)
     if "No module named" in came.stderr:
         raise Missing("torchrun does not run here")
@@ -98,8 +107,8 @@ def check_ranks(loadscope, python, start, folder):
     recording.whole()
     infos = [recording.info(run) for run in recording.runs]
     ranks = sorted(info["rank"] for info in infos)
-    must(ranks == [0, 0, 1, 1, 2, 2, 3, 3], "ranks %s" % ranks)
-    must(all(info["world_size"] == 4 for info in infos), "the size of the world is not known")
+    must(ranks == sorted([*range(count)] * 2), "ranks %s" % ranks)
+    must(all(info["world_size"] == count for info in infos), "the size of the world is not known")
     seen = collections.Counter()
     for run_id in recording.runs:
         check_joined(recording.runs[run_id], "rank")
@@ -107,7 +116,7 @@ def check_ranks(loadscope, python, start, folder):
             first = [e for e in recording.runs[run_id] if e["e"] == "dispatched" and e["epoch"] == 0]
             seen.update(index for e in first for index in e["indices"])
     must(sorted(seen) == list(range(64)) and set(seen.values()) == {1}, "the ranks do not share the samples: %s" % seen)
-    return "4 ranks, %d loaders" % len(infos)
+    return "%d ranks, %d loaders" % (count, len(infos))
 
 
 def check_stateful(loadscope, python, start, folder):
@@ -238,7 +247,9 @@ def checks(options):
             name = {"killed": "a worker is killed", "interrupted": "interrupts itself"}.get(end, end)
             yield start, name, lambda l, p, s, f, end=end: ends.check_end(l, p, s, end, f)
     yield "fork", "pinned", check_pinned
-    yield "fork", "torchrun", check_ranks
+    launchers = {"torchrun": "torchrun", "srun": "ranks as by srun", "spawn": "ranks by mp.spawn"}
+    for launcher, name in launchers.items():
+        yield "fork", name, lambda l, p, s, f, launcher=launcher: check_ranks(l, p, s, f, launcher)
     yield "fork", "Ctrl-C", ends.check_ctrl_c
     times = 3 if fast else options.kills
     rng = random.Random(SEED)

@@ -148,6 +148,12 @@ pub struct About {
     pub replacement: bool,
     #[serde(deserialize_with = "lenient::maybe")]
     pub num_samples: Option<u64>,
+    /// What `torch.distributed` says.
+    #[serde(deserialize_with = "lenient::maybe")]
+    pub rank: Option<u32>,
+    #[serde(deserialize_with = "lenient::maybe")]
+    pub world_size: Option<u32>,
+    /// What the sampler was told.
     #[serde(deserialize_with = "lenient::maybe")]
     pub replicas: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]

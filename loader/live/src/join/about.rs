@@ -7,6 +7,14 @@ use crate::wire::{About, Introduction};
 pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
     let mut measured = Stage::ALL.to_vec();
     measured.retain(|stage| *stage != Stage::Pinning || about.pins);
+    // Ranks that share a model are given the same samples: the sampler knows fewer of them than there are.
+    let (rank, world_size) = match (about.rank, about.world_size) {
+        (Some(rank), Some(world_size)) => (Some(rank), Some(world_size)),
+        _ => (
+            about.replica.or(who.rank),
+            about.replicas.or(who.world_size),
+        ),
+    };
     RunInfo {
         options: options(about, who),
         origin: Origin::Pytorch(who.torch.clone()),
@@ -14,8 +22,8 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
         dataset_len: about.dataset_len,
         batches_per_epoch: about.batches,
         classes: about.classes.clone(),
-        rank: about.replica.or(who.rank).unwrap_or(0),
-        world_size: about.replicas.or(who.world_size).unwrap_or(1),
+        rank: rank.unwrap_or(0),
+        world_size: world_size.unwrap_or(1),
         cores: who.cores.unwrap_or(0),
         measured,
         pinning: about.pins.then(|| "PyTorch's pin thread".to_owned()),
@@ -45,8 +53,12 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
         sampler: sampler.to_owned(),
         replacement: about.replacement,
         num_samples: about.num_samples,
-        world_size: about.replicas.or(who.world_size).unwrap_or(1),
-        rank: about.replica.or(who.rank).unwrap_or(0),
+        world_size: about
+            .replicas
+            .or(about.world_size)
+            .or(who.world_size)
+            .unwrap_or(1),
+        rank: about.replica.or(about.rank).or(who.rank).unwrap_or(0),
         sampler_drop_last: about.sampler_drop_last,
         seed: about.seed,
         global_seed: about.global_seed,
@@ -139,5 +151,10 @@ mod tests {
             of(r#"{"sampler":"DistributedSampler","replica":3,"replicas":4}"#),
             (3, 4, 3)
         );
+        let sharing =
+            r#"{"sampler":"DistributedSampler","replica":3,"replicas":4,"rank":6,"world_size":8}"#;
+        assert_eq!(of(sharing), (6, 8, 3));
+        // Under a launcher that tells the number of ranks but not the rank.
+        assert_eq!(of(r#"{"rank":0,"world_size":2}"#), (0, 2, 0));
     }
 }
