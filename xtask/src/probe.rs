@@ -46,6 +46,9 @@ pub struct Overhead {
     /// How often every program has its turn
     #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     rounds: u32,
+    /// Count instructions with valgrind's callgrind, instead of measuring times; takes a quarter of an hour
+    #[arg(long, conflicts_with = "rounds")]
+    instructions: bool,
     /// Only works with this in their names, as in pictures-2; of the others the table keeps what it says
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
@@ -100,6 +103,9 @@ pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u
     let mut command = script(&python, workspace, "overhead.py", &loadscope);
     if let Some(word) = &options.only {
         command.arg("--only").arg(word);
+    }
+    if options.instructions {
+        command.arg("--instructions");
     }
     command
         .arg("--data")
