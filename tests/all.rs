@@ -5,6 +5,7 @@
 mod bad_input;
 mod control_sequence;
 mod diagnose;
+mod dropping;
 mod exchange;
 mod fixture;
 mod folder;

@@ -155,17 +155,22 @@ impl App {
         if let Some(watched) = &start.watched {
             app.watch(watched);
         }
-        if let Some((first, others)) = start.files.split_first() {
-            for path in others.iter().rev() {
-                Prefs::remember(&mut app.state.recent, path);
-            }
-            app.run(ctx, Command::Open(first.clone()));
-            // Two are to be compared.
-            if let [second] = others {
-                app.run(ctx, Command::CompareWith(second.clone()));
-            }
-        }
+        app.open_all(ctx, &start.files);
         app
+    }
+
+    /// Opens the first of several files; two are to be compared.
+    fn open_all(&mut self, ctx: &Context, files: &[PathBuf]) {
+        let Some((first, others)) = files.split_first() else {
+            return;
+        };
+        for path in others.iter().rev() {
+            Prefs::remember(&mut self.state.recent, path);
+        }
+        self.run(ctx, Command::Open(first.clone()));
+        if let [second] = others {
+            self.run(ctx, Command::CompareWith(second.clone()));
+        }
     }
 
     /// What is to be remembered until the next time.

@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub mod diagnose;
+pub mod drop;
 pub mod help;
 pub mod inspector;
 pub mod loaders;

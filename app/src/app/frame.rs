@@ -8,7 +8,9 @@ use crate::machine::MachineView;
 use crate::panels::batches::BatchTable;
 use crate::panels::loaders::LoadersView;
 use crate::panels::plots::Plots;
-use crate::panels::{help, messages, notices, options, palette, search, status, toolbar, welcome};
+use crate::panels::{
+    drop, help, messages, notices, options, palette, search, status, toolbar, welcome,
+};
 use crate::state::{Lower, Source, Splits, State};
 use crate::theme::Palette;
 use crate::timeline::Timeline;
@@ -103,6 +105,7 @@ impl App {
         commands.extend(search::show(ui, state));
         commands.extend(notices::show(ui, state));
         commands.extend(palette::show(ui, state));
+        drop::show(ui);
         self.remember_sizes(ui, sizes);
         commands
     }

@@ -1,5 +1,7 @@
 //! What the system tells the window: less motion, a request to close, files dropped on it.
 
+use std::path::PathBuf;
+
 use eframe::egui::{Context, ViewportCommand};
 
 use super::App;
@@ -37,14 +39,12 @@ impl App {
 
     pub(super) fn dropped_files(&mut self, ctx: &Context) {
         let dropped = ctx.input(|i| i.raw.dropped_files.clone());
-        for path in dropped.into_iter().map(|f| f.path().to_owned()) {
-            let is_pictures = path.is_dir() && session::look(&path).is_err();
-            let command = if is_pictures {
-                Command::UseFolder(path)
-            } else {
-                Command::Open(path)
-            };
-            self.run(ctx, command);
+        let paths: Vec<PathBuf> = dropped.iter().map(|f| f.path().to_owned()).collect();
+        match &paths[..] {
+            [pictures] if pictures.is_dir() && session::look(pictures).is_err() => {
+                self.run(ctx, Command::UseFolder(pictures.clone()));
+            }
+            files => self.open_all(ctx, files),
         }
     }
 }

@@ -1,0 +1,108 @@
+//! Files that are held over the window and dropped on it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::egui::{DroppedFile, HoveredFile, Theme};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::state::Source;
+
+use crate::fixture::{Window, control_recording, photographs, wait};
+
+/// A file as the system hands it over.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+fn hold(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
+    let file = |path: &PathBuf| HoveredFile {
+        path: Some(path.clone()),
+        ..HoveredFile::default()
+    };
+    window.input_mut().hovered_files = paths.iter().map(file).collect();
+    // As long as something is held there, egui draws one frame after the other.
+    window.run_steps(4);
+}
+
+fn drop_on(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
+    let input = window.input_mut();
+    input.hovered_files.clear();
+    for path in paths {
+        input.dropped_files.push(Arc::new(Dropped(path.clone())));
+    }
+    window.run_steps(1);
+    let loading = |app: &App| matches!(app.state.source, Source::Loading { .. });
+    wait(window, |app| !loading(app));
+    window.run();
+}
+
+#[test]
+fn what_is_held_over_the_window_is_named_and_opens_when_dropped() {
+    let (dir, path) = control_recording();
+    let mut window = Window::new().open();
+    hold(&mut window, std::slice::from_ref(&path));
+    let name = path.file_name().expect("a file").to_string_lossy();
+    window.get_by_label(&format!("Drop to open {name}"));
+    drop_on(&mut window, std::slice::from_ref(&path));
+    assert!(window.query_by_label_contains("Drop to").is_none());
+    assert!(window.state().state.has_run());
+    // The folder it is in is a session, too.
+    let mut window = Window::new().open();
+    drop_on(&mut window, &[dir.path().to_owned()]);
+    assert!(window.state().state.has_run());
+}
+
+#[test]
+fn of_several_files_the_first_is_shown_and_a_second_is_compared_with_it() {
+    let (_dir, first) = control_recording();
+    let (_other, second) = control_recording();
+    let mut window = Window::new().open();
+    let two = [first, second.clone()];
+    hold(&mut window, &two);
+    assert!(window.query_by_label_contains("Drop to compare").is_some());
+    drop_on(&mut window, &two);
+    let state = &window.state().state;
+    assert!(state.has_run() && state.recent.contains(&second));
+}
+
+#[test]
+fn pictures_that_are_dropped_are_what_is_loaded() {
+    let pictures = photographs(3);
+    let mut window = Window::new().open();
+    drop_on(&mut window, &[pictures.path().to_owned()]);
+    let dataset = &window.state().state.options.dataset;
+    assert!(dataset.starts_with("folder:"), "{dataset}");
+}
+
+#[test]
+fn pictures_of_files_that_are_held_over_the_window() {
+    let mut results = SnapshotResults::new();
+    let (_dir, path) = control_recording();
+    for (theme, end) in [(Theme::Dark, ""), (Theme::Light, "-light")] {
+        let mut window = Window {
+            theme,
+            files: vec![path.clone()],
+            ..Window::new()
+        }
+        .open();
+        let held = ["rank0", "rank1", "rank2", "rank3"];
+        let held = held.map(|rank| PathBuf::from(format!("/runs/{rank}.jsonl.zst")));
+        hold(
+            &mut window,
+            &held[..if theme == Theme::Dark { 1 } else { 4 }],
+        );
+        window.snapshot(format!("dropping{end}"));
+        results.extend_harness(&mut window);
+    }
+}
