@@ -278,7 +278,7 @@ def warns():
     """Warnings name a line: that of whoever called, or called that."""
     warnings.simplefilter("always")
     # It has a process id in it.
-    warnings.filterwarnings("ignore", message=".*fork\(\)")
+    warnings.filterwarnings("ignore", message=r".*fork\(\)")
     for workers in (0, 1):
         for dataset in (Numbers(2), Warns()):
             for level in (1, 2, 3):
