@@ -1,8 +1,6 @@
 """Pins batches without an accelerator: PyTorch is told that there is one, and a copy stands in for page-locked memory.
 
     python pinned.py WORKERS
-
-Says 42 and ends if this release of PyTorch asks for its accelerator in another way.
 """
 
 import sys
@@ -12,19 +10,21 @@ import types
 import torch
 import torch.utils.data as data
 
-if not hasattr(torch, "accelerator"):
-    sys.exit(42)
-
 
 def pin_memory(self, *_):
     time.sleep(0.002)
     return self.clone()
 
 
-torch.accelerator.is_available = lambda: True
-torch.accelerator.current_accelerator = lambda *_: types.SimpleNamespace(type="cuda")
-torch.accelerator.current_device_index = lambda: 0
-torch.accelerator.set_device_index = lambda *_: None
+# Until 2.6 a loader asks for CUDA, since then for any accelerator.
+torch.cuda.is_available = lambda: True
+torch.cuda.current_device = lambda: 0
+torch.cuda.set_device = lambda *_: None
+if hasattr(torch, "accelerator"):
+    torch.accelerator.is_available = lambda: True
+    torch.accelerator.current_accelerator = lambda *_: types.SimpleNamespace(type="cuda")
+    torch.accelerator.current_device_index = lambda: 0
+    torch.accelerator.set_device_index = lambda *_: None
 torch.Tensor.pin_memory = pin_memory
 
 
