@@ -534,6 +534,7 @@ class Iterator:
         "is_open",
         "is_ours",
         "is_inside",
+        "hands_out",
         "is_iterable",
         "has_workers",
         "in_order",
@@ -552,8 +553,14 @@ class Iterator:
         self.loader = loader
         self.is_ours = True
         self.is_inside = False
+        self.hands_out = False
         self.seeds = None
         self.begin()
+
+    def answers_soon(self):
+        """`next` is about to return: what is told until then goes with what is told of that. Where it waits on instead, nobody knows
+        for how long."""
+        return self.is_inside and self.hands_out
 
     def begin(self):
         self.epoch = self.loader.epochs
@@ -798,7 +805,7 @@ def tell_dispatch(state, batch, worker, count):
     state.index = None
     line = '["dispatch",%d,%d,%d,%d,%s,%d,"%s"]\n'
     about = (state.drawn, state.number, state.epoch, batch, worker, count, indices)
-    PROBE.put(line % about, not state.is_inside)
+    PROBE.put(line % about, not state.answers_soon())
 
 
 @guarded
@@ -823,8 +830,9 @@ def arrived(iterator, what):
         state.arrived = batch
         its_turn = batch == iterator._rcvd_idx or not state.in_order
         how = "ready" if its_turn else "held"
+    state.hands_out = how == "ready"
     line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
-    PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.is_inside)
+    PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.answers_soon())
 
 
 @guarded
@@ -841,6 +849,7 @@ def asked(iterator):
         info = iterator._task_info.get(received)
     # What lies ready is not waited for, and what is fetched here says so itself.
     waits = state.has_workers and (info is None or len(info) == 1)
+    state.hands_out = not waits
     PROBE.put('["wait",%d,%d]\n' % (now(), state.number), waits)
     return state, received
 

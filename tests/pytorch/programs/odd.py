@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import torch
 import torch.utils.data as data
@@ -288,6 +289,39 @@ def warns():
 def deeply(level, data):
     warnings.warn("level %d" % level, stacklevel=level + 1)
     return warned(data)
+
+
+def is_told(what, outlet):
+    """Waits until it stands in the files of the probe."""
+    until = time.monotonic() + 60
+    while not any(what in (Path(outlet) / name).read_bytes() for name in os.listdir(outlet)):
+        if time.monotonic() > until:
+            raise RuntimeError("%s is not told as long as the trainer waits" % what)
+        time.sleep(0.01)
+
+
+class Tells(Numbers):
+    """The first sample takes until the batch behind it is told to lie in the reorder buffer."""
+
+    def __getitem__(self, index):
+        if index == 0:
+            is_told(b'"held"', sys.argv[2])
+        return int(index)
+
+
+class Ends(data.IterableDataset):
+    """The first worker goes on once the end of the second one is told."""
+
+    def __iter__(self):
+        if data.get_worker_info().id == 0:
+            is_told(b'"end"', sys.argv[2])
+            yield 1
+
+
+def held():
+    """The second argument is the folder of the probe."""
+    print(list(data.DataLoader(Tells(4), batch_size=None, num_workers=2)))
+    print(list(data.DataLoader(Ends(), batch_size=None, num_workers=2)))
 
 
 if __name__ == "__main__":
