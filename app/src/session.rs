@@ -91,6 +91,8 @@ pub enum Record {
     Memory,
     /// Into this file.
     File(PathBuf),
+    /// Into this file, which is left as it is until there is something to write.
+    FileOnceTold(PathBuf),
 }
 
 /// Why a session could not start.

@@ -74,13 +74,14 @@ fn a_program_keeps_its_output_and_its_end() {
         err.starts_with("err\n") && err.contains("No DataLoader was seen"),
         "{err}"
     );
-    // A recording in which nothing happened opens like any other.
-    let info = loadscope()
-        .arg("info")
-        .arg(&log)
-        .output()
-        .expect("it starts");
-    assert!(info.status.success(), "{:?}", words(&info));
+    assert!(
+        err.contains("Nothing was written") && !log.exists(),
+        "{err}"
+    );
+    // A recording that is there already is not lost for it.
+    std::fs::write(&log, "mine").expect("written");
+    record(&log, &["sh", "-c", "true"]);
+    assert_eq!(std::fs::read_to_string(&log).ok().as_deref(), Some("mine"));
     // By a signal it ends as its program does.
     let ended = record(&log, &["sh", "-c", "kill -TERM $$"]);
     assert_eq!(ended.status.signal(), Some(15));
@@ -104,14 +105,18 @@ fn what_cannot_be_started_says_so() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to_does_not_stop_the_program() {
-    let ended = record(
-        Path::new("/nowhere/run.jsonl"),
-        &["sh", "-c", "echo out; exit 3"],
-    );
-    let (out, err) = words(&ended);
-    assert_eq!((ended.status.code(), out.as_str()), (Some(3), "out\n"));
-    assert!(err.contains("The program is not recorded"), "{err}");
+fn where_nothing_can_be_written_the_program_is_not_started() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for place in [Path::new("/nowhere/run.jsonl"), dir.path()] {
+        let ended = record(place, &["sh", "-c", "echo out"]);
+        let (out, err) = words(&ended);
+        assert_eq!((ended.status.code(), out.as_str()), (Some(2), ""));
+        let said = format!("no recording can be written to {}", place.display());
+        assert!(
+            err.contains("was not started") && err.contains(&said),
+            "{err}"
+        );
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCo
     };
     match (one, json) {
         (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
+        (Some(_), false) if all.is_empty() => say("There is no DataLoader in this recording")?,
         (Some((_, run)), false) => print_text(run, opened.cut)?,
         (None, true) => say(&several::object(&all, &opened)?.to_string())?,
         (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,

@@ -23,7 +23,7 @@ pub struct Picked {
     opened: Opened,
     id: RunId,
     was_asked_for: bool,
-    /// What there is to look at if nothing is in the recording.
+    /// What there is to look at if the loader is gone.
     nothing: Run,
 }
 
@@ -41,7 +41,10 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     let opened = open(file)?;
     let id = match wanted {
         Some(text) => which(&opened, text)?,
-        None => opened.fleet.foremost().unwrap_or_default(),
+        None => {
+            let nothing = || anyhow!("There is no DataLoader in {}", file.display());
+            opened.fleet.foremost().ok_or_else(nothing)?
+        }
     };
     Ok(Picked {
         opened,

@@ -1,14 +1,15 @@
 //! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
 
 use std::ffi::OsString;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
-use loadscope_trace::{Event, EventKind, plural};
+use loadscope_trace::{Event, EventKind, Stage, plural};
 
 use super::WindowArgs;
 use super::terminal::complain;
@@ -42,12 +43,19 @@ const NOT_STARTED: u8 = 127;
 /// Runs a program and writes down what its loaders do. Ends as the program ends.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let path = args.output.clone().unwrap_or_else(free_name);
+    // Who finds out after ten hours of training has lost them.
+    can_be_written(&path).with_context(|| {
+        format!(
+            "The program was not started: no recording can be written to {}",
+            path.display()
+        )
+    })?;
     take_signals();
     let watched = match Watched::start(&args.program.command, args.program.previews) {
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e.to_string())),
     };
-    let record = Record::File(path.clone());
+    let record = Record::FileOnceTold(path.clone());
     let session = match Session::watch(&watched, record, Arc::new(|| {})) {
         Ok(session) => session,
         // The program runs already, and is not to suffer from it.
@@ -61,12 +69,8 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let (seen, complaint) = follow(&session);
     let end = watched.wait();
     match complaint {
-        Some(text) => complain(text),
-        None => {
-            let loaders = plural(seen.loaders, "loader", "loaders");
-            let batches = plural(seen.batches, "batch", "batches");
-            complain(format_args!("{loaders}, {batches} in {}", path.display()));
-        }
+        Some(text) => complain(format_args!("{text}. Nothing was written")),
+        None => complain(seen.said(&path)),
     }
     end_as(end)
 }
@@ -103,17 +107,47 @@ pub fn probe() -> anyhow::Result<ExitCode> {
 #[derive(Default)]
 struct Seen {
     loaders: u64,
+    /// Those that the program got.
     batches: u64,
+    /// Something went wrong with the recording.
+    is_partial: bool,
 }
 
 impl Seen {
     fn note(&mut self, event: &Event) {
         match event.kind {
             EventKind::RunStarted(_) => self.loaders += 1,
-            EventKind::Dispatched(_) => self.batches += 1,
+            EventKind::Entered {
+                stage: Stage::Training,
+                ..
+            } => self.batches += 1,
             _ => {}
         }
     }
+
+    /// `2 loaders, 100 batches in run.jsonl.zst`
+    fn said(&self, path: &Path) -> String {
+        let loaders = plural(self.loaders, "loader", "loaders");
+        let batches = plural(self.batches, "batch", "batches");
+        let place = match self.is_partial {
+            true => ", not all of them in",
+            false => " in",
+        };
+        format!("{loaders}, {batches}{place} {}", path.display())
+    }
+}
+
+/// Tries to open a file for writing, and leaves everything as it is.
+fn can_be_written(path: &Path) -> io::Result<()> {
+    let is_new = !path.exists();
+    // Whoever opens a pipe waits for somebody who reads it.
+    if is_new || path.is_file() || path.is_dir() {
+        OpenOptions::new().append(true).create(true).open(path)?;
+    }
+    if is_new {
+        fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 /// Hears a session to its end: what was recorded, and what there is to complain of.
@@ -123,7 +157,10 @@ fn follow(session: &Session) -> (Seen, Option<String>) {
     for update in &session.updates {
         match update {
             Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
-            Update::Failed(text) => complain(text),
+            Update::Failed(text) => {
+                seen.is_partial = true;
+                complain(text);
+            }
             Update::Ended(text) => {
                 complaint = text;
                 break;

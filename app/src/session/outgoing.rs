@@ -48,6 +48,7 @@ impl Outgoing {
                 Compression::Zstd,
             )?)),
             Record::File(path) => Some(Log::file(path)?),
+            Record::FileOnceTold(path) => Some(Log::Later(path)),
         };
         Ok(Self {
             out,
@@ -133,6 +134,8 @@ impl Outgoing {
 enum Log {
     Memory(LogWriter<Memory>),
     File(LogWriter<File>),
+    /// Nothing has been written yet.
+    Later(PathBuf),
 }
 
 impl Log {
@@ -141,7 +144,11 @@ impl Log {
     }
 
     fn write(&mut self, events: &[Event]) -> Result<(), LogError> {
+        if let Self::Later(path) = self {
+            *self = Self::file(std::mem::take(path))?;
+        }
         match self {
+            Self::Later(_) => Ok(()),
             Self::Memory(log) => events.iter().try_for_each(|e| log.write(e)),
             Self::File(log) => events.iter().try_for_each(|e| log.write(e)),
         }
@@ -149,6 +156,7 @@ impl Log {
 
     fn flush(&mut self) -> Result<(), LogError> {
         match self {
+            Self::Later(_) => Ok(()),
             Self::Memory(log) => log.flush(),
             Self::File(log) => log.flush(),
         }
@@ -156,6 +164,7 @@ impl Log {
 
     fn finish(self) -> Result<(), LogError> {
         match self {
+            Self::Later(_) => Ok(()),
             Self::Memory(log) => log.finish().map(drop),
             Self::File(log) => log.finish().map(drop),
         }
