@@ -97,8 +97,8 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
 
 /// Prints the probe.
 pub fn probe() -> anyhow::Result<ExitCode> {
-    match std::io::stdout().write_all(PROBE.as_bytes()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(anyhow!(e)),
+    match io::stdout().write_all(PROBE.as_bytes()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(anyhow!(e)),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
