@@ -1,6 +1,6 @@
 //! What the processes of a program use, read from outside: not one instruction of the program is spent on it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Lane, Nanos, RunId};
@@ -23,59 +23,76 @@ pub struct Gauges {
     looked: Option<Instant>,
     memory: Option<(Instant, Duration)>,
     spent: HashMap<u64, (Instant, f64)>,
+    /// What has a value at present.
+    told: HashSet<(RunId, Option<Lane>, GaugeKind)>,
 }
 
 impl Gauges {
     /// Measures, if it is time, and pushes what was measured at `at`.
     pub fn measure(&mut self, processes: &[Process], at: Nanos, out: &mut Vec<Event>) {
         let now = Instant::now();
-        if self.looked.is_some_and(|before| now - before < EVERY) || processes.is_empty() {
+        if self.looked.is_some_and(|before| now - before < EVERY) {
             return;
         }
         self.looked = Some(now);
         let memory = self
             .memory
             .is_none_or(|(before, took)| now - before >= MEMORY_EVERY.max(took * MEMORY_SHARE));
-        let mut totals: HashMap<(RunId, GaugeKind), f64> = HashMap::new();
-        let mut tell = |run, lane: Option<Lane>, what, value: Option<f64>| {
-            let Some(value) = value else { return };
-            if lane.is_some() {
-                out.push(gauge(at, run, lane, what, value));
-            }
-            *totals.entry((run, what)).or_default() += value;
-        };
+        // A process may work for several loaders.
+        let mut cores: HashMap<u64, Option<f64>> = HashMap::new();
+        let mut found: HashMap<(RunId, Option<Lane>, GaugeKind), f64> = HashMap::new();
         for process in processes {
             let (run, lane) = (process.run, lane(process));
-            tell(run, lane, GaugeKind::Cpu, self.cores(process.pid, now));
+            let used = cores.entry(process.pid);
+            let mut values = vec![(
+                GaugeKind::Cpu,
+                *used.or_insert_with(|| self.cores(process.pid, now)),
+            )];
             if memory {
-                tell(run, lane, GaugeKind::Pss, proc::pss(process.pid));
-                tell(
-                    run,
-                    lane,
-                    GaugeKind::Descriptors,
-                    proc::descriptors(process.pid),
-                );
+                values.push((GaugeKind::Pss, proc::pss(process.pid)));
+                values.push((GaugeKind::Descriptors, proc::descriptors(process.pid)));
+            }
+            for (what, value) in values {
+                let Some(value) = value else { continue };
+                if lane.is_some() {
+                    found.insert((run, lane, what), value);
+                }
+                *found.entry((run, None, what)).or_default() += value;
             }
         }
         if memory {
             if let Some(shm) = proc::shared() {
-                for run in processes
-                    .iter()
-                    .filter(|p| p.worker.is_none())
-                    .map(|p| p.run)
-                {
-                    out.push(gauge(at, run, None, GaugeKind::Shm, shm));
-                }
+                let main = processes.iter().filter(|p| p.worker.is_none());
+                found.extend(main.map(|p| ((p.run, None, GaugeKind::Shm), shm)));
             }
             self.memory = Some((now, now.elapsed()));
         }
-        out.extend(
-            totals
-                .into_iter()
-                .map(|((run, what), value)| gauge(at, run, None, what, value)),
-        );
+        self.end_those_not_in(&found, memory, at, out);
+        for ((run, lane, what), value) in found {
+            self.told.insert((run, lane, what));
+            out.push(gauge(at, run, lane, what, value));
+        }
         self.spent
             .retain(|pid, _| processes.iter().any(|p| p.pid == *pid));
+    }
+
+    /// What had a value and was not found any more has none from now on: its process has ended.
+    fn end_those_not_in(
+        &mut self,
+        found: &HashMap<(RunId, Option<Lane>, GaugeKind), f64>,
+        memory: bool,
+        at: Nanos,
+        out: &mut Vec<Event>,
+    ) {
+        self.told.retain(|key| {
+            let (run, lane, what) = *key;
+            let was_looked_for = memory || what == GaugeKind::Cpu;
+            let is_over = was_looked_for && !found.contains_key(key);
+            if is_over {
+                out.push(gauge(at, run, lane, what, f64::NAN));
+            }
+            !is_over
+        });
     }
 
     /// Cores that a process used since the last look.
@@ -83,7 +100,6 @@ impl Gauges {
         let spent = proc::seconds(pid)?;
         let (before, had) = self.spent.insert(pid, (now, spent))?;
         let passed = (now - before).as_secs_f64();
-        // One that is asked for twice in a look, for two loaders, has no time in between.
         (passed > 0.0).then(|| ((spent - had) / passed).max(0.0))
     }
 }
@@ -161,5 +177,47 @@ mod proc {
     }
     pub fn shared() -> Option<f64> {
         None
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn looked(gauges: &mut Gauges, processes: &[Process]) -> Vec<(RunId, Option<Lane>, f64)> {
+        std::thread::sleep(EVERY);
+        let mut out = Vec::new();
+        gauges.measure(processes, Nanos(1), &mut out);
+        let cpu = out.into_iter().filter_map(|event| match event.kind {
+            EventKind::Gauge(g) if g.what == GaugeKind::Cpu => Some((event.run, g.lane, g.value)),
+            _ => None,
+        });
+        cpu.collect()
+    }
+
+    #[test]
+    fn a_process_that_has_ended_has_no_value_any_more() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("it starts");
+        let process = |run, worker| Process {
+            pid: u64::from(child.id()),
+            run: RunId(run),
+            worker,
+        };
+        let worker = Some(0);
+        let both = [process(0, worker), process(1, worker)];
+        let mut gauges = Gauges::default();
+        looked(&mut gauges, &both);
+        let told = looked(&mut gauges, &both);
+        // For each of the loaders, its worker and all its processes.
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert!(told.iter().all(|(_, _, value)| value.is_finite()));
+        child.kill().expect("it is killed");
+        child.wait().expect("it has ended");
+        let told = looked(&mut gauges, &both);
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert!(told.iter().all(|(_, _, value)| value.is_nan()));
+        assert_eq!(looked(&mut gauges, &[]), []);
     }
 }
