@@ -23,7 +23,7 @@ pub use headline::stage_dot;
 pub use idle::why_idle;
 pub use narrate::{capital, fetcher, narrate, whereabouts};
 
-pub use tip::{idle, purpose};
+pub use tip::{at_rest, purpose};
 
 use crate::command::{Action, Command};
 use crate::state::{Source, State};

@@ -89,10 +89,28 @@ fn facts(run: &Run) -> anyhow::Result<Value> {
         map.insert("parts".to_owned(), parts.collect());
         map.insert("origin".to_owned(), run.info.origin.label().into());
         map.insert("pinning".to_owned(), run.info.pinning.clone().into());
-        map.insert(
-            "options".to_owned(),
-            serde_json::to_value(&run.info.options)?,
-        );
+        map.insert("options".to_owned(), options(run)?);
+    }
+    Ok(object)
+}
+
+/// What it was asked to do; of a program that is not ours only what it was asked to do itself.
+fn options(run: &Run) -> anyhow::Result<Value> {
+    let options = &run.info.options;
+    let mut object = serde_json::to_value(options)?;
+    if let (Origin::Pytorch(_), Some(map)) = (&run.info.origin, object.as_object_mut()) {
+        for ours in [
+            "dataset",
+            "image_size",
+            "extra_cost",
+            "epochs",
+            "step_ms",
+            "on_error",
+        ] {
+            map.remove(ours);
+        }
+        let in_force = (options.num_workers > 0).then(|| options.prefetch());
+        map.insert("prefetch_factor".to_owned(), in_force.into());
     }
     Ok(object)
 }

@@ -101,9 +101,11 @@ fn told_apart<W>(
 /// A sentence that lists the loaders there are.
 pub fn find(all: &[(RunId, &Run)], text: &str) -> Result<RunId, String> {
     let (wanted, names) = (words(text), names(all));
-    let fits = |(at, (id, run)): (usize, &(RunId, &Run))| match text.trim().parse::<u32>() {
-        Ok(number) => id.0 == number,
-        Err(_) => {
+    let number = text.trim().parse::<u32>().ok();
+    let number = number.filter(|number| all.iter().any(|(id, _)| id.0 == *number));
+    let fits = |(at, (id, run)): (usize, &(RunId, &Run))| match number {
+        Some(number) => id.0 == number,
+        None => {
             let places = [&names[at], &run.info.recording, &run.info.host];
             !wanted.is_empty() && places.iter().any(|place| holds(&words(place), &wanted))
         }
@@ -223,6 +225,7 @@ mod tests {
             run(0, "Photos for validation", ""),
             run(1, "Photos to train", ""),
             run(10, "Photos to train", "gpu-b"),
+            run(11, "160 photos to train", ""),
         ];
         let all: Vec<(RunId, &Run)> = (0..).map(RunId).zip(&runs).collect();
         for (text, wanted) in [
@@ -232,6 +235,7 @@ mod tests {
             ("val", 1),
             ("gpu-b", 3),
             ("train", 0),
+            ("160", 4),
         ] {
             assert_eq!(find(&all, text), Ok(RunId(wanted)), "{text}");
         }

@@ -1,7 +1,7 @@
 //! Tooltips: what it is, how long, and why it matters.
 
 use eframe::egui::{RichText, Ui};
-use loadscope_trace::{HeldBatch, Lane, Stage};
+use loadscope_trace::{HeldBatch, Lane, Machine, Run, Stage};
 
 use super::idle::why_idle;
 use super::narrate::{capital, fetcher, whereabouts};
@@ -95,13 +95,20 @@ fn holds(scene: &Scene<'_>, lane: Lane) -> String {
             format!("Waits for {}", scene.now - since)
         }
         _ if lane.is_queue() => "Empty".to_owned(),
-        _ => idle(why_idle(scene.run, &scene.machine, lane)),
+        _ => at_rest(scene.run, &scene.machine, lane),
     }
 }
 
-/// `Idle`, and why as far as that can be said.
-pub fn idle(why: Option<String>) -> String {
-    match why {
+/// That nothing is done in a lane, and why as far as that can be said.
+pub fn at_rest(run: &Run, machine: &Machine<'_>, lane: Lane) -> String {
+    let worker = match lane {
+        Lane::Worker(worker) => machine.worker(worker),
+        _ => None,
+    };
+    if worker.is_some_and(|w| w.end.is_some_and(|(at, _)| at <= machine.at)) {
+        return "Ended".to_owned();
+    }
+    match why_idle(run, machine, lane) {
         Some(why) => format!("Idle. {why}"),
         None => "Idle".to_owned(),
     }

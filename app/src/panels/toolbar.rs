@@ -1,7 +1,9 @@
 //! The toolbar: menus, the transport, the verdict.
 
+use std::sync::Arc;
+
 use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
-use eframe::egui::{self, Align, Button, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
+use eframe::egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
 use crate::headline::Headline;
@@ -119,6 +121,11 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         } else {
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
+                // In the middle of the room that is kept for the longest.
+                let below = headline.cause.as_ref().map(|text| wrapped(ui, text, rows));
+                let below = below.map_or(0.0, |galley| galley.size().y + 2.0);
+                let line = ui.text_style_height(&egui::TextStyle::Body);
+                ui.add_space(((height - line - below) / 2.0).max(0.0).floor());
                 ui.label(verdict);
                 cause(ui, headline, rows, &mut commands);
             });
@@ -127,19 +134,24 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     commands
 }
 
-/// Because of what, in at most so many rows; a click goes there.
-fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Command>) {
-    let Some(cause) = &headline.cause else {
-        return;
-    };
+/// A text in at most so many rows.
+fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
     let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);
-    let mut job = LayoutJob::single_section(cause.clone(), format);
+    let mut job = LayoutJob::single_section(text.to_owned(), format);
     job.wrap = TextWrapping {
         max_width: ui.available_width(),
         max_rows: rows,
         ..TextWrapping::default()
     };
-    let galley = ui.painter().layout_job(job);
+    ui.painter().layout_job(job)
+}
+
+/// Because of what, in at most so many rows; a click goes there.
+fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Command>) {
+    let Some(cause) = &headline.cause else {
+        return;
+    };
+    let galley = wrapped(ui, cause, rows);
     let is_cut = galley.elided;
     let response = ui
         .add(egui::Label::new(galley).sense(egui::Sense::click()))

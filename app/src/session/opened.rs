@@ -96,6 +96,7 @@ impl Opened {
             }
             let path = seat.path.clone();
             let share = size(&path);
+            let known = self.fleet.events();
             let taker = Taker::new(&mut self.fleet, Some((seat, &mut numbers)));
             let outcome = read_into(&path, taker, &mut |done| {
                 wanted = progress((before + done * share) / total);
@@ -108,10 +109,11 @@ impl Opened {
                     cut.extend(was_cut.then(|| name(&path)));
                 }
                 Err(error) => {
-                    self.complain(format!(
-                        "{}. It is shown as far as it was read",
-                        refusal(&path, &error)
-                    ));
+                    let what = match self.fleet.events() > known {
+                        true => "It is shown as far as it was read",
+                        false => "It is left out",
+                    };
+                    self.complain(format!("{}. {what}", refusal(&path, &error)));
                     damaged = Some(error);
                 }
             }

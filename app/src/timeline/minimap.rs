@@ -80,7 +80,7 @@ pub(super) fn show(
         pos2(rect.left() + space::MARGIN, middle),
         Align2::LEFT_CENTER,
         match scene.state.loaders.are_many() {
-            true => "all loaders",
+            true => "session",
             false => "whole run",
         },
         theme::words(size::SMALL),

@@ -164,7 +164,15 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     if waits_for_it || find(state, goal, forwards).is_some() {
         return None;
     }
+    // A recording is opened at its end.
+    let is_before = forwards && find(state, goal, false).is_some();
     Some(match (goal, forwards) {
+        (Goal::Stall, true) if is_before => {
+            "No stall after this moment: P goes to the last one before it"
+        }
+        (Goal::Trouble, true) if is_before => {
+            "No error and no loss after this moment: Shift+E goes to the last before it"
+        }
         (Goal::Batch, true) => "No batch is handed out after this moment",
         (Goal::Batch, false) => "No batch was handed out before this moment",
         (Goal::Stall, true) => "No stall after this moment",

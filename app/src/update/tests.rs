@@ -82,7 +82,7 @@ fn every_kind_of_moment_is_gone_to_and_back() {
     assert_eq!(go(Action::NextBatch), (41.0, None));
     assert_eq!(go(Action::NextBatch), (51.0, None));
     assert_eq!(go(Action::NextStall), (61.0, None));
-    let none = Some("No stall after this moment".to_owned());
+    let none = Some("No stall after this moment: P goes to the last one before it".to_owned());
     assert_eq!(go(Action::NextStall), (61.0, none));
     assert_eq!(go(Action::PreviousStall), (4.0, None));
     assert_eq!(go(Action::NextTrouble), (90.0, None));

@@ -6,7 +6,7 @@ use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, Work
 use super::{crew, meaning, title};
 use crate::command::Command;
 use crate::format;
-use crate::machine::{capital, idle, purpose, whereabouts, why_idle};
+use crate::machine::{at_rest, capital, purpose, whereabouts};
 use crate::panels::rows::{Cell, Marks, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::Palette;
@@ -51,7 +51,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     if empty {
         match lane.is_queue() {
             true => remark(ui, "Empty"),
-            false => remark(ui, &idle(why_idle(&state.run, &machine, lane))),
+            false => remark(ui, &at_rest(&state.run, &machine, lane)),
         }
     }
     let spent = state.run.spent(lane, Nanos(i64::MIN), now);
