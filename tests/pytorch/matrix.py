@@ -203,7 +203,7 @@ def main():
             failed += any(outcome.startswith("FAILED") for outcome in outcomes.values())
             for label, outcome in outcomes.items():
                 print("PyTorch %s: %s, %s: %s" % (release, label, start, outcome), flush=True)
-            results.note(release, start, {k: v for k, v in outcomes.items() if not v.startswith("not tried")})
+            results.note(release, start, name, {k: v for k, v in outcomes.items() if not v.startswith("not tried")})
     print("%d checks, %d failed" % (tried, failed))
     return 1 if failed else 0
 

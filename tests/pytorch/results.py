@@ -19,8 +19,8 @@ class Results:
         self.order = order
         self.stamp = "%08x" % zlib.crc32(probe.encode())
 
-    def note(self, release, start, outcomes):
-        """Outcomes by check."""
+    def note(self, release, start, name, outcomes):
+        """Outcomes of the check of this name, by the names of their rows."""
         if self.path is None:
             return
         with open(self.path, "a", encoding="utf-8") as lock:
@@ -31,6 +31,9 @@ class Results:
                     if release in others and not others[release].endswith(EARLIER):
                         others[release] += EARLIER
             rows[MADE_WITH][release] = self.stamp
+            # One that fails has no rows of its own.
+            if outcomes:
+                rows.get((name, start), {}).pop(release, None)
             for check, outcome in outcomes.items():
                 rows.setdefault((check, start), {})[release] = outcome.replace("|", "/").splitlines()[0]
             self.write(rows)
