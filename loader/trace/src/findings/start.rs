@@ -29,9 +29,9 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
     let (what, remedy) = match wait.map(|w| w.main) {
         Some(Cause::Starting) => (
-            ": its worker had not started",
-            "Keep the dataset object small, since it is sent to every worker, and build tables lazily or once before the \
-             loader is made",
+            ": its worker was starting",
+            "Keep what every worker does first short: worker_init_fn, imports (a spawned worker repeats those of the program), \
+             and a large dataset object, which is sent to it",
         ),
         Some(Cause::Pinning) => (
             ": pinning it took long",
