@@ -5,15 +5,17 @@ mod contention;
 mod delays;
 mod notes;
 mod part;
+mod processor;
 
 use loadscope_trace::{Nanos, OnError, Origin, Run, RunOptions, Stage, Summary};
 
-use super::Refusal;
 use super::startup::Startup;
+use super::{Refusal, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, median};
 use part::Part;
 pub(super) use part::Weight;
+use processor::Processor;
 
 /// No cost is longer than eleven days: what a broken source says must not overflow.
 const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
@@ -47,6 +49,7 @@ pub struct Recorded {
     pub(super) startup: Startup,
     /// How much longer computing took than it would on a core of its own, less 1.
     pub(super) queueing: f64,
+    processor: Processor,
     notes: Vec<String>,
     time: Nanos,
     waited: Nanos,
@@ -136,6 +139,7 @@ impl Recorded {
             delays: Delays::default(),
             startup: Startup::default(),
             queueing: 0.0,
+            processor: Processor::default(),
             notes: Vec::new(),
             time: Nanos::from_secs_f64(summary.seconds),
             waited: Nanos::from_secs_f64(summary.waited_seconds),
@@ -147,6 +151,7 @@ impl Recorded {
                     .to_owned(),
             ));
         }
+        recorded.processor.fill_in(&mut recorded.samples);
         recorded.delays = Delays::of(run, &facts);
         recorded.startup = Startup::of(run, &facts);
         recorded.note_assumptions(run, &facts);
@@ -185,6 +190,17 @@ impl Recorded {
 
     pub(super) fn pause_before(&self, epoch: usize) -> Nanos {
         self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.pause)
+    }
+
+    /// From the last batch of epoch `epoch` to its end. That is the end of the workers, where they end; so it is what was
+    /// recorded only where they did so in the recording, or in neither.
+    pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
+        let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
+        match (self.setting().ends_workers(), setting.ends_workers()) {
+            (true, false) => Nanos::ZERO,
+            (false, true) => recorded + self.startup.end,
+            _ => recorded,
+        }
     }
 
     pub(super) fn stops_at_errors(&self) -> bool {
@@ -280,6 +296,7 @@ impl Recorded {
         for sample in run.samples(facts.row) {
             let wall = sane(sample.wall);
             sum += wall;
+            self.processor.note(self.samples.len(), &sample);
             self.samples.push(cost_of(wall, sample.cpu));
         }
         let mut len = self.samples.len() - first;
