@@ -104,6 +104,15 @@ fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
     }
 }
 
+/// What the table leaves out, a sentence, unless the verdict says so already.
+pub fn left_out(report: &Report) -> Option<String> {
+    let Some(Ok(prospects)) = &report.prospects else {
+        return None;
+    };
+    let is_told = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
+    prospects.left_out().filter(|_| !is_told)
+}
+
 /// Why there is no table; `None` if there is one, or nobody asked.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {

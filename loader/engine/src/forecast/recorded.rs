@@ -124,7 +124,7 @@ impl Recorded {
     }
 
     fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, Refusal> {
-        let summary = Summary::of(run);
+        let (time, waited) = lasted(run);
         let simulated = run.info.origin == Origin::Simulation;
         let cores = (run.info.cores as usize).max(1);
         let mut recorded = Self {
@@ -141,8 +141,8 @@ impl Recorded {
             queueing: 0.0,
             processor: Processor::default(),
             notes: Vec::new(),
-            time: Nanos::from_secs_f64(summary.seconds),
-            waited: Nanos::from_secs_f64(summary.waited_seconds),
+            time,
+            waited,
         };
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
@@ -164,7 +164,7 @@ impl Recorded {
         self.epochs.iter().map(|e| e.tasks.len()).sum()
     }
 
-    /// How long it took, from the beginning of the first epoch to the end of the last.
+    /// How long it took, from the beginning of the first epoch to the end of the last, or to the error that ended the run.
     pub fn time(&self) -> Nanos {
         self.time
     }
@@ -248,7 +248,8 @@ impl Recorded {
             costs.tasks.truncate(behind);
             handed.sort_by_key(|(at, _)| *at);
             costs.steps = handed.into_iter().map(|(_, step)| step).collect();
-            if let (Some(last), Some(_)) = (last, epoch.end) {
+            let is_broken = run.failure().is_some() && part.epoch + 1 == run.epochs().len();
+            if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
                 costs.finish = sane(end - last);
             }
             self.epochs.push(costs);
@@ -342,6 +343,19 @@ impl Recorded {
         });
         &mut self.stages[at]
     }
+}
+
+/// How long a run took, and how long its trainer waited. What happens after the error that ended it is no loading.
+fn lasted(run: &Run) -> (Nanos, Nanos) {
+    if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
+        let waited = run.blame_between(first.start, at).waited;
+        return (sane(at - first.start), sane(waited));
+    }
+    let summary = Summary::of(run);
+    (
+        Nanos::from_secs_f64(summary.seconds),
+        Nanos::from_secs_f64(summary.waited_seconds),
+    )
 }
 
 /// Samples shorter than this are taken to compute if their processor time is not known; asking for it would take too long.

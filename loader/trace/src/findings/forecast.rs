@@ -168,6 +168,14 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
+    /// What cannot be forecast, in a sentence.
+    pub fn left_out(&self) -> Option<String> {
+        let why = self.workers_refused.as_ref()?;
+        Some(format!(
+            "Other numbers of workers cannot be forecast: {why}"
+        ))
+    }
+
     /// `in_order=False would end after 1.17 s; a third worker only after 1.45 s`. There were so many `workers`; `say` writes
     /// times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {

@@ -72,6 +72,10 @@ impl Recorded {
             "The recording is not complete: the forecast is for the batches that were handed out",
         );
         note(
+            run.failure().is_some(),
+            "The run ended with an error: the forecast is for what was before it",
+        );
+        note(
             run.dropped() > 0,
             "Events were lost while recording, so batches may be missing",
         );
