@@ -1,8 +1,8 @@
 //! What a run is said to suffer from, held against runs made for it.
 
 use loadscope_trace::{
-    BatchId, Diagnosis, EndReason, Event, EventKind, Level, Message, Nanos, Origin, Run, RunId,
-    RunInfo, RunOptions, Severity, Stage, WorkerInfo,
+    BatchId, Cause, Diagnosis, EndReason, Event, EventKind, Level, Message, Nanos, Origin, Run,
+    RunId, RunInfo, RunOptions, Severity, Stage, WorkerInfo,
 };
 
 /// A PyTorch program whose only worker, or main thread, makes `batches` batches in a row, ms.
@@ -280,4 +280,84 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
     let (text, remedy) = first(10, 100);
     assert!(text.contains(": its worker was starting"), "{text}");
     assert!(remedy.contains("worker_init_fn"), "{remedy}");
+}
+
+/// The main process tells of its workers once it has asked for them; spawned ones then import PyTorch for seconds.
+#[test]
+fn a_process_is_starting_until_its_first_batch_in_every_life() {
+    let started = |seed| {
+        EventKind::WorkerStarted(Box::new(WorkerInfo {
+            worker: 0,
+            seed: Some(seed),
+            os_id: None,
+        }))
+    };
+    let ended = EventKind::WorkerEnded {
+        worker: 0,
+        reason: EndReason::Finished,
+    };
+    let of_epoch = |epoch, idx| BatchId { epoch, idx };
+    let enter = |batch, stage| EventKind::Entered { batch, stage };
+    let waits = EventKind::Consumer { waiting: true };
+    let events = || {
+        vec![
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (3, started(1)),
+            (4, EventKind::dispatched(of_epoch(0, 0), Some(0), [5])),
+            (5, waits.clone()),
+            (705, enter(of_epoch(0, 0), Stage::Fetching)),
+            (715, enter(of_epoch(0, 0), Stage::Returning)),
+            (716, enter(of_epoch(0, 0), Stage::Training)),
+            (716, EventKind::dispatched(of_epoch(0, 1), Some(0), [6])),
+            (720, waits.clone()),
+            (723, enter(of_epoch(0, 1), Stage::Fetching)),
+            (730, enter(of_epoch(0, 1), Stage::Training)),
+            (740, waits.clone()),
+            (760, ended.clone()),
+            (761, EventKind::EpochEnded { epoch: 0 }),
+            (770, EventKind::EpochStarted { epoch: 1 }),
+            (772, started(2)),
+            (773, EventKind::dispatched(of_epoch(1, 0), Some(0), [7])),
+            (773, waits.clone()),
+            (1373, enter(of_epoch(1, 0), Stage::Fetching)),
+            (1383, enter(of_epoch(1, 0), Stage::Training)),
+        ]
+    };
+    let info = |origin| RunInfo {
+        origin,
+        ..RunInfo::default()
+    };
+    let pytorch = Origin::Pytorch("2.13.0".to_owned());
+    let run = run_of(info(pytorch), events());
+    let causes: Vec<(Cause, i64)> = run.blame().iter().map(|(c, t)| (c, t.0)).collect();
+    assert_eq!(
+        causes,
+        [
+            (Cause::Starting, 700 + 600),
+            (Cause::IndexQueue, 3),
+            (Cause::Fetching, 10 + 7 + 10),
+            (Cause::Returning, 1),
+            (Cause::End, 21),
+        ]
+    );
+    // A thread tells of itself: it has started.
+    let run = run_of(info(Origin::Engine), events());
+    let blame = run.blame();
+    let of = |cause| blame.of(cause).map(|t| t.0);
+    assert_eq!(
+        (of(Cause::Starting), of(Cause::IndexQueue)),
+        (Some(0), Some(1303))
+    );
+}
+
+fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
+    let mut run = Run::new(info);
+    for (at, kind) in events {
+        run.apply(&Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        });
+    }
+    run
 }
