@@ -252,7 +252,7 @@ fn two_recordings_are_compared_in_both_directions() {
     }
     let said = text(&loadscope(&["compare", &slow, &fast]));
     assert!(said.starts_with("B is faster: +"), "{said}");
-    assert!(said.contains("Gone: starved_workers"), "{said}");
+    assert!(said.contains("Gone: Too few workers"), "{said}");
     // The same recording twice.
     let same = json(&["compare", &slow, &slow, "--json"]);
     assert_eq!(same["outcome"], "unclear");

@@ -176,9 +176,11 @@ fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
     let said = run.messages().iter();
     let said = said.filter(|(_, m)| m.level >= Level::Warning || is_import);
     for (at, m) in said.take(20) {
+        let place = m.place().map(|place| format!(", {place}"));
+        let place = place.unwrap_or_default();
         match m.level {
-            Level::Error => writeln!(out, "error at {at}: {}", m.text)?,
-            Level::Warning => writeln!(out, "warning at {at}: {}", m.text)?,
+            Level::Error => writeln!(out, "error at {at}{place}: {}", m.text)?,
+            Level::Warning => writeln!(out, "warning at {at}{place}: {}", m.text)?,
             Level::Info => writeln!(out, "{}", m.text)?,
         }
     }

@@ -164,6 +164,7 @@ impl Answer<'_> {
             "cheapest": object(self.cheapest()),
             "headspace": { "seconds": self.outlook.headspace.as_secs_f64() },
             "changes": self.prospects.changes,
+            "fits": self.prospects.fits(),
             "outlook": self.sentence(),
             "assumptions": self.recorded.notes(),
         })
@@ -171,22 +172,18 @@ impl Answer<'_> {
 
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
-        writeln!(out, "{}", self.verdict())?;
+        // A model that does not fit what was recorded says nothing of anything else.
+        let fits = self.prospects.fits();
+        if fits {
+            writeln!(out, "{}", self.verdict())?;
+        }
         writeln!(out, "{}", self.sentence())?;
         if let Some(loader) = &self.loader {
             writeln!(out, "{}", loader.sentence())?;
         }
-        let ideal = self.outlook.headspace;
-        writeln!(
-            out,
-            "With a loader that never lets the trainer wait it would be {ideal}"
-        )?;
-        let changes = self.base.differences(&self.recorded.setting());
-        if !changes.is_empty() {
-            writeln!(out, "All of these with {}", changes.join(", "))?;
+        if fits {
+            self.forecasts(&mut out)?;
         }
-        writeln!(out)?;
-        self.table(&mut out)?;
         writeln!(
             out,
             "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
@@ -198,6 +195,21 @@ impl Answer<'_> {
             writeln!(out, "Assumed: {note}")?;
         }
         Ok(out)
+    }
+
+    /// What is expected of all settings.
+    fn forecasts(&self, out: &mut String) -> std::fmt::Result {
+        let ideal = self.outlook.headspace;
+        writeln!(
+            out,
+            "With a loader that never lets the trainer wait it would be {ideal}"
+        )?;
+        let changes = self.base.differences(&self.recorded.setting());
+        if !changes.is_empty() {
+            writeln!(out, "All of these with {}", changes.join(", "))?;
+        }
+        writeln!(out)?;
+        self.table(out)
     }
 
     /// What to do, in one sentence.

@@ -3,7 +3,7 @@
 use loadscope_trace::{Nanos, Run};
 
 use crate::loaders::trainer;
-use crate::report::compare::{Comparison, Outcome, change, shown};
+use crate::report::compare::{Comparison, Outcome, change, shown, title};
 use crate::view::TimeView;
 
 /// Into so many parts the longer run is divided.
@@ -18,10 +18,10 @@ pub struct Compared {
     pub outcome: Outcome,
     /// Numbers of both.
     pub rows: Vec<Row>,
-    /// Findings that only the other one has.
-    pub gone: Vec<&'static str>,
-    /// Findings that only this one has.
-    pub new: Vec<&'static str>,
+    /// Titles of the findings that only the other one has.
+    pub gone: Vec<String>,
+    /// Titles of the findings that only this one has.
+    pub new: Vec<String>,
     /// What their trainers did, on one scale of time.
     pub strips: [Strip; 2],
     /// Epochs that both have, if one has more.
@@ -80,8 +80,8 @@ impl Compared {
             },
             outcome: comparison.outcome(),
             rows: rows.collect(),
-            gone,
-            new,
+            gone: gone.into_iter().map(title).collect(),
+            new: new.into_iter().map(title).collect(),
             strips: [
                 strip(other.0, (a.start, a.total()), longest),
                 strip(this.0, (b.start, b.total()), longest),

@@ -52,11 +52,7 @@ impl WhatIf {
         let base = base.unwrap_or_else(|| own.clone());
         let mut workers = recorded.usual_workers();
         // How another number of workers would share a stream nobody knows.
-        let only_own = Setting {
-            num_workers: own.num_workers.saturating_add(1),
-            ..own.clone()
-        };
-        if recorded.headspace(&only_own).is_err() {
+        if recorded.workers_refused().is_some() {
             workers = vec![own.num_workers];
         }
         let prefetch = recorded.usual_prefetch();

@@ -15,11 +15,13 @@ use crate::session::Generator;
 mod distribution;
 mod pieces;
 mod strip;
+mod titles;
 
 pub use distribution::Quantile;
 use distribution::quantiles;
 use pieces::{Drawn, epochs_of, summed};
 use strip::strip;
+pub use titles::title;
 
 /// So often both runs are drawn anew.
 const DRAWS: usize = 1_000;
@@ -236,7 +238,8 @@ impl<'a> Comparison<'a> {
         let (gone, new) = self.findings();
         for (word, ids) in [("Gone", gone), ("New", new)] {
             if !ids.is_empty() {
-                writeln!(out, "\n{word}: {}", ids.join(", "))?;
+                let titles: Vec<String> = ids.into_iter().map(title).collect();
+                writeln!(out, "\n{word}: {}", titles.join(", "))?;
             }
         }
         if self.a.survey.run.epochs().len() != self.b.survey.run.epochs().len() {

@@ -198,6 +198,9 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         )?;
     }
     out.push_str("</table></div>");
+    if let Some(left_out) = super::outlook::left_out(report) {
+        write!(out, "<p>{}</p>", escaped(&left_out))?;
+    }
     if let Some(Ok(prospects)) = &report.prospects {
         for assumption in &prospects.assumptions {
             write!(

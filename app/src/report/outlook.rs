@@ -32,7 +32,10 @@ pub fn rows(report: &Report) -> Vec<Row> {
         return Vec::new();
     }
     let own = Change::NumWorkers(report.survey.run.info.options.num_workers);
-    let is_own = |f: &Option<Forecast>| f.is_some_and(|f| f.change == own);
+    // The only number of workers that could be tried is neither the best nor the cheapest.
+    let is_own = |f: &Option<Forecast>| {
+        prospects.workers_refused.is_none() && f.is_some_and(|f| f.change == own)
+    };
     let recorded = Row {
         name: format!(
             "as recorded{}",
@@ -85,8 +88,9 @@ fn settings(prospects: &Prospects) -> impl Iterator<Item = (Forecast, &'static s
             all.push(*forecast);
         }
     }
+    let is_open = prospects.workers_refused.is_none();
     all.into_iter().map(move |f| {
-        let is = |other| Some(f.change) == other;
+        let is = |other| is_open && Some(f.change) == other;
         (f, mark(is(best), is(cheapest)))
     })
 }
@@ -98,6 +102,15 @@ fn mark(is_best: bool, is_cheapest: bool) -> &'static str {
         (false, true) => " (cheapest within 2\u{2009}%)",
         (false, false) => "",
     }
+}
+
+/// What the table leaves out, a sentence, unless the verdict says so already.
+pub fn left_out(report: &Report) -> Option<String> {
+    let Some(Ok(prospects)) = &report.prospects else {
+        return None;
+    };
+    let is_told = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
+    prospects.left_out().filter(|_| !is_told)
 }
 
 /// Why there is no table; `None` if there is one, or nobody asked.

@@ -160,6 +160,9 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         );
         writeln!(out, "{}", line.trim_end())?;
     }
+    if let Some(left_out) = super::outlook::left_out(report) {
+        writeln!(out, "  {left_out}")?;
+    }
     writeln!(out)
 }
 

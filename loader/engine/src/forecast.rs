@@ -94,13 +94,17 @@ impl Recorded {
             .map_or_else(Vec::new, |epoch| play::play(epoch, &way).order))
     }
 
-    /// How long training takes with a loader that never lets it wait: the sum of the training steps.
+    /// How long training takes with a loader that never lets it wait: the training steps, and what is done between epochs.
+    ///
+    /// # Errors
+    /// As [`Recorded::forecast`].
     pub fn headspace(&self, setting: &Setting) -> Result<Nanos, Refusal> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
-        let steps = load.epochs.iter().map(|e| {
+        let steps = load.epochs.iter().enumerate().map(|(number, e)| {
             let weight = e.weight;
-            e.steps_taken() * weight.batches * weight.epochs
+            let pause = play::float(self.pause_before(number));
+            (e.steps_taken() * weight.batches + pause) * weight.epochs
         });
         Ok(play::nanos(steps.sum::<f64>()))
     }
@@ -131,7 +135,7 @@ impl Recorded {
             }
             let pause = play::float(self.pause_before(number));
             whole.time += play::nanos(pause * epoch.weight.epochs);
-            whole.add(&played, epoch);
+            whole.add(&played, epoch, way.finish);
             if played.stopped {
                 break;
             }
@@ -153,10 +157,10 @@ struct Whole {
 impl Whole {
     /// Adds an epoch, or what a part of it tells about the whole: its beginning and its end happen once, the rest again and
     /// again.
-    fn add(&mut self, played: &Played, load: &load::EpochLoad) {
+    fn add(&mut self, played: &Played, load: &load::EpochLoad, finish: f64) {
         let weight = load.weight;
         let stretched = |all: f64, first: f64| {
-            let finish = load.finish.min(all - first);
+            let finish = finish.min(all - first);
             first + (all - first - finish) * weight.batches + finish
         };
         let first = played.first.unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Activity, Lane, Nanos, Run, Stage, Track, Wait, WorkerId};
+use crate::{Activity, Lane, Nanos, Origin, Run, Stage, Track, Wait, Worker, WorkerId};
 
 mod cause;
 mod fetching;
@@ -138,6 +138,22 @@ impl Run {
         self.info.measured.is_empty() || self.info.measured.contains(&stage)
     }
 
+    /// When a worker was ready for tasks. Threads tell of themselves, and then they are. Of a process its program tells once it
+    /// has been asked for; what it has to do before its first batch (begin, import, unpickle the dataset, `worker_init_fn`)
+    /// nobody tells, so it lasts until then.
+    fn ready(&self, worker: &Worker) -> Nanos {
+        if !matches!(self.info.origin, Origin::Pytorch(_)) || !self.measures(Stage::Fetching) {
+            return worker.start;
+        }
+        let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
+        let lane = Lane::Worker(worker.info.worker);
+        let tracks = (0..).map(|row| Track { lane, row });
+        let rows = tracks.map_while(|track| self.track(track).map(|_| track));
+        let first = rows.filter_map(|track| self.spans(track, worker.start, end).first());
+        let first = first.map(|span| span.start.max(worker.start)).min();
+        first.unwrap_or(end.min(self.last).max(worker.start))
+    }
+
     fn no_blame(&self) -> Blame {
         let pins = self.info.pinning.is_some();
         let unmeasured = |cause: &Cause| {
@@ -155,7 +171,7 @@ impl Run {
 /// Finds who is to blame for waits.
 struct Culprits<'a> {
     run: &'a Run,
-    /// When workers lived.
+    /// When workers lived, from when they were ready for tasks.
     lives: BTreeMap<WorkerId, Vec<(Nanos, Nanos)>>,
 }
 
@@ -165,7 +181,7 @@ impl<'a> Culprits<'a> {
         for worker in &run.workers {
             let end = worker.end.map_or(Nanos::MAX, |(at, _)| at);
             let of = lives.entry(worker.info.worker).or_default();
-            of.push((worker.start, end));
+            of.push((run.ready(worker), end));
         }
         Self { run, lives }
     }
@@ -248,7 +264,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// In an index queue: its worker has not started, works on a batch before it, or has not looked yet.
+    /// In an index queue: its worker is not ready yet, works on a batch before it, or has not looked yet.
     fn queued(&self, row: usize, part: (Nanos, Nanos), tell: &mut impl FnMut(Blamed)) {
         let (mut start, end) = part;
         let Some(worker) = self.run.batches[row].worker else {
@@ -309,7 +325,7 @@ impl<'a> Culprits<'a> {
         busy
     }
 
-    /// For how long from `start` until `end` a worker had not started, or not started anew; and how long it worked then all the
+    /// For how long from `start` until `end` a worker was not ready, or not ready again; and how long it worked then all the
     /// same, as one does that tells of its start late.
     fn not_yet_alive(&self, worker: WorkerId, start: Nanos, end: Nanos) -> (Nanos, Nanos) {
         let (mut dead, mut at_work) = (Nanos::ZERO, Nanos::ZERO);

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::{BatchId, Nanos, Run, WorkerId};
 
 mod blocked;
+mod collate;
 mod cores;
 mod crew;
 mod forecast;
@@ -161,6 +162,13 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(crew::silent(survey));
     all.extend(resources::shared_memory(survey));
     all.extend(resources::descriptors(survey));
+    // Who says why it ended is not told that it did.
+    if all
+        .iter()
+        .all(|f: &Finding| f.severity < Severity::Critical)
+    {
+        all.extend(crew::failed(survey));
+    }
     all.extend(resources::lost_events(survey));
     all.extend(blocked::heavy_tail(survey));
     all.extend(blocked::head_of_line(survey));
@@ -170,6 +178,7 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(cores::oversubscribed(survey));
     all.extend(handover::pinning(survey));
     all.extend(handover::sampler(survey));
+    all.extend(collate::slow(survey));
     // Where workers cost more than they bring, that there are too few of them is no advice.
     match handover::slower_than_none(survey) {
         Some(finding) => all.push(finding),

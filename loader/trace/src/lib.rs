@@ -37,6 +37,7 @@ mod log;
 mod machine;
 mod message;
 mod options;
+mod process;
 mod rows;
 mod run;
 mod series;
@@ -71,6 +72,7 @@ pub use log::{
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use process::ProcessCost;
 pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;

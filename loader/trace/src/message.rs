@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BatchId, WorkerId};
+use crate::{BatchId, WorkerId, count};
 
 /// How bad a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,4 +32,24 @@ pub struct Message {
     /// The dataset index it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
+}
+
+impl Message {
+    /// Its first line: errors of Python come with the way to them.
+    pub fn first_line(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
+    /// `sample 77 of batch 9 in worker 1`, as far as it is known; `None` if nothing of it is.
+    pub fn place(&self) -> Option<String> {
+        let sample = self.sample.map(|at| format!("sample {}", count(at)));
+        let batch = self.about.map(|batch| batch.to_string());
+        let what: Vec<String> = sample.into_iter().chain(batch).collect();
+        let worker = self.worker.map(|worker| format!("worker {worker}"));
+        match (what.is_empty(), worker) {
+            (true, worker) => worker,
+            (false, None) => Some(what.join(" of ")),
+            (false, Some(worker)) => Some(format!("{} in {worker}", what.join(" of "))),
+        }
+    }
 }

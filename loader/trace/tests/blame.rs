@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use loadscope_trace::{
-    BatchId, Cause, Diagnosis, Event, EventKind, Fetched, Nanos, Run, RunId, RunInfo, SampleTiming,
-    Severity, Stage, StageTiming, Survey, WorkerInfo,
+    BatchId, Cause, Diagnosis, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo,
+    SampleTiming, Severity, Stage, StageTiming, Survey, WorkerInfo,
 };
 use proptest::prelude::*;
 
@@ -64,12 +64,17 @@ proptest! {
 
     #[test]
     fn it_adds_up_whatever_happens(moves in moves(), wild in any::<bool>()) {
-        assert_sound(&fold(&history(&moves, wild)));
+        let mut run = fold(&history(&moves, wild));
+        assert_sound(&run);
+        run.info.origin = Origin::Pytorch(String::new());
+        assert_sound(&run);
     }
 
     #[test]
     fn it_adds_up_whatever_a_source_sends(events in prop::collection::vec(any::event(), 0..120)) {
-        let run = fold(&events);
+        let mut run = fold(&events);
+        assert_sound(&run);
+        run.info.origin = Origin::Pytorch(String::new());
         assert_sound(&run);
         let diagnosis = Diagnosis::of(&run, None, Vec::new());
         prop_assert!(!diagnosis.verdict.text().is_empty());
@@ -93,7 +98,8 @@ proptest! {
 
     #[test]
     fn ranges_add_up_to_the_whole(moves in moves(), cuts in prop::collection::vec(0.0..1.0f64, 1..6)) {
-        let run = fold(&history(&moves, false));
+        let mut run = fold(&history(&moves, false));
+        run.info.origin = Origin::Pytorch(String::new());
         let mut at: Vec<Nanos> = cuts.iter().map(|c| Nanos((c * run.end().0 as f64) as i64)).collect();
         at.extend([Nanos(i64::MIN), Nanos::MAX]);
         at.sort();

@@ -58,9 +58,9 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         ui,
         "Both trainers on one scale of time: training below, waiting in red above it",
     );
-    for (word, ids) in [("Gone", &compared.gone), ("New", &compared.new)] {
-        if !ids.is_empty() {
-            remark(ui, &format!("{word}: {}", ids.join(", ").replace('_', " ")));
+    for (word, titles) in [("Gone", &compared.gone), ("New", &compared.new)] {
+        if !titles.is_empty() {
+            remark(ui, &format!("{word}: {}", titles.join(", ")));
         }
     }
     if let Some(epochs) = compared.only_epochs {

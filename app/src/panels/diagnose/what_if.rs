@@ -1,7 +1,7 @@
 //! What other settings would bring, and whether it came true.
 
 use eframe::egui::{self, Button, Label, ProgressBar, RichText, Ui};
-use loadscope_trace::{Glance, Nanos};
+use loadscope_trace::{Glance, Nanos, Prospects};
 
 use crate::command::Command;
 use crate::diagnose::Check;
@@ -45,6 +45,13 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
         }
         return;
     };
+    let prospects = what_if.prospects.as_ref();
+    if prospects.is_some_and(|p| !p.fits()) {
+        remark(ui, &what_if.sentence().unwrap_or_default());
+        section(ui, "How good the forecast is");
+        trust(ui, what_if);
+        return;
+    }
     explained(
         ui,
         "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down",
@@ -54,6 +61,9 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
     let picked = state.diagnose.picked.unwrap_or(of_best);
     heat::show(ui, what_if, picked, commands);
     heat::legend(ui);
+    if let Some(left_out) = prospects.and_then(Prospects::left_out) {
+        remark(ui, &left_out);
+    }
     // Its room stays when it is through, so that nothing moves under the pointer.
     let wide = egui::vec2(ui.available_width(), PROGRESS);
     ui.allocate_ui(wide, |ui| {
@@ -161,7 +171,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         format!("{} ({off})", say(own.time)),
     );
     fact(ui, "With an ideal loader", say(what_if.outlook.headspace));
-    if error.abs() > WELL {
+    if error.abs() > WELL && error.abs() <= Prospects::FITS {
         remark(
             ui,
             "The forecast does not even meet what was recorded: take the others as hints",

@@ -21,7 +21,7 @@ fn more_workers_are_an_improvement_beyond_chance() {
     assert_eq!(better.outcome(), Outcome::Improved);
     let text = better.text().replace('\u{2009}', " ");
     assert!(text.starts_with("B is faster: +1"), "{text}");
-    assert!(text.contains("Gone: starved_workers"), "{text}");
+    assert!(text.contains("Gone: Too few workers"), "{text}");
     let worse = Comparison::of((&b, false), (&a, false));
     assert_eq!(worse.outcome(), Outcome::Worse);
     let json = worse.json();
@@ -58,4 +58,21 @@ fn runs_without_batches_are_not_compared() {
     let comparison = Comparison::of((&a, false), (&b, false));
     assert!(comparison.measures.is_empty());
     assert!(comparison.text().starts_with("Too few batches"));
+}
+
+#[test]
+fn findings_are_called_by_their_titles() {
+    let (a, b) = (run(1, 1), run(8, 1));
+    let comparison = Comparison::of((&a, false), (&b, false));
+    let text = comparison.text();
+    let (gone, new) = comparison.findings();
+    assert!(gone.contains(&"starved_workers"), "{text}");
+    assert!(
+        text.contains("Gone: ") && text.contains("Too few workers"),
+        "{text}"
+    );
+    for id in gone.iter().chain(&new) {
+        assert!(!text.contains(id) || !id.contains('_'), "{id}: {text}");
+    }
+    assert_eq!(title("not_yet_known"), "Not yet known");
 }

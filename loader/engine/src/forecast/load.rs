@@ -27,7 +27,6 @@ pub(super) struct EpochLoad {
     pub streams: Option<Vec<Vec<u32>>>,
     /// Training steps in the order in which batches are handed out.
     pub steps: Vec<f64>,
-    pub finish: f64,
     /// True if anything computes.
     pub computes: bool,
     /// For how much it stands.
@@ -66,7 +65,7 @@ impl Load {
             let steps = costs.steps(epoch, &drafts);
             EpochLoad {
                 weight: epoch.weight,
-                ..costs.epoch(drafts, steps, play::float(epoch.finish))
+                ..costs.epoch(drafts, steps)
             }
         });
         Self {
@@ -221,10 +220,9 @@ impl<'a> Costs<'a> {
     }
 
     /// Adds the samples of the batches up.
-    pub fn epoch(&self, drafts: Vec<Draft>, steps: Vec<f64>, finish: f64) -> EpochLoad {
+    pub fn epoch(&self, drafts: Vec<Draft>, steps: Vec<f64>) -> EpochLoad {
         let mut load = EpochLoad {
             steps,
-            finish,
             ..EpochLoad::default()
         };
         if self.recorded.streams {

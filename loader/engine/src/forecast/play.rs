@@ -49,6 +49,8 @@ pub(super) struct Way {
     hand_out: f64,
     pull: f64,
     give: f64,
+    /// From the last batch to the end.
+    pub finish: f64,
 }
 
 impl Way {
@@ -84,6 +86,7 @@ impl Way {
             hand_out: float(delays.hand_out),
             pull: float(delays.pull),
             give: float(delays.give),
+            finish: float(recorded.finish(setting, epoch)),
         }
     }
 }
@@ -320,7 +323,7 @@ impl<'a> Player<'a> {
 
     fn finish(&mut self) {
         self.main = Main::Finishing;
-        self.main_away(self.load.finish);
+        self.main_away(self.way.finish);
     }
 
     fn hand_out(&mut self, yielded: Yielded<()>) {

@@ -47,6 +47,16 @@ impl Recorded {
         all
     }
 
+    /// Why other numbers of workers than the recorded one are not forecast; `None` if they are.
+    pub fn workers_refused(&self) -> Option<String> {
+        let base = self.setting();
+        let other = Setting {
+            num_workers: base.num_workers.saturating_add(1).min(MOST_WORKERS),
+            ..base
+        };
+        self.checked(&other).err().map(|refusal| refusal.0)
+    }
+
     /// Prefetch factors that are worth trying: 1 to 4, and the one that was recorded.
     pub fn usual_prefetch(&self) -> Vec<usize> {
         let mut all = PREFETCH.to_vec();
@@ -124,6 +134,7 @@ impl Recorded {
             changes: changes.map(|(change, f)| of(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
+            workers_refused: self.workers_refused(),
             headspace: self.headspace(&base)?,
             assumptions: self.notes().to_vec(),
         }))

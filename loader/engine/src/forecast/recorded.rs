@@ -5,15 +5,17 @@ mod contention;
 mod delays;
 mod notes;
 mod part;
+mod processor;
 
 use loadscope_trace::{Nanos, OnError, Origin, Run, RunOptions, Stage, Summary};
 
-use super::Refusal;
 use super::startup::Startup;
+use super::{Refusal, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, median};
 use part::Part;
 pub(super) use part::Weight;
+use processor::Processor;
 
 /// No cost is longer than eleven days: what a broken source says must not overflow.
 const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
@@ -47,6 +49,7 @@ pub struct Recorded {
     pub(super) startup: Startup,
     /// How much longer computing took than it would on a core of its own, less 1.
     pub(super) queueing: f64,
+    processor: Processor,
     notes: Vec<String>,
     time: Nanos,
     waited: Nanos,
@@ -121,7 +124,7 @@ impl Recorded {
     }
 
     fn of_parts(run: &Run, parts: &[Part]) -> Result<Self, Refusal> {
-        let summary = Summary::of(run);
+        let (time, waited) = lasted(run);
         let simulated = run.info.origin == Origin::Simulation;
         let cores = (run.info.cores as usize).max(1);
         let mut recorded = Self {
@@ -136,9 +139,10 @@ impl Recorded {
             delays: Delays::default(),
             startup: Startup::default(),
             queueing: 0.0,
+            processor: Processor::default(),
             notes: Vec::new(),
-            time: Nanos::from_secs_f64(summary.seconds),
-            waited: Nanos::from_secs_f64(summary.waited_seconds),
+            time,
+            waited,
         };
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
@@ -147,6 +151,7 @@ impl Recorded {
                     .to_owned(),
             ));
         }
+        recorded.processor.fill_in(&mut recorded.samples);
         recorded.delays = Delays::of(run, &facts);
         recorded.startup = Startup::of(run, &facts);
         recorded.note_assumptions(run, &facts);
@@ -159,7 +164,7 @@ impl Recorded {
         self.epochs.iter().map(|e| e.tasks.len()).sum()
     }
 
-    /// How long it took, from the beginning of the first epoch to the end of the last.
+    /// How long it took, from the beginning of the first epoch to the end of the last, or to the error that ended the run.
     pub fn time(&self) -> Nanos {
         self.time
     }
@@ -185,6 +190,17 @@ impl Recorded {
 
     pub(super) fn pause_before(&self, epoch: usize) -> Nanos {
         self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.pause)
+    }
+
+    /// From the last batch of epoch `epoch` to its end. That is the end of the workers, where they end; so it is what was
+    /// recorded only where they did so in the recording, or in neither.
+    pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
+        let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
+        match (self.setting().ends_workers(), setting.ends_workers()) {
+            (true, false) => Nanos::ZERO,
+            (false, true) => recorded + self.startup.end,
+            _ => recorded,
+        }
     }
 
     pub(super) fn stops_at_errors(&self) -> bool {
@@ -232,7 +248,8 @@ impl Recorded {
             costs.tasks.truncate(behind);
             handed.sort_by_key(|(at, _)| *at);
             costs.steps = handed.into_iter().map(|(_, step)| step).collect();
-            if let (Some(last), Some(_)) = (last, epoch.end) {
+            let is_broken = run.failure().is_some() && part.epoch + 1 == run.epochs().len();
+            if let (Some(last), Some(_), false) = (last, epoch.end, is_broken) {
                 costs.finish = sane(end - last);
             }
             self.epochs.push(costs);
@@ -280,6 +297,7 @@ impl Recorded {
         for sample in run.samples(facts.row) {
             let wall = sane(sample.wall);
             sum += wall;
+            self.processor.note(self.samples.len(), &sample);
             self.samples.push(cost_of(wall, sample.cpu));
         }
         let mut len = self.samples.len() - first;
@@ -325,6 +343,19 @@ impl Recorded {
         });
         &mut self.stages[at]
     }
+}
+
+/// How long a run took, and how long its trainer waited. What happens after the error that ended it is no loading.
+fn lasted(run: &Run) -> (Nanos, Nanos) {
+    if let (Some((at, _)), Some(first)) = (run.failure(), run.epochs().first()) {
+        let waited = run.blame_between(first.start, at).waited;
+        return (sane(at - first.start), sane(waited));
+    }
+    let summary = Summary::of(run);
+    (
+        Nanos::from_secs_f64(summary.seconds),
+        Nanos::from_secs_f64(summary.waited_seconds),
+    )
 }
 
 /// Samples shorter than this are taken to compute if their processor time is not known; asking for it would take too long.

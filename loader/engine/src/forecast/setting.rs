@@ -106,6 +106,11 @@ impl Setting {
         Ok(())
     }
 
+    /// True if workers end with each epoch, and start anew for the next.
+    pub(super) fn ends_workers(&self) -> bool {
+        self.num_workers > 0 && !self.persistent_workers
+    }
+
     /// What differs from `other`, as `key=value`, in the words of PyTorch where it has some.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let truth = |yes: bool| if yes { "True" } else { "False" };

@@ -1,12 +1,12 @@
-//! What the beginning of an epoch takes.
+//! What the beginning and the end of an epoch take.
 
 use std::collections::HashMap;
 
-use loadscope_trace::{Nanos, Run, WorkerId};
+use loadscope_trace::{Nanos, Origin, ProcessCost, Run, WorkerId};
 
 use super::recorded::{BatchFacts, median, sane};
 
-/// Starting workers, and what happens before the first task is sent.
+/// Starting and ending workers, and what happens before the first task is sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Startup {
     /// From `iter(loader)` to the first task, without starting workers.
@@ -19,11 +19,14 @@ pub(super) struct Startup {
     pub first_fetch: Nanos,
     /// The same in an epoch for which no workers were started.
     pub wake: Nanos,
+    /// Ending the workers of an epoch, where the recording has none that ended with one.
+    pub end: Nanos,
 }
 
 impl Startup {
     pub fn of(run: &Run, facts: &[BatchFacts]) -> Self {
         let mut measured = Measured::default();
+        let is_process = matches!(run.info.origin, Origin::Pytorch(_));
         for batches in facts.chunk_by(|a, b| a.epoch == b.epoch) {
             let first = &batches[0];
             let Some(epoch) = run.epochs().iter().find(|e| e.epoch == first.epoch) else {
@@ -64,10 +67,28 @@ impl Startup {
             if started.is_empty() {
                 measured.without.push(before);
             } else {
-                measured.note_start(before, &started);
+                measured.note_start(before, &started, is_process);
             }
         }
-        measured.sum_up()
+        let startup = measured.sum_up();
+        match ProcessCost::assumed(&run.info.origin) {
+            Some(cost) => startup.with(cost, run.info.options.num_workers > 0),
+            None => startup,
+        }
+    }
+
+    /// What was not measured, as with processes of this `cost`.
+    fn with(self, cost: ProcessCost, has_workers: bool) -> Self {
+        let end = cost.end;
+        match has_workers {
+            true => Self { end, ..self },
+            false => Self {
+                spawn: cost.start,
+                first_fetch: cost.begin,
+                end,
+                ..self
+            },
+        }
     }
 }
 
@@ -84,9 +105,17 @@ struct Measured {
 }
 
 impl Measured {
-    /// Workers are started one after the other before the first task is sent.
-    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)]) {
+    /// Workers are started one after the other before the first task is sent. Threads tell of themselves; of processes the main
+    /// process tells once it has started all of them.
+    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)], is_process: bool) {
         let count = started.len() as i64;
+        if let (true, Some((told, _))) = (is_process, started.last()) {
+            let told = (*told).min(before);
+            self.spawn.push(Nanos(told.0 / count));
+            self.first_task.push(before - told);
+            self.until_runs.push(Nanos::ZERO);
+            return;
+        }
         let apart = match started {
             [(first, _), .., (last, _)] => Nanos((*last - *first).0 / (count - 1)),
             _ => before,
@@ -114,6 +143,7 @@ impl Measured {
             until_runs: median(&mut self.until_runs),
             first_fetch: median(&mut self.first_fetch),
             wake,
+            end: Nanos::ZERO,
         }
     }
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::simulate::{Simulation, Work};
 
+mod processes;
 mod properties;
 
 /// What a recording of a simulation is made of.

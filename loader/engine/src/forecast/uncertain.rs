@@ -75,7 +75,7 @@ fn drawn(
         .collect();
     let steps = drawn.iter().filter_map(|_| dice.one_of(&steps).copied());
     let steps = steps.collect();
-    costs.epoch(drawn, steps, play::float(epoch.finish))
+    costs.epoch(drawn, steps)
 }
 
 impl Again {

@@ -13,7 +13,7 @@ use crate::{Activity, Stage};
 pub enum Cause {
     /// The awaited batch had not been given to anyone: the sampler had not drawn it.
     NotDispatched,
-    /// Its worker had not started.
+    /// Its worker had not started, or was not ready yet.
     Starting,
     /// It was queued behind an earlier batch of its worker.
     Queued,
@@ -99,7 +99,9 @@ impl Cause {
     pub fn explanation(self) -> &'static str {
         match self {
             Self::NotDispatched => "The sampler had not drawn the batch, so no worker had it",
-            Self::Starting => "The worker of the batch had not started",
+            Self::Starting => {
+                "The worker of the batch was starting: it had not come to its first batch"
+            }
             Self::Queued => "The worker of the batch was busy with an earlier one",
             Self::IndexQueue => {
                 "The worker of the batch was idle and had not taken it from its queue"

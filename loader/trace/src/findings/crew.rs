@@ -1,8 +1,8 @@
-//! Workers that died, or that are not heard of any more.
+//! What ends a run: an error, a worker that died, or one that is not heard of any more.
 
 use super::{Evidence, Finding, Severity, Survey};
 use crate::words::list;
-use crate::{EndReason, Nanos, Stage};
+use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
 
 /// A worker ended although nobody told it to.
 pub(super) fn dead(survey: &Survey) -> Option<Finding> {
@@ -25,7 +25,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
         None => String::new(),
     };
     let which = match dead.len() {
-        1 => format!("Worker {worker} died"),
+        1 => how(run, worker, at).unwrap_or_else(|| format!("Worker {worker} died")),
         _ => format!("Workers {} died; the first one, {worker},", list(&names, 4)),
     };
     Some(Finding {
@@ -39,6 +39,53 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
         remedy: "Look at the samples of that batch with num_workers=0, and at the system's log for a process that was \
                  killed for its memory; fewer workers or smaller batches need less"
             .to_owned(),
+        cost: None,
+    })
+}
+
+/// `Worker 1 (process 2572) was killed by signal 9`, if somebody says so.
+fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
+    let said = run.messages().iter();
+    let mut said = said.filter(|(when, m)| *when >= at && m.level == Level::Error);
+    let about = format!("Worker {worker} (");
+    let is_its = |text: &str| text.starts_with(&about) && text.contains(" was killed by ");
+    let found = said.find(|(_, m)| m.worker == Some(worker) && is_its(m.first_line()));
+    found.map(|(_, m)| brief(m.first_line().to_owned()))
+}
+
+/// An error ended the run.
+pub(super) fn failed(survey: &Survey) -> Option<Finding> {
+    let run = survey.run;
+    let (at, message) = run.failure()?;
+    let place = message.place();
+    let place = place.map_or(String::new(), |place| format!(", for {place}"));
+    let text = brief(message.first_line().trim_end_matches('.').to_owned());
+    let batch = message.about.filter(|id| run.batch(*id).is_some());
+    let position = message.sample.zip(batch).and_then(|(sample, id)| {
+        let row = run.row(id)?;
+        let all = run.indices(row).iter();
+        all.copied().position(|index| index == sample)
+    });
+    let remedy = match message.about {
+        Some(_) => {
+            "Catch it in __getitem__ and return another sample, or leave that sample out; with num_workers=0 a debugger \
+             stops where it is raised"
+        }
+        None => "With num_workers=0 a debugger stops where it is raised",
+    };
+    Some(Finding {
+        id: "failed",
+        text: format!(
+            "The run ended with an error at {}: {text}{place}",
+            survey.say(at)
+        ),
+        severity: Severity::Critical,
+        evidence: match (batch, position) {
+            (Some(id), Some(position)) => Evidence::Sample(id, position, message.sample),
+            (Some(id), None) => Evidence::Batch(id),
+            (None, _) => Evidence::Range(at, at),
+        },
+        remedy: remedy.to_owned(),
         cost: None,
     })
 }

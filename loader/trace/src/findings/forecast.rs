@@ -61,7 +61,9 @@ pub struct Prospects {
     pub best: Option<Forecast>,
     /// The one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
     pub cheapest: Option<Forecast>,
-    /// How long training would take with a loader that never lets it wait, s.
+    /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
+    pub workers_refused: Option<String>,
+    /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
     #[serde(rename = "headspace_seconds", serialize_with = "seconds")]
     pub headspace: Nanos,
     /// What is assumed because it was not measured: sentences for people.
@@ -166,6 +168,14 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
+    /// What cannot be forecast, in a sentence.
+    pub fn left_out(&self) -> Option<String> {
+        let why = self.workers_refused.as_ref()?;
+        Some(format!(
+            "Other numbers of workers cannot be forecast: {why}"
+        ))
+    }
+
     /// `in_order=False would end after 1.17 s; a third worker only after 1.45 s`. There were so many `workers`; `say` writes
     /// times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
@@ -176,12 +186,20 @@ impl Prospects {
                 percent(self.error().abs()),
             );
         }
+        let unknown = self.workers_refused.as_ref();
+        let unknown =
+            unknown.map(|why| format!("Other numbers of workers cannot be forecast: {why}"));
         let Some(first) = self.first(workers) else {
-            return format!(
-                "No other setting is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
+            let which = match unknown {
+                Some(_) => "No setting with as many workers",
+                None => "No other setting",
+            };
+            let text = format!(
+                "{which} is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
                 Self::WORTH * 100.0,
                 say(self.headspace),
             );
+            return with(text, unknown);
         };
         let subject = first.change.subject(workers);
         let mut text = format!("{subject} would end after {}", say(first.took));
@@ -198,7 +216,15 @@ impl Prospects {
         if text.starts_with("a ") {
             text.replace_range(..1, "A");
         }
-        text
+        with(text, unknown)
+    }
+}
+
+/// A sentence, and another one.
+fn with(text: String, more: Option<String>) -> String {
+    match more {
+        Some(more) => format!("{text}. {more}"),
+        None => text,
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Glance<'a> {
         };
         let what = match main {
             Cause::NotDispatched => "it had not been dispatched".to_owned(),
-            Cause::Starting => format!("{place} had not started"),
+            Cause::Starting => format!("{place} was starting"),
             Cause::Queued => format!("it was queued behind an earlier batch of {place}"),
             Cause::IndexQueue => format!("it was in the index queue of {place}"),
             Cause::Fetching => match self.slowest_sample(row) {

@@ -2,7 +2,7 @@
 
 use super::survey::Kind;
 use super::{Evidence, Finding, Severity, Survey};
-use crate::{Cause, Epoch, Nanos, count, percent, plural};
+use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
 
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
@@ -13,6 +13,18 @@ fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     let first = *yields.all().get(yields.before(epoch.start))?;
     let is_its = epoch.end.is_none_or(|end| first <= end);
     is_its.then_some((first - epoch.start, first))
+}
+
+/// How many workers the main process started before the first batch of an epoch came, and how long that took. Only processes
+/// are told of when all have been started.
+fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
+    if !matches!(survey.run.info.origin, Origin::Pytorch(_)) {
+        return None;
+    }
+    let workers = survey.run.workers().iter().map(|w| w.start);
+    let starts = workers.filter(|at| (epoch.start..=first).contains(at));
+    let last = starts.clone().max()?;
+    Some((starts.count() as u64, last - epoch.start))
 }
 
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
@@ -27,11 +39,23 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let cost = took - survey.usual_work;
     let severity = Severity::of_share(survey.share(cost))?;
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
+    let forked = started(survey, epoch, first).filter(|(_, time)| time.0 * 2 > took.0);
+    let started = forked.map(|(workers, time)| {
+        format!(
+            ": the main thread took {} to start {}",
+            survey.say(time),
+            plural(workers, "worker", "workers")
+        )
+    });
     let (what, remedy) = match wait.map(|w| w.main) {
+        _ if started.is_some() => (
+            started.as_deref().unwrap_or_default(),
+            "Workers are started one after the other: fewer are there sooner, and for few batches num_workers=0 may be fastest",
+        ),
         Some(Cause::Starting) => (
-            ": its worker had not started",
-            "Keep the dataset object small, since it is sent to every worker, and build tables lazily or once before the \
-             loader is made",
+            ": its worker was starting",
+            "Keep what every worker does first short: worker_init_fn, imports (a spawned worker repeats those of the program), \
+             and a large dataset object, which is sent to it",
         ),
         Some(Cause::Pinning) => (
             ": pinning it took long",

@@ -2,7 +2,7 @@
 
 use super::survey::{Kind, Waited};
 use super::{Evidence, Finding, Severity, Survey};
-use crate::{Nanos, percent, plural};
+use crate::{Nanos, ProcessCost, percent, plural};
 
 /// What the workers' being too few costs: the waits for usual batches that were being worked on.
 pub(super) fn cost(survey: &Survey) -> Nanos {
@@ -19,6 +19,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let cost = cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
     if workers > 0 && !survey.is_short_of_workers() {
+        return None;
+    }
+    if workers == 0 && !is_worth_starting(survey, cost) {
         return None;
     }
     let needed = survey.needed_workers();
@@ -67,6 +70,13 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         remedy,
         cost: Some(cost),
     })
+}
+
+/// True if an epoch waits longer than it would take to start and end a worker for it.
+fn is_worth_starting(survey: &Survey, cost: Nanos) -> bool {
+    let epochs = survey.run.epochs().len().max(1);
+    let each = Nanos(cost.0 / i64::try_from(epochs).unwrap_or(i64::MAX));
+    ProcessCost::assumed(&survey.run.info.origin).is_none_or(|process| each > process.of(1))
 }
 
 /// One slow batch, then `num_workers - 1` fast ones.

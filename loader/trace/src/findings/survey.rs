@@ -32,6 +32,8 @@ pub struct Survey<'a> {
     pub(super) plain_work: Nanos,
     /// The mean of it, of all batches.
     pub(super) mean_work: Nanos,
+    /// Mean time of collating, of batches that were collated.
+    pub(super) collate: Nanos,
     /// Mean time of a training step.
     pub(super) step: Nanos,
     /// Mean time in the pin thread, of batches that were there.
@@ -76,6 +78,8 @@ pub(super) struct Waited {
     pub in_slow_samples: Nanos,
     /// Its batch is slow because of such a sample.
     pub by_slow_sample: bool,
+    /// How much of it passed while it was put together.
+    pub collating: Nanos,
     /// How much of it passed in the pin thread.
     pub pinning: Nanos,
     /// What is to blame for most of it.
@@ -124,6 +128,7 @@ impl<'a> Survey<'a> {
             plain_work: Nanos::ZERO,
             mean_work: mean(spent.work.iter().filter(|w| w.0 > 0)),
             work: spent.work,
+            collate: Nanos(spent.collating.0 / spent.collated.max(1)),
             step: Nanos(spent.training.0 / spent.trained.max(1)),
             pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
             handed_out: run.yields().all().len() as u64,
@@ -254,6 +259,7 @@ impl<'a> Survey<'a> {
                 working,
                 held: held.within(wait.start, end),
                 in_slow_samples: slow.fold(Nanos::ZERO, |sum, t| sum + t),
+                collating: of(Cause::Collating),
                 pinning: of(Cause::Pinning),
                 main: main.map_or(Cause::End, |p| p.cause),
             });

@@ -5,6 +5,9 @@ use super::{Evidence, Finding, Glance, Prospects, Severity, Survey};
 /// A wait of this share of all waiting is what the verdict is about.
 const ONE_WAIT: f64 = 0.5;
 
+/// Findings that say why a run ended.
+const ENDS: [&str; 2] = ["failed", "dead_worker"];
+
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
@@ -12,7 +15,7 @@ pub struct Verdict {
     pub id: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// `The trainer waited 1.11 s of 1.59 s (70 %)`
+    /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
     /// What the longest wait was for, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
     /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`. Otherwise the first finding, a sentence of its own.
@@ -62,14 +65,17 @@ impl Verdict {
         // One wait explains the waiting only if it is most of it.
         let is_one_wait = survey.longest_wait().0 as f64 >= ONE_WAIT * survey.blame.waited.0 as f64;
         let found = top.filter(|f| f.cost.is_none() || !is_one_wait);
-        let cause = match found {
-            Some(finding) => Some(finding.text.clone()),
-            None => longest.and_then(|_| glance.cause()),
+        // How long a run waited that failed is the lesser news.
+        let end = top.filter(|f| ENDS.contains(&f.id));
+        let (headline, cause) = match (end, found) {
+            (Some(end), _) => (end.text.clone(), Some(glance.headline())),
+            (None, Some(finding)) => (glance.headline(), Some(finding.text.clone())),
+            (None, None) => (glance.headline(), longest.and_then(|_| glance.cause())),
         };
         Self {
             id,
             severity,
-            headline: glance.headline(),
+            headline,
             is_apart: found.is_some(),
             cause,
             outlook: prospects

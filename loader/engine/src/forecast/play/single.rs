@@ -26,7 +26,7 @@ impl Player<'_> {
             self.note_handed_out(at, task.samples);
             self.cores.pass(self.cores.now + self.last_step());
         }
-        self.played.waited += self.load.finish;
-        self.cores.pass(self.cores.now + self.load.finish);
+        self.played.waited += way.finish;
+        self.cores.pass(self.cores.now + way.finish);
     }
 }

@@ -1,8 +1,8 @@
 //! What a forecast assumes, because the recording does not tell it.
 
-use loadscope_trace::{Origin, PinMemory, Run, count};
+use loadscope_trace::{Origin, PinMemory, ProcessCost, Run, count, percent};
 
-use super::{BatchFacts, QUICK, Recorded};
+use super::{BatchFacts, Recorded};
 
 impl Recorded {
     /// Says what was not measured.
@@ -34,14 +34,8 @@ impl Recorded {
             !by_sample,
             "The time of single samples was not measured: that of their batch is spread evenly over them",
         );
-        let slow_without = rows()
-            .flat_map(|row| run.samples(row))
-            .any(|s| s.cpu.is_none() && s.wall >= QUICK);
-        note(
-            !simulated && (slow_without || !by_sample),
-            "The processor time of samples was not measured: they are taken to wait (for a disk, say) rather than to \
-             compute, so the gain of more workers than cores may be overstated",
-        );
+        let processor = self.note_on_processor(by_sample).filter(|_| !simulated);
+        note(processor.is_some(), &processor.unwrap_or_default());
         note(
             !simulated && run.info.cores == 0,
             "The number of cores was not told: there are taken to be enough",
@@ -50,11 +44,24 @@ impl Recorded {
             !self.fixed_step,
             "Training steps are taken to need no core, as on a GPU, and to grow with the batch size",
         );
+        let without = self.options.num_workers == 0;
+        let process = ProcessCost::assumed(&run.info.origin);
         note(
-            self.options.num_workers == 0,
+            without && process.is_none(),
             "Recorded without workers: starting them and the way of a batch from a worker to the trainer are taken to \
              cost nothing",
         );
+        if let Some(cost) = process.filter(|_| without) {
+            note(
+                true,
+                &format!(
+                    "Recorded without workers: starting a process is taken to take {}, until it fetches {} more, and ending \
+                     all of them {}, as where they are forked (spawned ones take seconds); the way of a batch from a worker \
+                     to the trainer is taken to cost nothing",
+                    cost.start, cost.begin, cost.end
+                ),
+            );
+        }
         note(
             self.options.pin_memory != PinMemory::Off && !self.pinned,
             "Pinning was asked for but not recorded, so it is left out",
@@ -65,9 +72,41 @@ impl Recorded {
             "The recording is not complete: the forecast is for the batches that were handed out",
         );
         note(
+            run.failure().is_some(),
+            "The run ended with an error: the forecast is for what was before it",
+        );
+        note(
             run.dropped() > 0,
             "Events were lost while recording, so batches may be missing",
         );
         self.notes = notes;
+    }
+    /// Of how many samples it is not known how much they compute, and what is taken to be so.
+    fn note_on_processor(&self, by_sample: bool) -> Option<String> {
+        const WAITS: &str = "they are taken to wait (for a disk, say) rather than to compute, so the gain of more workers than \
+                             cores may be overstated";
+        let (known, unknown) = (self.processor.known, self.processor.unknown());
+        if by_sample && unknown == 0 {
+            return None;
+        }
+        if known == 0 || !by_sample {
+            return Some(format!(
+                "The processor time of samples was not measured: {WAITS}"
+            ));
+        }
+        let taken = match self.processor.share() {
+            Some(share) => format!(
+                "they are taken to compute for {} of their time, as the others do",
+                percent(share)
+            ),
+            None => WAITS.to_owned(),
+        };
+        let all = known + unknown;
+        Some(format!(
+            "The processor time of {} of {} samples ({}) was not measured: {taken}",
+            count(unknown as u64),
+            count(all as u64),
+            percent(unknown as f64 / all as f64)
+        ))
     }
 }

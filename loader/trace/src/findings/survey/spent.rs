@@ -7,6 +7,8 @@ pub(super) struct Spent {
     pub(super) work: Vec<Nanos>,
     pub(super) training: Nanos,
     pub(super) trained: i64,
+    pub(super) collating: Nanos,
+    pub(super) collated: i64,
     pub(super) pinning: Nanos,
     pub(super) pinned: i64,
 }
@@ -17,6 +19,8 @@ impl Spent {
             work: vec![Nanos::ZERO; run.batches().len()],
             training: Nanos::ZERO,
             trained: 0,
+            collating: Nanos::ZERO,
+            collated: 0,
             pinning: Nanos::ZERO,
             pinned: 0,
         };
@@ -26,7 +30,12 @@ impl Spent {
             let (stage, entered) = std::mem::replace(&mut since[row], (t.stage, t.at));
             let took = t.at - entered;
             match stage {
-                Stage::Fetching | Stage::Collating => spent.work[row] += took,
+                Stage::Fetching => spent.work[row] += took,
+                Stage::Collating => {
+                    spent.work[row] += took;
+                    spent.collating += took;
+                    spent.collated += 1;
+                }
                 Stage::Training => {
                     spent.training += took;
                     spent.trained += 1;

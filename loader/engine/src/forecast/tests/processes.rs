@@ -1,0 +1,284 @@
+//! Worker processes cost time at the beginning and at the end of each epoch that threads do not.
+
+use loadscope_trace::{EndReason, ProcessCost, WorkerInfo};
+
+use super::*;
+
+/// A PyTorch program, ms.
+#[derive(Clone, Copy)]
+struct Program {
+    workers: u16,
+    persistent: bool,
+    epochs: u32,
+    batches: u32,
+    work: i64,
+    step: i64,
+    /// From the fork to the first fetch.
+    start: i64,
+    end: i64,
+    pause: i64,
+    /// Of how many samples the processor time is not known, the first ones; it is half of their time.
+    untimed: u32,
+}
+
+const PROGRAM: Program = Program {
+    workers: 1,
+    persistent: false,
+    epochs: 2,
+    batches: 20,
+    work: 40,
+    step: 10,
+    start: 700,
+    end: 500,
+    pause: 0,
+    untimed: 0,
+};
+
+impl Program {
+    fn run(self) -> Run {
+        let mut run = Run::new(RunInfo {
+            options: RunOptions {
+                num_workers: usize::from(self.workers),
+                batch_size: Some(1),
+                epochs: self.epochs,
+                persistent_workers: self.persistent,
+                ..RunOptions::default()
+            },
+            origin: Origin::Pytorch("2.13.0".to_owned()),
+            cores: 16,
+            ..RunInfo::default()
+        });
+        let mut all = Vec::new();
+        let mut now = 0;
+        for epoch in 0..self.epochs {
+            now = self.epoch(epoch, now, &mut all) + self.pause;
+        }
+        all.push((now - self.pause, EventKind::RunEnded));
+        all.sort_by_key(|(at, _)| *at);
+        for (at, kind) in all {
+            let at = Nanos::from_millis(at);
+            run.apply(&Event {
+                at,
+                run: RunId(0),
+                kind,
+            });
+        }
+        assert_eq!(run.anomalies(), (0, 0));
+        run
+    }
+
+    /// One epoch; its end.
+    fn epoch(self, epoch: u32, begin: i64, all: &mut Vec<(i64, EventKind)>) -> i64 {
+        let worker = (self.workers > 0).then_some(0);
+        let starts = self.workers > 0 && (epoch == 0 || !self.persistent);
+        all.push((begin, EventKind::EpochStarted { epoch }));
+        if starts {
+            let info = WorkerInfo {
+                worker: 0,
+                seed: None,
+                os_id: None,
+            };
+            all.push((begin, EventKind::WorkerStarted(Box::new(info))));
+        }
+        all.push((begin, EventKind::Consumer { waiting: true }));
+        let (mut free, mut done) = (begin + if starts { self.start } else { 0 }, begin);
+        let mut out = vec![begin, begin];
+        for idx in 0..self.batches {
+            let batch = BatchId { epoch, idx };
+            let sent = match worker {
+                Some(_) => out[idx as usize],
+                None => done,
+            };
+            let fetch = match worker {
+                Some(_) => free.max(sent),
+                None => done,
+            };
+            free = fetch + self.work;
+            let given = free.max(done);
+            let enter = |stage| EventKind::Entered { batch, stage };
+            let number = u64::from(epoch * self.batches + idx);
+            let cpu = Nanos::from_millis(self.work / 2);
+            let sample = SampleTiming {
+                start: Nanos::from_millis(fetch),
+                wall: Nanos::from_millis(self.work),
+                cpu: (number >= u64::from(self.untimed)).then_some(cpu),
+            };
+            let fetched = EventKind::Fetched(Box::new(Fetched {
+                batch,
+                samples: vec![sample],
+                stages: Vec::new(),
+            }));
+            all.extend([
+                (sent, EventKind::dispatched(batch, worker, [number])),
+                (fetch, enter(Stage::Fetching)),
+                (free, fetched),
+                (free, enter(Stage::Returning)),
+                (given, enter(Stage::Ready)),
+                (given, enter(Stage::Training)),
+            ]);
+            out.push(given);
+            done = given + self.step;
+            all.push((done, enter(Stage::Done)));
+            all.push((done, EventKind::Consumer { waiting: true }));
+        }
+        let ends = self.workers > 0 && !self.persistent;
+        let end = done + if ends { self.end } else { 0 };
+        if ends {
+            let reason = EndReason::Finished;
+            all.push((end, EventKind::WorkerEnded { worker: 0, reason }));
+        }
+        all.push((end, EventKind::EpochEnded { epoch }));
+        end
+    }
+
+    fn recorded(self) -> Recorded {
+        Recorded::of(&self.run()).expect("it was recorded")
+    }
+}
+
+fn ms(forecast: &Forecast) -> i64 {
+    forecast.time.0 / 1_000_000
+}
+
+#[test]
+fn where_no_process_starts_or_ends_nobody_waits_for_it() {
+    let recorded = PROGRAM.recorded();
+    let epoch = PROGRAM.batches as i64 * PROGRAM.work + PROGRAM.step;
+    let both = PROGRAM.start + PROGRAM.end;
+    assert_eq!(recorded.time(), Nanos::from_millis(2 * (epoch + both)));
+    assert_eq!(ms(&with(&recorded, &[])), 2 * (epoch + both));
+    let alone = 2 * PROGRAM.batches as i64 * (PROGRAM.work + PROGRAM.step);
+    assert_eq!(ms(&with(&recorded, &["num_workers=0"])), alone);
+    let kept = with(&recorded, &["persistent_workers=true"]);
+    assert_eq!(ms(&kept), 2 * epoch + PROGRAM.start);
+    // What such programs take is what was forecast from the first.
+    let none = Program {
+        workers: 0,
+        ..PROGRAM
+    };
+    assert_eq!(none.recorded().time(), Nanos::from_millis(alone));
+    let persistent = Program {
+        persistent: true,
+        ..PROGRAM
+    };
+    assert_eq!(persistent.recorded().time(), kept.time);
+}
+
+#[test]
+fn workers_that_were_not_recorded_have_to_start_and_end_too() {
+    let tiny = Program {
+        workers: 0,
+        epochs: 3,
+        batches: 5,
+        work: 2,
+        step: 1,
+        ..PROGRAM
+    };
+    let recorded = tiny.recorded();
+    let cost = ProcessCost::FORKED;
+    let two = with(&recorded, &["num_workers=2"]);
+    assert!(two.time > Nanos(3 * cost.of(2).0), "{two:?}");
+    let prospects = recorded.prospects(&|_| true);
+    let prospects = prospects.expect("sound").expect("wanted");
+    let none = Some(Change::NumWorkers(0));
+    assert_eq!(prospects.cheapest.map(|f| f.change), none);
+    assert_eq!(prospects.first(0), None);
+    assert!(
+        recorded
+            .notes()
+            .iter()
+            .any(|n| n.contains("25.0\u{2009}ms") || n.contains("25.0 ms"))
+    );
+    // What takes long is still faster with workers, and not by as much as if they cost nothing.
+    let long = Program {
+        batches: 100,
+        ..Program {
+            workers: 0,
+            ..PROGRAM
+        }
+    };
+    let recorded = long.recorded();
+    let one = with(&recorded, &["num_workers=1"]);
+    let least = 2 * (100 * PROGRAM.work + PROGRAM.step);
+    let process = 2 * cost.of(1).0 / 1_000_000;
+    assert_eq!(ms(&one), least + process);
+    assert!(one.time < recorded.time());
+}
+
+#[test]
+fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
+    let program = Program {
+        pause: 300,
+        epochs: 3,
+        ..PROGRAM
+    };
+    let recorded = program.recorded();
+    let ideal = recorded.headspace(&recorded.setting());
+    let steps = 3 * i64::from(program.batches) * program.step;
+    assert_eq!(ideal, Ok(Nanos::from_millis(steps + 2 * 300)));
+    let fast = with(&recorded, &["num_workers=0", "cache=100%"]);
+    assert_eq!(Ok(fast.time), ideal);
+}
+
+#[test]
+fn of_samples_that_were_not_timed_it_is_said_and_they_are_taken_to_be_like_the_others() {
+    let about = |program: Program| {
+        let recorded = program.recorded();
+        let note = recorded
+            .notes()
+            .iter()
+            .find(|n| n.contains("processor time"));
+        let note = note.map(|n| n.replace('\u{2009}', " "));
+        (recorded.samples[0], note)
+    };
+    let half = Nanos::from_millis(PROGRAM.work / 2);
+    assert_eq!(about(PROGRAM).1, None);
+    let (first, note) = about(Program {
+        untimed: 4,
+        ..PROGRAM
+    });
+    assert_eq!((first.off, first.cpu), (half, half));
+    assert_eq!(
+        note.as_deref(),
+        Some(
+            "The processor time of 4 of 40 samples (10 %) was not measured: they are taken to compute for 50 % of their time, \
+             as the others do"
+        )
+    );
+    // Few tell nothing of many.
+    let (first, note) = about(Program {
+        untimed: 30,
+        ..PROGRAM
+    });
+    assert_eq!(first.cpu, Nanos::ZERO);
+    let note = note.unwrap_or_default();
+    assert!(
+        note.contains("30 of 40 samples (75 %)") && note.contains("taken to wait"),
+        "{note}"
+    );
+    let (_, note) = about(Program {
+        untimed: 40,
+        ..PROGRAM
+    });
+    let note = note.unwrap_or_default();
+    assert!(note.starts_with("The processor time of samples was not measured"));
+}
+
+#[test]
+fn a_stream_is_not_said_to_be_best_as_it_is() {
+    let stream = Case {
+        streams: true,
+        ..proof()
+    };
+    let recorded = Recorded::of(&stream.run()).expect("it was recorded");
+    let prospects = recorded.prospects(&|_| true);
+    let prospects = prospects.expect("sound").expect("wanted");
+    let sentence = prospects.sentence(2, |time| time.to_string());
+    assert!(
+        sentence.contains(
+            "Other numbers of workers cannot be forecast: the samples come from a stream"
+        ),
+        "{sentence}"
+    );
+    assert!(!sentence.contains("No other setting"), "{sentence}");
+}

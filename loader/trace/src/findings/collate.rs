@@ -1,0 +1,39 @@
+//! Putting batches together.
+
+use super::survey::Kind;
+use super::{Evidence, Finding, Severity, Survey};
+use crate::{BatchId, Nanos};
+
+/// It takes at least this share of the work on a batch.
+const MUCH: f64 = 0.4;
+
+/// A `collate_fn` that takes about as long as reading the samples, or longer.
+pub(super) fn slow(survey: &Survey) -> Option<Finding> {
+    if (survey.collate.0 as f64) < MUCH * survey.mean_work.0 as f64 {
+        return None;
+    }
+    // The first batch imports and allocates; that is a matter of the beginning.
+    let cost = survey.sum(|w| match w.kind {
+        Kind::First => Nanos::ZERO,
+        _ => w.collating,
+    });
+    let severity = Severity::of_share(survey.share(cost))?;
+    let longest = survey.waits.iter().filter(|w| w.kind != Kind::First);
+    let longest = longest.max_by_key(|w| w.collating).and_then(|w| w.row);
+    let batch = |row: usize| -> BatchId { survey.run.batches()[row].id };
+    Some(Finding {
+        id: "slow_collate",
+        text: format!(
+            "collate_fn takes {} of the {} that a batch takes to make: {}",
+            survey.collate,
+            survey.mean_work,
+            survey.say_cost(cost)
+        ),
+        severity,
+        evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
+        remedy: "Let collate_fn only put together: what concerns one sample (tokenizing, conversion to tensors) belongs into \
+                 __getitem__, padding and stacking into one call for the batch, as pad_sequence and torch.stack"
+            .to_owned(),
+        cost: Some(cost),
+    })
+}
