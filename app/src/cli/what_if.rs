@@ -245,8 +245,11 @@ impl Answer<'_> {
             "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}",
             "workers", "prefetch", "time", "9 of 10 between", "waited", "share"
         )?;
+        let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
             let mark = match at {
+                // Of a stream only one number of workers could be tried.
+                _ if !is_open => "",
                 at if at == self.outlook.cheapest && at == self.outlook.best => {
                     "  best and cheapest"
                 }

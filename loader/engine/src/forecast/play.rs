@@ -49,16 +49,14 @@ pub(super) struct Way {
     hand_out: f64,
     pull: f64,
     give: f64,
-    /// From the last batch to the end.
     pub finish: f64,
 }
 
 impl Way {
     pub fn of(recorded: &Recorded, setting: &Setting, epoch: usize) -> Self {
-        let (delays, startup) = (&recorded.delays, &recorded.startup);
-        let workers = setting.num_workers;
+        let (delays, startup, workers) = (&recorded.delays, &recorded.startup, setting.num_workers);
         let starts = workers > 0 && (epoch == 0 || !setting.persistent_workers);
-        let spawn = if starts { float(startup.spawn) } else { 0.0 };
+        let spawn = float(startup.spawn) * f64::from(u8::from(starts));
         let runs = |worker: usize| match starts {
             true => spawn * (worker + 1) as f64 + float(startup.until_runs),
             false => 0.0,
@@ -74,11 +72,10 @@ impl Way {
             stops_at_errors: recorded.stops_at_errors(),
             begin: float(startup.first_task) + spawn * workers as f64,
             runs: (0..workers).map(runs).collect(),
-            first_fetch: float(if starts {
-                startup.first_fetch
-            } else {
-                startup.wake
-            }),
+            first_fetch: match starts {
+                true => float(startup.first_fetch),
+                false => float(startup.wake),
+            },
             next_task: float(delays.next_task),
             wake_worker: float(delays.wake_worker),
             returning: float(delays.returning),
