@@ -83,7 +83,8 @@ fn a_run_that_fails_says_why_and_stays_open() {
     window.state_mut().run(&ctx, Action::Run.into());
     wait(&mut window, |app| app.state.source == Source::Finished);
     window.run();
-    assert!(window.query_by_label_contains("sample 5").is_some());
+    window.get_by_label_contains("The run ended with an error");
+    window.get_by_label_contains("sample 5 fails because");
     assert!(window.state().state.has_run());
 }
 

@@ -1,4 +1,4 @@
-//! The first thing to read: is the trainer waiting, for how much of the time, and because of what.
+//! The first thing to read: is the trainer waiting, for how much of the time, and because of what; of a run that failed, its error.
 
 use loadscope_trace::{Glance, Run};
 
@@ -7,11 +7,13 @@ use loadscope_trace::{Glance, Run};
 pub struct Headline {
     /// Share of the time that the trainer waited, 0 to 1.
     pub share: f64,
-    /// `The trainer waited 1.11 s of 1.59 s (70 %)`.
+    /// An error has ended the run.
+    pub has_failed: bool,
+    /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or when the error came and where.
     pub verdict: String,
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`, or what went wrong.
     pub cause: Option<String>,
-    /// The batch that was waited for longest, by position.
+    /// The batch that was waited for longest, or the one that failed, by position.
     pub batch: Option<usize>,
 }
 
@@ -20,8 +22,24 @@ impl Headline {
     pub fn of(run: &Run) -> Option<Self> {
         run.epochs().first()?;
         let glance = Glance::of(run);
+        if let Some((at, error)) = run.failure() {
+            let place = error.place().map(|place| format!(": {place}"));
+            let mut batches = run.batches().iter();
+            return Some(Self {
+                share: glance.share(),
+                has_failed: true,
+                verdict: format!(
+                    "The run ended with an error at {}{}",
+                    glance.say(at),
+                    place.unwrap_or_default()
+                ),
+                cause: Some(error.first_line().to_owned()),
+                batch: error.about.and_then(|id| batches.position(|b| b.id == id)),
+            });
+        }
         Some(Self {
             share: glance.share(),
+            has_failed: false,
             verdict: glance.headline(),
             cause: glance.cause(),
             batch: glance.batch(),
@@ -31,7 +49,9 @@ impl Headline {
 
 #[cfg(test)]
 mod tests {
-    use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo, Stage};
+    use loadscope_trace::{
+        BatchId, Event, EventKind, Level, Message, Nanos, RunId, RunInfo, Stage,
+    };
 
     use super::*;
 
@@ -67,6 +87,42 @@ mod tests {
             headline.cause.map(plain).as_deref(),
             Some("100 ms of it for batch 0: it was fetched by worker 2")
         );
+        assert_eq!(headline.batch, Some(0));
+        assert!(!headline.has_failed);
+    }
+
+    #[test]
+    fn of_a_run_that_failed_the_error_comes_first() {
+        let mut run = Run::new(RunInfo::default());
+        let batch = BatchId::default();
+        for (ms, kind) in [
+            (0, EventKind::EpochStarted { epoch: 0 }),
+            (0, EventKind::dispatched(batch, Some(1), [7])),
+            (
+                90,
+                EventKind::Message(Box::new(Message {
+                    level: Level::Error,
+                    text: "ValueError: 7 is broken\nfurther lines".to_owned(),
+                    about: Some(batch),
+                    worker: Some(1),
+                    sample: Some(7),
+                })),
+            ),
+            (100, EventKind::RunEnded),
+        ] {
+            run.apply(&Event {
+                at: Nanos::from_millis(ms),
+                run: RunId(0),
+                kind,
+            });
+        }
+        let headline = Headline::of(&run).expect("an epoch has begun");
+        assert!(headline.has_failed);
+        assert_eq!(
+            headline.verdict.replace('\u{2009}', " "),
+            "The run ended with an error at 90.0 ms: sample 7 of batch 0 in worker 1"
+        );
+        assert_eq!(headline.cause.as_deref(), Some("ValueError: 7 is broken"));
         assert_eq!(headline.batch, Some(0));
     }
 }

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_trace::{Level, Nanos, Origin, Run, RunId, Summary};
+use loadscope_trace::{Glance, Level, Nanos, Origin, Run, RunId, Summary};
 use serde_json::Value;
 
 use super::terminal::say;
 use crate::format;
-use crate::headline::Headline;
 use crate::report::loader::{Named, named};
 use crate::timeline::chart::Chart;
 
@@ -154,9 +153,11 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
     row("events lost", format::count(s.dropped))?;
     writeln!(out)?;
     parts(out, run)?;
-    if let Some(headline) = Headline::of(run) {
-        writeln!(out, "{}", headline.verdict)?;
-        if let Some(cause) = headline.cause {
+    // The error of a run that failed follows among its messages.
+    if !run.epochs().is_empty() {
+        let glance = Glance::of(run);
+        writeln!(out, "{}", glance.headline())?;
+        if let Some(cause) = glance.cause() {
             writeln!(out, "{cause}")?;
         }
     }

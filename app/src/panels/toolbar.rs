@@ -101,7 +101,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
         return commands;
     };
     // Below a twentieth of the time, waiting is not what to look at.
-    let colour = if headline.share >= 0.05 {
+    let colour = if headline.share >= 0.05 || headline.has_failed {
         palette.stall
     } else {
         palette.step
