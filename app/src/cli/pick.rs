@@ -23,7 +23,7 @@ pub struct Picked {
     opened: Opened,
     id: RunId,
     was_asked_for: bool,
-    /// What there is to look at if the loader is gone.
+    /// What there is to look at if nothing is in the recording.
     nothing: Run,
 }
 
@@ -41,10 +41,7 @@ pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> 
     let opened = open(file)?;
     let id = match wanted {
         Some(text) => which(&opened, text)?,
-        None => {
-            let nothing = || anyhow!("There is no DataLoader in {}", file.display());
-            opened.fleet.foremost().ok_or_else(nothing)?
-        }
+        None => opened.fleet.foremost().unwrap_or_default(),
     };
     Ok(Picked {
         opened,
