@@ -9,6 +9,7 @@ mod dropping;
 mod exchange;
 mod fixture;
 mod folder;
+mod journal;
 mod live;
 mod loaders;
 mod machine;

@@ -9,6 +9,7 @@ use egui_kittest::kittest::Queryable as _;
 use image::{ImageReader, Rgb, RgbImage};
 use loadscope::app::{App, Start};
 use loadscope::prefs::{Prefs, demo};
+use loadscope::session::Journal;
 use loadscope::state::Source;
 use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_trace::{
@@ -212,6 +213,8 @@ pub struct Window {
     pub prefs: Prefs,
     /// Recordings to open.
     pub files: Vec<PathBuf>,
+    /// Where live runs are written as they come.
+    pub journal: Option<Journal>,
 }
 
 impl Window {
@@ -225,6 +228,7 @@ impl Window {
                 ..Prefs::default()
             },
             files: Vec::new(),
+            journal: None,
         }
     }
 
@@ -239,6 +243,7 @@ impl Window {
         };
         let start = Start {
             files: self.files,
+            journal: self.journal,
             still: true,
             ..Start::default()
         };

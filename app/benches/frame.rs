@@ -4,6 +4,12 @@
 //! - panning, zooming and pointing through a recording of a million spans;
 //! - a live run of 100,000 events a second, taken in as the window does between two frames.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Event as Input, Pos2, RawInput, Rect, pos2, vec2};

@@ -2,6 +2,12 @@
 //!
 //! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::alloc::{GlobalAlloc, Layout};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

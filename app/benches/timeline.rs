@@ -1,5 +1,11 @@
 //! A million spans on 16 lanes: laying them out and building the mesh, for a screen 1920 pixels wide.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::collections::BTreeSet;
 
 use criterion::{Criterion, criterion_group, criterion_main};

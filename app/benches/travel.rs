@@ -1,6 +1,12 @@
 //! Time travel through a million batches: the machine at a random instant, the next stall, what every button asks in every
 //! frame, and a search through ten million samples.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::hint::black_box;
 use std::time::Duration;
 

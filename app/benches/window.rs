@@ -8,6 +8,12 @@
 //!
 //! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::collections::BTreeMap;
 use std::process::Command as Process;
 use std::sync::Arc;

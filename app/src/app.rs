@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{self, Context, Ui, ViewportCommand};
+use loadscope_files::Existing;
 use loadscope_trace::Nanos;
 
 use crate::command::Command;
@@ -19,8 +20,9 @@ use crate::panels::loaders::LoadersView;
 use crate::panels::plots::Plots;
 use crate::panels::sampling::Sampling;
 use crate::prefs::Motion;
+use crate::prefs::store::Store;
 use crate::prefs::{self, Prefs};
-use crate::session::{self, Session, Waker, Watched};
+use crate::session::{self, Journal, Session, Waker, Watched};
 use crate::state::{Notice, Source, Splits, State};
 use crate::theme::{self};
 use crate::timeline::Timeline;
@@ -55,6 +57,10 @@ pub struct Start {
     pub still: bool,
     /// A program that was started and is to be watched.
     pub watched: Option<Watched>,
+    /// Where live runs are written as they come; without, they are only in memory.
+    pub journal: Option<Journal>,
+    /// Where the preferences are kept; without, they are forgotten.
+    pub store: Option<Store>,
 }
 
 /// The window.
@@ -62,6 +68,8 @@ pub struct App {
     /// What is shown. Public for tests.
     pub state: State,
     session: Option<Session>,
+    journal: Option<Journal>,
+    store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
     system_motion: SystemMotion,
@@ -118,12 +126,15 @@ impl App {
             still: start.still || prefs.motion == Motion::Reduced,
             splits: prefs.splits,
             asks: prefs.asks,
+            window: prefs.window,
             speed: 1.0,
             ..State::default()
         };
         let mut app = Self {
             state,
             session: None,
+            journal: start.journal,
+            store: start.store,
             dialogs: Dialogs::new(Arc::clone(&wake)),
             system_motion: match start.still {
                 true => SystemMotion::unasked(),
@@ -152,6 +163,7 @@ impl App {
             frame: Instant::now(),
         };
         app.check_options();
+        app.offer_left_over(start.files.is_empty() && start.watched.is_none());
         if let Some(watched) = &start.watched {
             app.watch(watched);
         }
@@ -187,6 +199,7 @@ impl App {
             splits: state.splits,
             asks: state.asks,
             recent: state.recent.clone(),
+            window: state.window,
         }
     }
 
@@ -220,8 +233,9 @@ impl App {
             Some(Effect::Check(check)) => self.check(ctx, *check),
             Some(Effect::Compare(path)) => self.compare_with(path),
             Some(Effect::AskCompare) => self.dialogs.compare(),
-            Some(Effect::Save(path)) => self.save_to(path),
-            Some(Effect::Export(path)) => self.export_to(path),
+            Some(Effect::Save { path, replace }) => self.save_to(path, existing(replace)),
+            Some(Effect::Export { path, replace }) => self.export_to(path, existing(replace)),
+            Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
             Some(Effect::Close) => self.close(),
             Some(Effect::ToggleTheme) => {
                 self.state.theme = match ctx.theme() {
@@ -259,17 +273,17 @@ impl App {
         }
     }
 
-    fn save_to(&mut self, path: PathBuf) {
+    fn save_to(&mut self, path: PathBuf, existing: Existing) {
         if let Some(session) = &self.session {
-            session.save(&path);
+            session.save(&path, existing);
             self.saving = Some(self.state.run.events());
             self.state.saving = Some(path);
         }
     }
 
-    fn export_to(&mut self, path: PathBuf) {
+    fn export_to(&mut self, path: PathBuf, existing: Existing) {
         if let Some(session) = &mut self.session {
-            session.export(self.state.loaders.now(&self.state.run), &path);
+            session.export(self.state.loaders.now(&self.state.run), &path, existing);
             self.state.exporting = Some((path, 0.0));
         }
     }
@@ -301,6 +315,13 @@ impl App {
     }
 }
 
+fn existing(replace: bool) -> Existing {
+    match replace {
+        true => Existing::Replace,
+        false => Existing::Keep,
+    }
+}
+
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         theme::set_preference(ctx, self.state.theme);
@@ -308,6 +329,11 @@ impl eframe::App for App {
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
         let more = self.drain();
+        if !more && self.session.as_ref().is_some_and(Session::was_told_to_end) {
+            // What was not saved stays in the journal.
+            self.closing = true;
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
         self.state.landmarks.follow(&self.state.run);
         self.take_other();
         self.refresh_headline();
@@ -331,6 +357,7 @@ impl eframe::App for App {
         } else if state.playing || state.flows() {
             ctx.request_repaint_after(LIVE_FRAME);
         }
+        self.keep_prefs(ctx);
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
@@ -352,11 +379,12 @@ impl eframe::App for App {
         }
     }
 
-    fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        eframe::set_value(storage, Prefs::KEY, &self.prefs());
-    }
-
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        let prefs = self.prefs();
+        if let Some(store) = &mut self.store {
+            store.finish(&prefs);
+        }
+        self.part_with_journal();
         let lasts = self.state.source.is_live() || self.state.source == Source::Simulating;
         if let Some(session) = self.session.take_if(|_| lasts) {
             // Those that have not ended by then are where nothing can be taken from them but time.

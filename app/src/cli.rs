@@ -4,19 +4,23 @@ mod arguments;
 mod compare;
 mod export;
 mod info;
+mod interrupt;
 mod load;
 mod order;
 mod pick;
 mod program;
+mod repair;
 mod report;
 mod terminal;
 mod what_if;
 mod window;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use loadscope_files::{Existing, survive_size_limit};
 
 pub use load::LoadArgs;
 pub use terminal::complain;
@@ -69,6 +73,8 @@ enum Sub {
     WhatIf(what_if::WhatIfArgs),
     /// Write a recording as a trace for Perfetto, or as tables
     Export(export::ExportArgs),
+    /// Keep the sound lines of a damaged recording
+    Repair(repair::RepairArgs),
     /// Print the facts about a recording
     Info {
         /// A recording (.jsonl or .jsonl.zst), a folder of them, or what another tool wrote
@@ -79,6 +85,24 @@ enum Sub {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `--force`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ForceArg {
+    /// Replace the output if it exists; the old one stays until the new one is complete
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArg {
+    /// What becomes of a file that exists.
+    pub fn existing(self) -> Existing {
+        match self.force {
+            true => Existing::Replace,
+            false => Existing::Keep,
+        }
+    }
 }
 
 /// `--pin-memory[=…]`.
@@ -101,12 +125,27 @@ pub enum OnErrorArg {
     Continue,
 }
 
+/// Prints the help that was asked for, or what is wrong with the arguments.
+fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
+    let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    match error.print() {
+        Err(e) if !error.use_stderr() && e.kind() != ErrorKind::BrokenPipe => {
+            Err(anyhow::anyhow!("standard output: {e}"))
+        }
+        _ => Ok(code),
+    }
+}
+
 /// Does what the command line says.
 ///
 /// # Errors
 /// A sentence for the user.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let cli = Cli::parse();
+    survive_size_limit();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => return help_or_error(&e),
+    };
     match cli.command {
         None => window::open(Vec::new(), &cli.window),
         Some(Sub::Open { files }) => window::open(files, &cli.window),
@@ -118,6 +157,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Export(args)) => export::run(&args),
         Some(Sub::Compare(args)) => compare::run(&args),
         Some(Sub::Report(args)) => report::run(&args),
+        Some(Sub::Repair(args)) => repair::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
         Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }

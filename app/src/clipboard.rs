@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use image::{ExtendedColorType, ImageError, ImageFormat};
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder as _, ImageError};
+use loadscope_files::{Existing, NewFile, WriteError};
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
 use crate::command::Action;
@@ -51,15 +53,29 @@ impl Picture {
     /// Writes it as PNG, whatever the name ends with.
     ///
     /// # Errors
-    /// If the file cannot be written, or the recording tells of a picture that is none.
-    pub fn save(&self, path: &Path) -> Result<(), ImageError> {
+    /// If the file cannot be written, or the recorded pixels do not match the recorded size.
+    pub fn save(&self, path: &Path) -> Result<(), PictureError> {
         let colours = match self.channels {
             3 => ExtendedColorType::Rgb8,
             _ => ExtendedColorType::L8,
         };
         let (w, h) = (self.width, self.height);
-        image::save_buffer_with_format(path, &self.pixels, w, h, colours, ImageFormat::Png)
+        let mut png = Vec::new();
+        PngEncoder::new(&mut png).write_image(&self.pixels, w, h, colours)?;
+        // The dialog has asked whether to replace a file.
+        Ok(NewFile::write_all_to(path, Existing::Replace, &png)?)
     }
+}
+
+/// Why a picture was not saved.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// The recorded pixels do not match the recorded size.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The file cannot be written.
+    #[error(transparent)]
+    File(#[from] WriteError),
 }
 
 /// True if `action` has something to put on the clipboard.

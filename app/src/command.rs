@@ -9,7 +9,7 @@ use crate::diagnose::Check;
 use crate::landmarks::Goal;
 use crate::markers::Mark;
 use crate::palette::Palette;
-use crate::question::Answer;
+use crate::question::{Answer, Output};
 use crate::sampling::Choice;
 use crate::session::forecast::Setting;
 use crate::state::{Notice, OptionsOf};
@@ -59,10 +59,16 @@ pub enum Command {
     OptionsOf(OptionsOf),
     /// Open a recording.
     Open(PathBuf),
-    /// Write the run to a file.
+    /// Write the run to a file; ask first if it exists.
     SaveTo(PathBuf),
-    /// Write the run for other tools, as the name of the file asks for.
+    /// Write the run for other tools, as the name of the file asks for; ask first if it exists.
     ExportTo(PathBuf),
+    /// Write to a file even if it exists.
+    Overwrite(Output),
+    /// Replace the file that exists, or leave it.
+    Replace(bool),
+    /// Remove this run, which was not saved, from the journal.
+    RemoveLeftOver(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
     /// Play at this multiple of real time.

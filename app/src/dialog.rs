@@ -9,7 +9,8 @@ use rfd::{AsyncFileDialog, FileHandle};
 
 use crate::clipboard::Picture;
 use crate::command::Command;
-use crate::session::Waker;
+use crate::question::Output;
+use crate::session::{ExportFormat, Waker};
 use crate::state::Notice;
 use crate::typing::{PathFor, TypedPath};
 
@@ -65,7 +66,8 @@ impl Dialogs {
             .add_filter("Compressed recording", &["zst"])
             .add_filter("Plain recording", &["jsonl"]);
         self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
-            Command::SaveTo(f.path().to_owned())
+            // The dialog has asked whether to replace a file.
+            Command::Overwrite(Output::Recording(f.path().to_owned()))
         });
     }
 
@@ -86,7 +88,13 @@ impl Dialogs {
             .add_filter("Three tables, Parquet", &["parquet"])
             .add_filter("Three tables, CSV", &["csv"]);
         self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
-            Command::ExportTo(f.path().to_owned())
+            // The dialog has asked for this name. Of tables it does not know the names of their files.
+            match ExportFormat::for_path(f.path()) {
+                ExportFormat::Chrome => {
+                    Command::Overwrite(Output::Export(f.path().to_owned(), None))
+                }
+                ExportFormat::Csv | ExportFormat::Parquet => Command::ExportTo(f.path().to_owned()),
+            }
         });
     }
 

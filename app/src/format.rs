@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 pub use loadscope_trace::{count, percent, plural};
 
@@ -34,9 +35,52 @@ fn is_command(c: char) -> bool {
     }
 }
 
+/// A number of bytes, in the unit that suits it.
+pub fn bytes(value: f64) -> String {
+    let (unit, size) = match value.abs() {
+        v if v >= 1e9 => ("GB", 1e9),
+        v if v >= 1e6 => ("MB", 1e6),
+        v if v >= 1e3 => ("kB", 1e3),
+        _ => return format!("{value:.0}\u{2009}B"),
+    };
+    let value = value / size;
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}\u{2009}{unit}")
+}
+
+/// How long ago something was, roughly.
+pub fn ago(age: Duration) -> String {
+    let seconds = age.as_secs();
+    let (number, one, many) = match seconds {
+        ..60 => return "just now".to_owned(),
+        60..3600 => (seconds / 60, "minute", "minutes"),
+        3600..86_400 => (seconds / 3600, "hour", "hours"),
+        _ => (seconds / 86_400, "day", "days"),
+    };
+    format!("{} ago", plural(number, one, many))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_are_rounded_down_to_one_unit() {
+        let shown = [5, 60, 7199, 7200, 90_000, 180_000].map(|s| ago(Duration::from_secs(s)));
+        let expected = [
+            "just now",
+            "1 minute ago",
+            "1 hour ago",
+            "2 hours ago",
+            "1 day ago",
+            "2 days ago",
+        ];
+        assert_eq!(shown, expected);
+    }
 
     #[test]
     fn what_is_printed_commands_nothing() {

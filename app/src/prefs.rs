@@ -1,5 +1,7 @@
 //! What is remembered from one start to the next: preferences, never data.
 
+pub mod store;
+
 use std::path::{Path, PathBuf};
 
 use eframe::egui::ThemePreference;
@@ -45,6 +47,19 @@ pub struct Prefs {
     pub asks: bool,
     /// Recently opened or saved, latest first.
     pub recent: Vec<PathBuf>,
+    /// Where the window stood on the screen.
+    pub window: Option<WindowPlace>,
+}
+
+/// Where a window stands on the screen, in points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WindowPlace {
+    /// Its upper left corner, with the frame, where the system tells it.
+    pub position: Option<[f32; 2]>,
+    /// Width and height of what is in it.
+    pub size: [f32; 2],
+    /// It fills the screen.
+    pub maximized: bool,
 }
 
 impl Default for Prefs {
@@ -60,6 +75,7 @@ impl Default for Prefs {
             splits: Splits::default(),
             asks: true,
             recent: Vec::new(),
+            window: None,
         }
     }
 }

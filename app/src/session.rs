@@ -12,16 +12,19 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
+use loadscope_files::GrowingFile;
 use loadscope_trace::{Event, LogError, Run, RunOptions};
 
 use crate::landmarks::Landmarks;
 use crate::loaders::Loaders;
+use crate::question::Output;
 
 mod again;
 mod export;
 mod file;
 mod folder;
 pub mod foretell;
+mod journal;
 mod opened;
 mod outgoing;
 mod reading;
@@ -31,12 +34,14 @@ mod watch;
 
 pub use export::{ExportFormat, export_runs};
 pub use file::{look, refusal};
-pub use loadscope_engine::forecast;
-pub use loadscope_engine::order::{Order, order_of_dataset};
+pub use journal::{Entry, Journal, LeftOver, NewEntry};
+pub use loadscope_engine::order::{Orders, samples_of_dataset};
 pub use loadscope_engine::rng::Generator;
-pub use loadscope_live::{End, PROBE, ProgramError, end_by, take_signals};
+pub use loadscope_engine::{forecast, limits};
+pub use loadscope_live::{End, PROBE, ProgramError, at_exit, end_at_once, end_by, take_signals};
 pub use opened::{Note, Opened, open, read_run};
 use outgoing::{Outgoing, SharedLog};
+pub use outgoing::{new_recording, new_recording_in};
 #[cfg(test)]
 pub(crate) use simulator::simulated;
 pub use watch::Watched;
@@ -71,6 +76,8 @@ pub enum Update {
     Ended(Option<String>),
     /// The recording was saved.
     Saved(PathBuf),
+    /// Nothing was written: there are files that may not be replaced.
+    Exists(Output),
     /// The recording could not be saved. The sentence says why.
     NotSaved(String),
     /// So much of the run was exported, 0 to 1.
@@ -79,7 +86,9 @@ pub enum Update {
     Exported(Vec<PathBuf>),
     /// The run was not exported. The sentence says why; there is none if that was asked for.
     NotExported(Option<String>),
-    /// Something did not work; the run goes on.
+    /// Something that is worth knowing. Nothing of the recording is missing.
+    Notice(String),
+    /// Something did not work; the run goes on, and part of its recording is missing.
     Failed(String),
 }
 
@@ -89,10 +98,10 @@ pub enum Record {
     Off,
     /// Into memory, compressed, so that it can be saved later.
     Memory,
-    /// Into this file.
-    File(PathBuf),
-    /// Into this file, which is left as it is until there is something to write.
-    FileOnceTold(PathBuf),
+    /// Into this file, which is removed again if there is nothing to write.
+    File(GrowingFile),
+    /// Into the user's journal.
+    Journal(NewEntry),
 }
 
 /// Why a session could not start.
@@ -129,7 +138,7 @@ pub struct Session {
 enum Origin {
     Engine {
         control: RunControl,
-        log: SharedLog,
+        log: Kept,
     },
     File {
         path: PathBuf,
@@ -137,8 +146,26 @@ enum Origin {
     },
     Program {
         watched: Watched,
-        log: SharedLog,
+        log: Kept,
     },
+}
+
+/// Where the events of a live run are kept until it is saved.
+#[derive(Clone)]
+enum Kept {
+    /// In memory, compressed; empty if nothing is kept.
+    Memory(SharedLog),
+    /// In the user's journal.
+    Journal(Entry),
+}
+
+impl Kept {
+    fn of(record: &Record, memory: &SharedLog) -> Self {
+        match record {
+            Record::Journal(new) => Self::Journal(new.entry()),
+            Record::Off | Record::Memory | Record::File(_) => Self::Memory(Arc::clone(memory)),
+        }
+    }
 }
 
 /// Checks options without running them.
@@ -158,12 +185,13 @@ impl Session {
         check(options)?;
         let (to_window, updates) = unbounded();
         let control = RunControl::default();
-        let log = SharedLog::default();
+        let shared = SharedLog::default();
+        let log = Kept::of(&record, &shared);
         let job = recorder::Job {
             options: options.clone(),
             control: control.clone(),
             record,
-            shared: Arc::clone(&log),
+            shared,
             out: to_window.clone(),
             wake: Arc::clone(&wake),
         };
@@ -255,7 +283,7 @@ impl Session {
             updates,
             origin: Origin::Engine {
                 control: RunControl::default(),
-                log,
+                log: Kept::Memory(log),
             },
             to_window,
             wake,
@@ -269,14 +297,10 @@ impl Session {
     /// If the log cannot be begun or the system gives no thread.
     pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = unbounded();
-        let log = SharedLog::default();
-        let seen = matches!(record, Record::Memory);
-        let outgoing = Outgoing::new(
-            record,
-            Arc::clone(&log),
-            to_window.clone(),
-            Arc::clone(&wake),
-        )?;
+        let shared = SharedLog::default();
+        let log = Kept::of(&record, &shared);
+        let seen = matches!(record, Record::Memory | Record::Journal(_));
+        let outgoing = Outgoing::new(record, shared, to_window.clone(), Arc::clone(&wake))?;
         watched.follow(outgoing, seen)?;
         Ok(Self {
             updates,
@@ -288,6 +312,22 @@ impl Session {
             to_window,
             wake,
         })
+    }
+
+    /// The journal that the run is written into, if it is.
+    pub fn journal(&self) -> Option<&Entry> {
+        match &self.origin {
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => match log {
+                Kept::Journal(entry) => Some(entry),
+                Kept::Memory(_) => None,
+            },
+            Origin::File { .. } => None,
+        }
+    }
+
+    /// True once a program that is watched has ended because this process was asked to end.
+    pub fn was_told_to_end(&self) -> bool {
+        matches!(&self.origin, Origin::Program { watched, .. } if watched.was_told_to_end())
     }
 
     /// Holds every thread of the loader.

@@ -13,10 +13,11 @@ use crate::landmarks::{Goal, Landmarks};
 use crate::loaders::Loaders;
 use crate::markers::Markers;
 use crate::palette::Palette;
-use crate::prefs::Motion;
-use crate::question::Question;
+use crate::prefs::{Motion, WindowPlace};
+use crate::question::{Output, Question};
 use crate::sampling::Choice;
 use crate::search::Search;
+use crate::session::LeftOver;
 use crate::shared::Shared;
 use crate::timeline::group::Group;
 use crate::typing::TypedPath;
@@ -155,6 +156,12 @@ pub struct State {
     pub typing: Option<TypedPath>,
     /// What has to be answered first.
     pub question: Option<Question>,
+    /// The file that is written only if it may be replaced.
+    pub replacing: Option<Output>,
+    /// The run was said not to be needed.
+    pub discarded: bool,
+    /// Runs that were not saved before their window ended.
+    pub left_over: Vec<LeftOver>,
     /// Number of events that the run had when it was saved last.
     pub saved: Option<u64>,
     /// Ask before a run that was not saved is replaced.
@@ -221,6 +228,8 @@ pub struct State {
     pub still: bool,
     /// How wide the panels are.
     pub splits: Splits,
+    /// Where the window stands on the screen.
+    pub window: Option<WindowPlace>,
     /// How long the last frame took the window, ms: its own cost.
     pub frame_ms: f32,
 }
@@ -245,10 +254,10 @@ impl State {
         self.has_options_of_run() && self.options_of == OptionsOf::Run
     }
 
-    /// True if there is something of the engine's that would be gone for good.
+    /// True if there is a run of the engine or of a program that would be gone for good.
     pub fn is_unsaved(&self) -> bool {
         let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
-            && self.run.info.origin == Origin::Engine;
+            && matches!(self.run.info.origin, Origin::Engine | Origin::Pytorch(_));
         // The demo can be had again at any time.
         let is_demo = self.run.info.options == crate::prefs::demo();
         of_engine

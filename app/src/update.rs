@@ -8,7 +8,7 @@ use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
 use crate::diagnose::Check;
 use crate::prefs::Motion;
-use crate::question::{Answer, Question};
+use crate::question::{Answer, Output, Question};
 use crate::state::{Lower, OptionsOf, State};
 use crate::view::{Cursor, Workspace};
 
@@ -46,8 +46,15 @@ pub enum Effect {
     Close,
     /// Read this file.
     Open(PathBuf),
-    /// Write the recording there.
-    Save(PathBuf),
+    /// Write the recording there, unless there is a file that may not be replaced.
+    Save {
+        /// Where.
+        path: PathBuf,
+        /// An existing file may be replaced.
+        replace: bool,
+    },
+    /// Remove a run from the journal.
+    RemoveLeftOver(PathBuf),
     /// Run what was forecast.
     Check(Box<Check>),
     /// Read this file, to compare the run with it.
@@ -64,8 +71,13 @@ pub enum Effect {
     AskOpenFolder,
     /// Ask for a file to export to.
     AskExport,
-    /// Write the run there for other tools.
-    Export(PathBuf),
+    /// Write the run there for other tools, unless there is a file that may not be replaced.
+    Export {
+        /// Where.
+        path: PathBuf,
+        /// Existing files may be replaced.
+        replace: bool,
+    },
     /// Break the export off.
     CancelExport,
     /// Ask where to save this picture.
@@ -107,14 +119,30 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::Open(path) => Some(Effect::Open(path)),
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
-        Command::SaveTo(path) => Some(Effect::Save(path)),
-        Command::ExportTo(path) => Some(Effect::Export(path)),
+        Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
+        Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
+        Command::Overwrite(output) => Some(write(output, true)),
+        Command::Replace(yes) => {
+            let output = state.replacing.take();
+            output.filter(|_| yes).map(|output| write(output, true))
+        }
+        Command::RemoveLeftOver(path) => {
+            state.left_over.retain(|left| left.path != path);
+            Some(Effect::RemoveLeftOver(path))
+        }
         other => {
             change(state, other);
             None
         }
     };
     ask_first(state, effect)
+}
+
+fn write(output: Output, replace: bool) -> Effect {
+    match output {
+        Output::Recording(path) => Effect::Save { path, replace },
+        Output::Export(path, _) => Effect::Export { path, replace },
+    }
 }
 
 /// The commands that have no effect outside.
@@ -177,6 +205,9 @@ fn change(state: &mut State, command: Command) {
         | Command::CompareWith(_)
         | Command::Open(_)
         | Command::ExportTo(_)
+        | Command::Overwrite(_)
+        | Command::Replace(_)
+        | Command::RemoveLeftOver(_)
         | Command::SaveTo(_) => {}
     }
 }
@@ -199,7 +230,10 @@ fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
     let question = state.question.take()?;
     match answer {
         Answer::Cancel => None,
-        Answer::Discard => Some(question.then),
+        Answer::Discard => {
+            state.discarded = true;
+            Some(question.then)
+        }
         Answer::Save => {
             state.question = Some(Question {
                 saving: true,
@@ -344,6 +378,7 @@ fn show(state: &mut State, action: Action) -> bool {
 fn escape(state: &mut State) {
     if state.palette.take().is_some()
         || state.typing.take().is_some()
+        || state.replacing.take().is_some()
         || state.question.take().is_some()
     {
         return;

@@ -78,13 +78,103 @@ fn a_program_keeps_its_output_and_its_end() {
         err.contains("Nothing was written") && !log.exists(),
         "{err}"
     );
-    // A recording that is there already is not lost for it.
-    std::fs::write(&log, "mine").expect("written");
-    record(&log, &["sh", "-c", "true"]);
-    assert_eq!(std::fs::read_to_string(&log).ok().as_deref(), Some("mine"));
     // By a signal it ends as its program does.
     let ended = record(&log, &["sh", "-c", "kill -TERM $$"]);
     assert_eq!(ended.status.signal(), Some(15));
+}
+
+#[test]
+fn an_existing_recording_is_kept_unless_force_is_given_and_there_is_a_new_one() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let log = dir.path().join("run.jsonl");
+    std::fs::write(&log, "mine").expect("written");
+    let ended = record(&log, &["sh", "-c", "echo out"]);
+    let (out, err) = words(&ended);
+    assert_eq!((ended.status.code(), out.as_str()), (Some(2), ""), "{err}");
+    assert!(
+        err.contains("already exists") && err.contains("--force"),
+        "{err}"
+    );
+    let ended = loadscope()
+        .args(["record", "--force", "-o"])
+        .arg(&log)
+        .args(["--", "sh", "-c", "echo out"])
+        .output()
+        .expect("it starts");
+    assert_eq!(words(&ended).0, "out\n");
+    assert_eq!(std::fs::read_to_string(&log).ok().as_deref(), Some("mine"));
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn a_recorder_without_standard_error_ends_as_its_program_does() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let log = dir.path().join("run.jsonl");
+    for redirection in [
+        "2>&-",
+        "2>/dev/full",
+        ">&- 2>&-",
+        "</dev/null 2>/dev/full >/dev/full",
+    ] {
+        let script = format!(r#""$1" record -o "$2" -- sh -c 'exit 7' {redirection}"#);
+        let ended = Command::new("sh")
+            .args(["-c", &script, "sh", env!("CARGO_BIN_EXE_loadscope")])
+            .arg(&log)
+            .status()
+            .expect("a shell");
+        assert_eq!(ended.code(), Some(7), "{redirection}");
+    }
+    // A pipe that is full, and that no one reads: what is written to it waits, but not without end.
+    let script = r#"mkfifo pipe; sleep 30 <pipe & reader=$!; exec 2>pipe
+        dd if=/dev/zero bs=65536 count=1 >&2 2>/dev/null; "$1" record -o "$2" -- sh -c 'exit 7'; code=$?; kill $reader; exit $code"#;
+    let before = std::time::Instant::now();
+    let ended = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_loadscope")])
+        .arg(&log)
+        .current_dir(dir.path())
+        .status()
+        .expect("a shell");
+    assert_eq!(ended.code(), Some(7));
+    assert!(before.elapsed().as_secs() < 15, "{:?}", before.elapsed());
+}
+
+#[test]
+fn a_recorder_that_is_told_to_end_leaves_no_temporary_folder() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let temporary = dir.path().join("tmp");
+    std::fs::create_dir(&temporary).expect("room");
+    let ended = loadscope()
+        .env("TMPDIR", &temporary)
+        .args(["record", "-o"])
+        .arg(dir.path().join("run.jsonl"))
+        .args(["--", "sh", "-c", "kill -TERM $PPID; sleep 20"])
+        .output()
+        .expect("it starts");
+    assert_eq!(ended.status.signal(), Some(15));
+    assert_eq!(std::fs::read_dir(&temporary).expect("a folder").count(), 0);
+}
+
+#[test]
+fn odd_places_for_temporary_files_do_not_stop_a_recorder() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for name in [
+        "x".repeat(200),
+        "a:b".to_owned(),
+        "missing/folder".to_owned(),
+    ] {
+        let temporary = dir.path().join(&name);
+        if !name.starts_with("missing") {
+            std::fs::create_dir(&temporary).expect("room");
+        }
+        let ended = loadscope()
+            .env("TMPDIR", &temporary)
+            .args(["record", "-o"])
+            .arg(dir.path().join("run.jsonl"))
+            .args(["--", "sh", "-c", "exit 7"])
+            .output()
+            .expect("it starts");
+        assert_eq!(ended.status.code(), Some(7), "{name}: {}", words(&ended).1);
+    }
 }
 
 #[test]
@@ -111,9 +201,9 @@ fn where_nothing_can_be_written_the_program_is_not_started() {
         let ended = record(place, &["sh", "-c", "echo out"]);
         let (out, err) = words(&ended);
         assert_eq!((ended.status.code(), out.as_str()), (Some(2), ""));
-        let said = format!("no recording can be written to {}", place.display());
+        let place = place.display().to_string();
         assert!(
-            err.contains("was not started") && err.contains(&said),
+            err.contains("was not started") && err.contains(&place),
             "{err}"
         );
     }

@@ -1,10 +1,18 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | bench | forecasts | diagnosis | readers | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | diagnosis | readers | probe-matrix |
 //! probe-overhead | screenshots`.
 //!
 //! Every command first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command of developers, for a terminal"
+)]
+
 mod bench;
+#[cfg(target_os = "linux")]
+mod faults;
 mod fuzz;
 mod libtorch;
 mod link;
@@ -99,6 +107,14 @@ enum Command {
     },
     /// Make up hostile input, guided by what it reaches; adds what was done to loader/fuzz/FUZZ.md
     Fuzz(fuzz::Options),
+    /// Inject faults into the real program: full disks, kills, limits, closed streams, second writers, dead displays; writes
+    /// tests/faults/RESULTS.md
+    #[cfg(target_os = "linux")]
+    Faults(faults::Options),
+    /// Tell a recorder of a loader, as a PyTorch program does; for `faults`
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Speak(faults::speak::Speech),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
     /// Draw the pictures that the picture tests compare with anew
@@ -179,39 +195,31 @@ fn run(command: Command) -> anyhow::Result<u8> {
                 steps::bench(&ready, &arguments)
             }
         }
-        Command::Forecasts => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            steps::forecasts(&ready, &setup::workspace())
-        }
-        Command::ProbeMatrix(options) => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            probe::matrix(&ready, &setup::workspace(), &options)
-        }
+        Command::Forecasts => steps::forecasts(&building()?, &setup::workspace()),
+        Command::ProbeMatrix(options) => probe::matrix(&building()?, &setup::workspace(), &options),
         Command::ProbeOverhead(options) => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            probe::overhead(&ready, &setup::workspace(), &options)
+            probe::overhead(&building()?, &setup::workspace(), &options)
         }
         Command::Diagnosis { seeds } => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            steps::diagnosis(&ready, &setup::workspace(), seeds.as_deref())
+            steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
         }
-        Command::Sanitize { arguments } => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            sanitize::run(&ready, &arguments)
-        }
-        Command::Fuzz(options) => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            fuzz::run(&ready, &setup::workspace(), &options)
-        }
-        Command::Readers => {
-            let ready = setup::prepare(Level::Building, packages::Missing::Fails)?;
-            steps::readers(&ready, &setup::workspace())
-        }
+        Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
+        Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
+        #[cfg(target_os = "linux")]
+        Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),
+        #[cfg(target_os = "linux")]
+        Command::Speak(speech) => faults::speak::speak(&speech),
+        Command::Readers => steps::readers(&building()?, &setup::workspace()),
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready)
         }
     }
+}
+
+/// What it takes to build.
+fn building() -> anyhow::Result<setup::Ready> {
+    setup::prepare(Level::Building, packages::Missing::Fails)
 }
 
 /// Doubles a `--` that comes right after `test`, `bench` or `sanitize`: clap eats the first one, cargo needs it.

@@ -33,7 +33,7 @@ pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     finish(command.arg("--").args(arguments))
 }
 
-/// Every test; xtask's own ones only when no argument selects others.
+/// Every test; xtask's own ones, and the injected faults, only when no argument selects others.
 pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let own = match arguments {
         [] => finish(&mut cargo(ready, &["test", "--package", "xtask"]))?,
@@ -50,10 +50,32 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
         [] if others == 0 => finish(&mut cargo(ready, &EXPLORE))?,
         _ => 0,
     };
-    Ok([others, explored, own]
+    // Until every case of the fast half holds, it is asked for.
+    let asked = env::var_os("LOADSCOPE_FAULTS").is_some();
+    let faults = match arguments {
+        [] if others == 0 && asked => faults(ready)?,
+        _ => 0,
+    };
+    Ok([others, explored, own, faults]
         .into_iter()
         .find(|code| *code != 0)
         .unwrap_or(0))
+}
+
+/// The faults that CI injects into the program, which the tests have built.
+#[cfg(target_os = "linux")]
+fn faults(ready: &Ready) -> Result<u8> {
+    crate::faults::run(
+        ready,
+        &crate::setup::workspace(),
+        &crate::faults::Options::fast(),
+    )
+}
+
+/// Elsewhere there is no way to inject them.
+#[cfg(not(target_os = "linux"))]
+fn faults(_: &Ready) -> Result<u8> {
+    Ok(0)
 }
 
 /// The benchmarks.

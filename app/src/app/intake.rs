@@ -6,6 +6,7 @@ use loadscope_trace::{Origin, Run};
 
 use super::App;
 use crate::prefs::Prefs;
+use crate::question::Output;
 use crate::session::{Note, Update};
 use crate::state::{Notice, OptionsOf, Source};
 use crate::update::loader;
@@ -71,6 +72,13 @@ impl App {
                 let waiting = self.state.question.take_if(|q| q.saving);
                 self.after_saving = waiting.map(|q| q.then);
             }
+            Update::Exists(output) => {
+                match &output {
+                    Output::Recording(_) => self.state.saving = None,
+                    Output::Export(..) => self.state.exporting = None,
+                }
+                self.state.replacing = Some(output);
+            }
             Update::NotSaved(text) => {
                 self.state.saving = None;
                 self.complain(text);
@@ -92,6 +100,10 @@ impl App {
                     None => self.state.hint = Some("The export was cancelled".to_owned()),
                 }
             }
+            Update::Notice(text) => self.say(Note {
+                is_error: false,
+                text,
+            }),
             Update::Failed(text) => self.complain(text),
         }
     }
@@ -123,7 +135,10 @@ impl App {
             return;
         };
         let path = path.clone();
-        Prefs::remember(&mut self.state.recent, &path);
+        // What stands in the journal is offered from there.
+        if !self.state.left_over.iter().any(|left| left.path == path) {
+            Prefs::remember(&mut self.state.recent, &path);
+        }
         let is_told = notes.iter().any(|note| note.is_error);
         notes.into_iter().for_each(|note| self.say(note));
         if cut && !is_told {

@@ -1,9 +1,9 @@
 //! Runs begin and end: the engine, the simulator, a file, a program that is watched.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadscope_trace::Run;
+use loadscope_trace::{Run, plural};
 
 use super::App;
 use crate::diagnose::Diagnose;
@@ -12,17 +12,19 @@ use crate::loaders::Loaders;
 use crate::markers::Markers;
 use crate::sampling::Choice;
 use crate::session::{Record, Session, SessionError, Watched};
-use crate::state::{OptionsOf, Source};
+use crate::state::{Notice, OptionsOf, Source};
 use crate::view::Cursor;
 
 impl App {
     pub(super) fn start(&mut self) {
-        let session = Session::start(&self.state.options, Record::Memory, Arc::clone(&self.wake));
+        let record = self.record();
+        let session = Session::start(&self.state.options, record, Arc::clone(&self.wake));
         self.begin(session, Source::Live { paused: false });
     }
 
     pub(super) fn watch(&mut self, watched: &Watched) {
-        let session = Session::watch(watched, Record::Memory, Arc::clone(&self.wake));
+        let record = self.record();
+        let session = Session::watch(watched, record, Arc::clone(&self.wake));
         self.begin(session, Source::Live { paused: false });
         self.state.watched = true;
         self.state.options_of = OptionsOf::Run;
@@ -54,7 +56,69 @@ impl App {
         self.session = None;
     }
 
+    /// Where a live run is kept until it is saved.
+    fn record(&mut self) -> Record {
+        let Some(journal) = &self.journal else {
+            return Record::Memory;
+        };
+        match journal.begin() {
+            Ok(new) => Record::Journal(new),
+            Err(e) => {
+                let text = format!(
+                    "{e}. This run is kept in memory only, and lost if Loadscope is killed before it is saved"
+                );
+                self.complain(text);
+                Record::Memory
+            }
+        }
+    }
+
+    /// The journal keeps the run only if it was neither saved nor said to be of no use.
+    pub(super) fn part_with_journal(&mut self) {
+        let state = &mut self.state;
+        let needed = state.is_unsaved() && !state.discarded;
+        if let Some(entry) = self.session.as_ref().and_then(Session::journal)
+            && !needed
+        {
+            entry.discard();
+        }
+        // One that was opened from the journal, and saved somewhere else.
+        if let Source::Recording { path, .. } = &state.source
+            && state.saved.is_some()
+            && let Some(at) = state.left_over.iter().position(|left| left.path == *path)
+        {
+            let left = state.left_over.remove(at);
+            self.remove_left_over(&left.path);
+        }
+    }
+
+    /// Removes a run from the journal.
+    pub(super) fn remove_left_over(&mut self, path: &Path) {
+        if let Some(Err(e)) = self.journal.as_ref().map(|journal| journal.remove(path)) {
+            self.complain(format!("{}: cannot remove it: {e}", path.display()));
+        }
+    }
+
+    /// Offers what earlier windows have left in the journal: on the start page if that is shown, else in a sentence.
+    pub(super) fn offer_left_over(&mut self, on_start_page: bool) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        self.state.left_over = journal.left_over();
+        let count = self.state.left_over.len() as u64;
+        if count > 0 && !on_start_page {
+            self.state.notices.push(Notice {
+                is_error: false,
+                text: format!(
+                    "{} not saved before Loadscope ended. Close this one to open it from the start page",
+                    plural(count, "run was", "runs were")
+                ),
+            });
+        }
+    }
+
     pub(super) fn forget_run(&mut self) {
+        self.part_with_journal();
         let state = &mut self.state;
         state.source = Source::None;
         state.options_of = OptionsOf::Form;
@@ -66,6 +130,8 @@ impl App {
         state.search.start_again();
         state.seeking = None;
         state.question = None;
+        state.replacing = None;
+        state.discarded = false;
         state.saved = None;
         state.view = None;
         state.cursor = Cursor::Live;

@@ -6,9 +6,29 @@ use eframe::egui::{Context, ViewportCommand};
 
 use super::App;
 use crate::command::{Action, Command};
-use crate::prefs::Motion;
+use crate::prefs::store::Store;
+use crate::prefs::{Motion, WindowPlace};
 use crate::session;
 use crate::theme;
+
+/// Notes where the window stands. Of one that fills the screen the size before is kept.
+fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
+    ctx.input(|input| {
+        let window = input.viewport();
+        let is_large = window.maximized == Some(true) || window.fullscreen == Some(true);
+        match (window.inner_rect, &mut *place) {
+            (_, Some(place)) if is_large => place.maximized = true,
+            (Some(inner), place) if !is_large => {
+                *place = Some(WindowPlace {
+                    position: window.outer_rect.map(|outer| outer.min.into()),
+                    size: inner.size().into(),
+                    maximized: false,
+                });
+            }
+            _ => {}
+        }
+    });
+}
 
 impl App {
     /// Animations are off if the user says so, or if the system asks for it and the user does not object.
@@ -24,6 +44,19 @@ impl App {
                 Motion::Full => false,
             };
         theme::set_motion(ctx, !state.still);
+    }
+
+    /// Keeps what has changed of the preferences, now and then.
+    pub(super) fn keep_prefs(&mut self, ctx: &Context) {
+        let is_due = self.store.as_mut().is_some_and(Store::is_due);
+        if !is_due {
+            return;
+        }
+        note_place(ctx, &mut self.state.window);
+        let prefs = self.prefs();
+        if let Some(store) = &mut self.store {
+            store.keep(&prefs);
+        }
     }
 
     /// The window is closed by its frame: the same question comes first.

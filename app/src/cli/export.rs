@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use loadscope_files::refuse_input;
 
+use super::ForceArg;
 use super::pick::{open, which};
-use super::terminal::say;
+use super::terminal::{complain, say};
 use crate::session::{ExportFormat, export_runs};
 
 /// What to write where.
@@ -26,6 +28,8 @@ pub struct ExportArgs {
     /// that ends in .csv or .parquet, three files beside each other (run.csv: run.batches.csv, run.samples.csv, run.gauges.csv)
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 /// What a recording can be written as.
@@ -40,6 +44,7 @@ enum To {
 }
 
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
+    refuse_input(&args.output, &args.file)?;
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
     if let Some(text) = &args.loader {
@@ -55,18 +60,22 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_style(style);
-    let files = export_runs(&runs, format, &args.output, |share| {
-        bar.set_position((f64::from(share) * 1000.0) as u64);
-        true
-    });
+    let files = export_runs(
+        &runs,
+        format,
+        &args.output,
+        args.force.existing(),
+        |share| {
+            bar.set_position((f64::from(share) * 1000.0) as u64);
+            true
+        },
+    );
     bar.finish_and_clear();
     for file in files.map_err(|e| anyhow!("cannot export to {e}"))? {
         say(&file.display().to_string())?;
     }
     if opened.cut {
-        eprintln!(
-            "loadscope: the recording is cut off in the middle; everything before the cut was exported"
-        );
+        complain("the recording is cut off in the middle; everything before the cut was exported");
     }
     Ok(ExitCode::SUCCESS)
 }

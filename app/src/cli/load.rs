@@ -3,26 +3,28 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
+use crossbeam_channel::RecvTimeoutError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary};
+use loadscope_files::read_text;
+use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
 
 use super::arguments::{LoaderArgs, set};
 use super::terminal::complain;
-use super::{OnErrorArg, PinArg, info};
+use super::{ForceArg, OnErrorArg, PinArg, info, interrupt};
 use crate::format;
-use crate::session::{Record, Session, Update};
+use crate::session::{self, Record, Session, Update, limits};
 
-/// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default.
+/// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
+/// 20,000,000 batches in all epochs, or as many as there is memory for.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
+    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len of at most 1,000,000,000, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
     #[arg(long)]
     dataset: Option<String>,
-    /// Side of the square to which the pictures of a folder are resized [default: 224]
+    /// Side of the square to which the pictures of a folder are resized, 1 to 4,096 [default: 224]
     #[arg(long, value_name = "PIXELS")]
     image_size: Option<u32>,
     /// Time and faults added to the samples on purpose, in the words of synthetic: cost_ms=10,tail=0.01:40
@@ -36,24 +38,26 @@ pub struct LoadArgs {
     /// Copy batches to page-locked memory
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pin_memory: Option<PinArg>,
-    /// The longest wait for a worker, seconds [default: no limit]
-    #[arg(long, value_name = "SECONDS")]
+    /// The longest wait for a worker, 0 (no limit) to 1,000,000,000 seconds [default: 0]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     timeout: Option<f64>,
     /// How Python would start its processes (fork, spawn, forkserver); without effect, workers are threads here
     #[arg(long, value_name = "METHOD")]
     multiprocessing_context: Option<String>,
-    /// How long the simulated training step takes, ms [default: 0]
-    #[arg(long, value_name = "MS")]
+    /// How long the simulated training step takes, 0 to 3,600,000 ms [default: 0]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     step_ms: Option<f64>,
     /// What to do when a sample fails [default: stop]
     #[arg(long, value_enum)]
     on_error: Option<OnErrorArg>,
-    /// Read options from this TOML file; arguments given here win
+    /// Read options from this TOML file of at most 1 MB; arguments given here win
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Write the recording to this file (.jsonl or .jsonl.zst)
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -98,28 +102,38 @@ impl LoadArgs {
 }
 
 fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the options in {}", path.display()))?;
-    toml::from_str(&text)
-        .with_context(|| format!("the options in {} are not understood", path.display()))
+    /// Bytes of an error with the line that it is about.
+    const MOST_QUOTED: usize = 1000;
+    let text = read_text(path, "options", limits::CONFIG_BYTES)
+        .map_err(|e| anyhow::anyhow!("cannot read the options: {e}"))?;
+    toml::from_str(&text).map_err(|e| {
+        let place = path.display();
+        let whole = e.to_string();
+        if whole.len() <= MOST_QUOTED {
+            return anyhow::anyhow!("the options in {place} are not understood: {whole}");
+        }
+        // It quotes the line, which may be any length.
+        let before = e.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+        anyhow::anyhow!(
+            "line {line} of the options in {place} is not understood: {}",
+            e.message()
+        )
+    })
 }
 
 pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let options = args.options()?;
     let record = match &args.record {
-        Some(path) => Record::File(path.clone()),
+        Some(path) => {
+            // Options that are refused leave no file behind.
+            session::check(&options)?;
+            Record::File(session::new_recording(path, args.force.existing())?)
+        }
         None => Record::Off,
     };
     let session = Session::start(&options, record, Arc::new(|| {}))?;
-    let stop = session.stopper();
-    // Ctrl-C ends the run in order, so that its recording is whole; a second one ends it at once.
-    let asked = AtomicBool::new(false);
-    let _ = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::AcqRel) {
-            std::process::exit(130);
-        }
-        stop();
-    });
+    interrupt::take();
     let (run, error) = watch(&session);
     for (_, m) in run
         .messages()
@@ -136,21 +150,44 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     } else {
         info::print_text(&run, false)?;
     }
-    match error {
-        Some(error) => anyhow::bail!("{error}"),
-        None => Ok(ExitCode::SUCCESS),
+    let interrupted = interrupt::came();
+    if interrupted.is_some() {
+        let batches = plural(Summary::of(&run).batches, "batch", "batches");
+        complain(match &args.record {
+            Some(path) => format!(
+                "Interrupted after {batches}; everything up to there is in {}",
+                path.display()
+            ),
+            None => format!("Interrupted after {batches}"),
+        });
+    }
+    match (error, interrupted) {
+        (Some(error), _) => anyhow::bail!("{error}"),
+        (None, Some(code)) => Ok(ExitCode::from(code)),
+        (None, None) => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// Follows a run to its end with a progress bar on stderr.
+/// Follows a run to its end with a progress bar on stderr. A signal ends it.
 fn watch(session: &Session) -> (Run, Option<String>) {
+    /// How soon a signal is noticed.
+    const LOOK: Duration = Duration::from_millis(20);
     let mut run = Run::default();
     let mut error = None;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{bar:32} {pos}/{len} batches  {msg}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let mut yielded = 0;
-    for update in &session.updates {
+    let (mut yielded, mut is_stopping) = (0, false);
+    loop {
+        if !is_stopping && interrupt::came().is_some() {
+            session.stop();
+            is_stopping = true;
+        }
+        let update = match session.updates.recv_timeout(LOOK) {
+            Ok(update) => update,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
         match update {
             Update::Events(events) => {
                 for event in &events {
@@ -158,11 +195,12 @@ fn watch(session: &Session) -> (Run, Option<String>) {
                     yielded += u64::from(is_yield(event));
                 }
                 let per_epoch = run.info.batches_per_epoch.unwrap_or(0);
-                bar.set_length(per_epoch * u64::from(run.info.options.epochs));
+                bar.set_length(per_epoch.saturating_mul(run.info.options.epochs.into()));
                 bar.set_position(yielded);
                 let waited = run.waited().as_secs_f64() / run.end().as_secs_f64().max(1e-9);
                 bar.set_message(format!("waited {}", format::percent(waited)));
             }
+            Update::Notice(text) => complain(text),
             Update::Failed(text) => error = Some(text),
             Update::Ended(end) => {
                 error = error.or(end);

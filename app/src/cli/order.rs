@@ -1,23 +1,24 @@
 //! `loadscope order`: which batches a loader will yield, without loading anything.
 
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use loadscope_trace::RunOptions;
 
-use super::arguments::LoaderArgs;
-use super::terminal::say;
+use super::arguments::{LoaderArgs, len};
+use super::terminal::{complain, say_as_made};
 use crate::sampling::analysis::is_one_of_many;
-use crate::session::{Order, order_of_dataset};
+use crate::session::{Orders, samples_of_dataset};
 
 /// The order that PyTorch gives for these arguments.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("samples").required(true).args(["len", "dataset"]))]
 pub struct OrderArgs {
-    /// Number of samples
-    #[arg(long, value_name = "N")]
+    /// Number of samples, at most 1,000,000,000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = len)]
     len: Option<u64>,
     /// A data set, of which only the length is looked at: digits, folder:PATH, tokens:PATH, synthetic:…, stream:…
     #[arg(long)]
@@ -64,17 +65,17 @@ impl OrderArgs {
 pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
     let mut options = args.options();
     let fresh = fresh_seed(&mut options);
-    let order = order_of_dataset(&options)?;
+    let samples = samples_of_dataset(&options)?;
+    let mut orders = Orders::of(&options, &samples)?;
     if let Some(seed) = fresh {
-        eprintln!(
-            "loadscope: no seed was given, so every call gives another order; this is the one of --global-seed {seed}"
-        );
+        complain(format_args!(
+            "no seed given: using --global-seed {seed}; pass it to reproduce this order"
+        ));
     }
-    if args.json {
-        say(&serde_json::to_string(&order)?)?;
-    } else {
-        say(text(&order).trim_end())?;
-    }
+    say_as_made(|out| match args.json {
+        true => write_json(out, &mut orders),
+        false => write_text(out, &mut orders),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,23 +92,73 @@ fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
 }
 
 /// One line a batch.
-fn text(order: &Order) -> String {
-    let mut out = String::new();
-    for (epoch, batches) in order.epochs.iter().enumerate() {
-        let seeds = &order.seeds[epoch];
-        let _ = write!(out, "epoch {epoch}: {} batches", batches.len());
-        if let (Some(first), Some(last)) = (seeds.first(), seeds.last()) {
-            let _ = write!(out, ", worker seeds {first} to {last}");
+fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
+    orders.each(|epoch| {
+        write!(
+            out,
+            "epoch {}: {} batches",
+            epoch.epoch(),
+            epoch.len_of_epoch()
+        )?;
+        if let (Some(first), Some(last)) = (epoch.seeds().next(), epoch.seeds().last()) {
+            write!(out, ", worker seeds {first} to {last}")?;
         }
-        out.push('\n');
-        for (idx, (batch, worker)) in batches.iter().zip(&order.workers[epoch]).enumerate() {
-            let indices: Vec<String> = batch.iter().map(u64::to_string).collect();
-            let who = match worker {
-                -1 => String::new(),
-                worker => format!(" (worker {worker})"),
-            };
-            let _ = writeln!(out, "  batch {idx}{who}: {}", indices.join(" "));
+        writeln!(out)?;
+        for (idx, batch) in epoch.enumerate() {
+            let (indices, worker) = batch?;
+            write!(out, "  batch {idx}")?;
+            if worker >= 0 {
+                write!(out, " (worker {worker})")?;
+            }
+            out.write_all(b":")?;
+            for index in indices {
+                write!(out, " {index}")?;
+            }
+            writeln!(out)?;
         }
+        Ok(true)
+    })
+}
+
+/// One object: len, epochs, workers, seeds. Of the epochs behind only the first seeds are kept; who makes which batch is worked
+/// out once more.
+fn write_json(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
+    match orders.len() {
+        Some(len) => write!(out, "{{\"len\":{len}")?,
+        None => write!(out, "{{\"len\":null")?,
     }
-    out
+    out.write_all(b",\"epochs\":[")?;
+    let mut seeds = Vec::new();
+    orders.each(|epoch| {
+        out.write_all(if seeds.is_empty() { b"[" } else { b",[" })?;
+        seeds.push(epoch.seeds());
+        for (idx, batch) in epoch.enumerate() {
+            let (indices, _) = batch?;
+            out.write_all(if idx == 0 { b"" } else { b"," })?;
+            write_list(out, indices)?;
+        }
+        out.write_all(b"]")?;
+        Ok::<_, anyhow::Error>(true)
+    })?;
+    out.write_all(b"],\"workers\":[")?;
+    for epoch in 0..seeds.len() {
+        out.write_all(if epoch == 0 { b"" } else { b"," })?;
+        write_list(out, orders.workers())?;
+    }
+    out.write_all(b"],\"seeds\":[")?;
+    for (epoch, seeds) in seeds.into_iter().enumerate() {
+        out.write_all(if epoch == 0 { b"" } else { b"," })?;
+        write_list(out, seeds)?;
+    }
+    out.write_all(b"]}\n")?;
+    Ok(())
+}
+
+fn write_list(out: &mut dyn Write, items: impl IntoIterator<Item: Display>) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (k, item) in items.into_iter().enumerate() {
+        out.write_all(if k == 0 { b"" } else { b"," })?;
+        write!(out, "{item}")?;
+    }
+    out.write_all(b"]")
 }

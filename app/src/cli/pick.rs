@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use clap::Args;
 use loadscope_trace::{Run, RunId};
 
+use super::terminal::complain;
 use crate::loaders::find;
 use crate::report::AboutLoader;
 use crate::session::{self, Opened, refusal};
@@ -27,11 +28,11 @@ pub struct Picked {
     nothing: Run,
 }
 
-/// Reads a recording, or a folder of them. What there is to say about its files is said on standard error.
+/// Reads a recording, or a folder of them. What there is to say about its files goes to standard error.
 pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
     let opened = session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
     for note in &opened.notes {
-        eprintln!("loadscope: {}", note.text);
+        complain(&note.text);
     }
     Ok(opened)
 }

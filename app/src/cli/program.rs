@@ -1,20 +1,21 @@
 //! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Stage, plural};
 
-use super::WindowArgs;
-use super::terminal::complain;
+use super::terminal::{complain, print};
 use super::window;
-use crate::session::{End, PROBE, Record, Session, Update, Watched, end_by, take_signals};
+use super::{ForceArg, WindowArgs};
+use crate::session::{
+    End, Journal, PROBE, Record, Session, Update, Watched, at_exit, end_at_once, end_by,
+    new_recording, new_recording_in, take_signals,
+};
 
 /// A program and how it is recorded.
 #[derive(Debug, Args)]
@@ -22,6 +23,8 @@ pub struct RecordArgs {
     /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     #[command(flatten)]
     program: ProgramArgs,
 }
@@ -37,32 +40,34 @@ pub struct ProgramArgs {
     command: Vec<OsString>,
 }
 
+/// Default names that are tried.
+const MOST_NAMES: u32 = 10_000;
+
 /// Exit code of shells for a command that cannot be started.
 const NOT_STARTED: u8 = 127;
 
 /// Runs a program and writes down what its loaders do. Ends as the program ends.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
-    let path = args.output.clone().unwrap_or_else(free_name);
-    // Who finds out after ten hours of training has lost them.
-    can_be_written(&path).with_context(|| {
-        format!(
-            "The program was not started: no recording can be written to {}",
-            path.display()
-        )
-    })?;
+    // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
+    let created = match &args.output {
+        Some(path) => new_recording(path, args.force.existing()),
+        None => new_recording_in(default_names()),
+    };
+    let file = created.context("The program was not started: it cannot be recorded")?;
+    let path = file.path().to_owned();
     take_signals();
     let watched = match Watched::start(&args.program.command, args.program.previews) {
         Ok(watched) => watched,
-        Err(e) => return Ok(not_started(&e.to_string())),
+        Err(e) => {
+            file.discard();
+            return Ok(not_started(&e.to_string()));
+        }
     };
-    let record = Record::FileOnceTold(path.clone());
-    let session = match Session::watch(&watched, record, Arc::new(|| {})) {
+    let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
         Ok(session) => session,
-        // The program runs already, and is not to suffer from it.
+        // The program runs already and goes on.
         Err(e) => {
             complain(format_args!("{e}. The program is not recorded"));
-            let session = Session::watch(&watched, Record::Off, Arc::new(|| {}))?;
-            follow(&session);
             return end_as(watched.wait());
         }
     };
@@ -70,7 +75,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let end = watched.wait();
     match complaint {
         Some(text) => complain(format_args!("{text}. Nothing was written")),
-        None => complain(seen.said(&path)),
+        None => complain(seen.sentence(&path)),
     }
     end_as(end)
 }
@@ -82,25 +87,61 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e.to_string())),
     };
+    *lock(&SHOWN) = Some(watched.clone());
+    at_exit(window_is_gone);
     let opened = window::watch(&watched, window);
+    *lock(&SHOWN) = None;
     if let Err(e) = &opened {
         complain(format_args!("{e:#}"));
-        // Nobody has begun to listen; the program must not be left without anybody who waits for it.
-        if let Ok(session) = Session::watch(&watched, Record::Off, Arc::new(|| {})) {
-            follow(&session);
+        // If the window never listened, the program is recorded all the same. It ends as it would have.
+        if !watched.is_followed() {
+            record_in_journal(&watched);
         }
     } else if !watched.has_ended() {
-        eprintln!("loadscope: the window is closed; the program goes on");
+        complain("the window is closed; the program goes on");
     }
     end_as(watched.wait())
 }
 
+/// The program that a window shows.
+static SHOWN: Mutex<Option<Watched>> = Mutex::new(None);
+
+fn lock(shown: &Mutex<Option<Watched>>) -> MutexGuard<'_, Option<Watched>> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A library ends this process because its display is gone. The program goes on, and so does its journal.
+fn window_is_gone() {
+    let Some(watched) = lock(&SHOWN).take() else {
+        return;
+    };
+    watched.look_away();
+    if !watched.has_ended() {
+        complain("the display is gone; the program goes on");
+    }
+    match watched.wait() {
+        End::Signal(number) => end_by(number),
+        End::Code(code) => end_at_once(code & 0xff),
+    }
+}
+
+/// Records a program that has no window into the user's journal.
+fn record_in_journal(watched: &Watched) {
+    let entry = Journal::of_user().and_then(|journal| journal.begin().ok());
+    let path = entry.as_ref().map(|new| new.entry().path().to_owned());
+    let record = entry.map_or(Record::Off, Record::Journal);
+    if let Ok(session) = Session::watch(watched, record, Arc::new(|| {})) {
+        let (seen, complaint) = follow(&session);
+        if let (None, Some(path)) = (complaint, path) {
+            complain(seen.sentence(&path));
+        }
+    }
+}
+
 /// Prints the probe.
 pub fn probe() -> anyhow::Result<ExitCode> {
-    match io::stdout().write_all(PROBE.as_bytes()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(anyhow!(e)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    print(PROBE.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What was recorded.
@@ -126,37 +167,25 @@ impl Seen {
     }
 
     /// `2 loaders, 100 batches in run.jsonl.zst`
-    fn said(&self, path: &Path) -> String {
+    fn sentence(&self, path: &Path) -> String {
         let loaders = plural(self.loaders, "loader", "loaders");
         let batches = plural(self.batches, "batch", "batches");
-        let place = match self.is_partial {
-            true => ", not all of them in",
-            false => " in",
-        };
-        format!("{loaders}, {batches}{place} {}", path.display())
+        match self.is_partial {
+            // Why, and where the rest is, was the message before.
+            true => format!("{loaders}, {batches}, not all of them recorded"),
+            false => format!("{loaders}, {batches} in {}", path.display()),
+        }
     }
 }
 
-/// Tries to open a file for writing, and leaves everything as it is.
-fn can_be_written(path: &Path) -> io::Result<()> {
-    let is_new = !path.exists();
-    // Whoever opens a pipe waits for somebody who reads it.
-    if is_new || path.is_file() || path.is_dir() {
-        OpenOptions::new().append(true).create(true).open(path)?;
-    }
-    if is_new {
-        fs::remove_file(path)?;
-    }
-    Ok(())
-}
-
-/// Hears a session to its end: what was recorded, and what there is to complain of.
+/// Follows a session to its end: what was recorded, and why nothing was.
 fn follow(session: &Session) -> (Seen, Option<String>) {
     let mut seen = Seen::default();
     let mut complaint = None;
     for update in &session.updates {
         match update {
             Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Notice(text) => complain(text),
             Update::Failed(text) => {
                 seen.is_partial = true;
                 complain(text);
@@ -184,12 +213,9 @@ fn end_as(end: End) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// `run.jsonl.zst`, `run-2.jsonl.zst`, …: one that nobody has written to.
-fn free_name() -> PathBuf {
-    let names = (1..).map(|n| match n {
-        1 => "run.jsonl.zst".to_owned(),
-        n => format!("run-{n}.jsonl.zst"),
-    });
-    let mut names = names.map(PathBuf::from);
-    names.find(|path| !path.exists()).unwrap_or_default()
+/// `run.jsonl.zst`, `run-2.jsonl.zst`, …
+fn default_names() -> impl Iterator<Item = PathBuf> {
+    let first = std::iter::once("run.jsonl.zst".to_owned());
+    let others = (2..=MOST_NAMES).map(|n| format!("run-{n}.jsonl.zst"));
+    first.chain(others).map(PathBuf::from)
 }

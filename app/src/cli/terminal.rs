@@ -1,19 +1,103 @@
-//! What is said on a terminal. Names and sentences come from recordings and programs of others: they may say anything, and do nothing.
+//! What is written to the terminal. Names and sentences come from recordings and programs of others: what would command a
+//! terminal is spelled out. The only place that writes to standard output and standard error: both may be closed, full, or a
+//! pipe that no one reads, and none of that may end or hold up a recorded program.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write as _, stdout};
+use std::io::{self, BufWriter, ErrorKind, Write, stderr, stdout};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, bounded};
 
 use crate::format::printable;
 
+/// So long a message may take to be written. After the first that takes longer, no other is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Messages that may wait to be written.
+const WAITING: usize = 256;
+
 /// Prints, and takes a reader that has seen enough (`| head`) for a success.
+///
+/// # Errors
+/// If standard output cannot be written.
 pub(super) fn say(text: &str) -> anyhow::Result<()> {
-    match writeln!(stdout(), "{}", printable(text)) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(e.into()),
+    print(format!("{}\n", printable(text)).as_bytes())
+}
+
+/// Prints bytes as they are.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub(super) fn print(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("standard output: {e}")),
         _ => Ok(()),
     }
 }
 
-/// Tells on standard error what is wrong.
+/// Prints what `write` writes, as it is made; a reader that has seen enough ends it, and is a success. It holds no text of
+/// strangers.
+///
+/// # Errors
+/// If `write` fails, or standard output cannot be written.
+pub(super) fn say_as_made(
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+    // What an error left unwritten is no answer.
+    let _ = out.into_parts();
+    match written.map_err(|e| e.downcast::<io::Error>()) {
+        Ok(()) => Ok(()),
+        Err(Ok(e)) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(Ok(e)) => Err(anyhow::anyhow!("standard output: {e}")),
+        Err(Err(other)) => Err(other),
+    }
+}
+
+/// Writes a message to standard error. Waits for it to be written, but not for a reader that has stopped reading; an error
+/// changes nothing.
 pub fn complain(what: impl Display) {
-    eprintln!("loadscope: {}", printable(&what.to_string()));
+    /// True once a message has taken too long.
+    static STUCK: AtomicBool = AtomicBool::new(false);
+    let text = format!("loadscope: {}\n", printable(&what.to_string()));
+    let Some(writer) = writer() else {
+        return write(&text);
+    };
+    let (done, written) = bounded(1);
+    // A message that there is no room for is dropped: its reader does not read.
+    if writer.try_send((text, done)).is_ok()
+        && !STUCK.load(Ordering::Relaxed)
+        && let Err(crossbeam_channel::RecvTimeoutError::Timeout) = written.recv_timeout(PATIENCE)
+    {
+        STUCK.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A message, and what is closed once it has been written.
+type Message = (String, Sender<()>);
+
+/// The thread that writes to standard error; `None` if the system has none.
+fn writer() -> Option<&'static Sender<Message>> {
+    static WRITER: OnceLock<Option<Sender<Message>>> = OnceLock::new();
+    let start = || {
+        let (sender, messages) = bounded::<Message>(WAITING);
+        let thread = std::thread::Builder::new().name("messages".to_owned());
+        let started = thread.spawn(move || {
+            for (text, done) in messages {
+                write(&text);
+                drop(done);
+            }
+        });
+        started.is_ok().then_some(sender)
+    };
+    WRITER.get_or_init(start).as_ref()
+}
+
+fn write(text: &str) {
+    // There is no place left to report an error to.
+    let _ = stderr().write_all(text.as_bytes());
 }

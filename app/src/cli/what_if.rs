@@ -1,20 +1,22 @@
 //! `loadscope what-if`: what other settings would bring, forecast from a recording.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use anyhow::bail;
 use clap::Args;
 use loadscope_trace::{Nanos, Prospects};
 use serde_json::{Value, json};
 
+use super::arguments::whole;
 use super::pick::{LoaderArg, pick};
 use super::terminal::say;
 use crate::format;
 use crate::report::AboutLoader;
 use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
+use crate::session::limits;
 
 /// More settings than this are hardly meant.
 const MOST_SETTINGS: usize = 10_000;
@@ -26,11 +28,12 @@ pub struct WhatIfArgs {
     file: PathBuf,
     #[command(flatten)]
     loader: LoaderArg,
-    /// Numbers of workers: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many as it takes]
-    #[arg(long, value_name = "RANGE")]
+    /// Numbers of workers, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many
+    /// as it takes]. At most 10,000 settings are forecast
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = workers)]
     workers: Option<Range>,
-    /// Values of prefetch_factor [default: 1..4, and the one that was recorded]
-    #[arg(long, value_name = "RANGE")]
+    /// Values of prefetch_factor, at most 10,000 [default: 1..4, and the one that was recorded]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = prefetch)]
     prefetch: Option<Range>,
     /// Something else that is to be different in all of them: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores,
     /// cache=0.8 (share of the samples), faster=decode:2 (a named stage), trainer_cpu=0.5 (share of a step); num_workers and
@@ -46,29 +49,42 @@ pub struct WhatIfArgs {
 #[derive(Clone, Debug, PartialEq)]
 struct Range(Vec<usize>);
 
-impl FromStr for Range {
-    type Err = String;
+fn workers(text: &str) -> Result<Range, String> {
+    range(text, "num_workers", limits::WORKERS)
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "a number, a range as in 0..8, or a list as in 1,2,4 is expected".to_owned();
-        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
-        let mut all = Vec::new();
-        for part in text.split(',') {
-            match part.split_once("..") {
-                None => all.push(number(part)?),
-                Some((first, last)) => {
-                    let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
-                    if last < first || last - first >= MOST_SETTINGS {
-                        return Err(wrong());
-                    }
-                    all.extend(first..=last);
+fn prefetch(text: &str) -> Result<Range, String> {
+    range(text, "prefetch_factor", limits::PREFETCH)
+}
+
+/// A range of numbers up to `most`, each of which is in it once.
+fn range(text: &str, name: &str, most: usize) -> Result<Range, String> {
+    const WRONG: &str = "a number, a range as in 0..8, or a list as in 1,2,4 is expected";
+    let number = |text: &str| {
+        let text = text.trim();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(WRONG.to_owned());
+        }
+        let number = whole(text, name, most as u64, "ask for less")?;
+        Ok(number as usize)
+    };
+    // No more than `most` are different.
+    let mut all = BTreeSet::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            None => all.extend([number(part)?]),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+                if last < first {
+                    return Err(format!(
+                        "a range goes from the smaller to the larger number, as in {last}..{first}"
+                    ));
                 }
+                all.extend(first..=last);
             }
         }
-        all.sort_unstable();
-        all.dedup();
-        Ok(Self(all))
     }
+    Ok(Range(all.into_iter().collect()))
 }
 
 pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
@@ -82,26 +98,31 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     for change in &args.set {
         base.set(change)?;
     }
-    let range = |asked: &Option<Range>| asked.as_ref().map(|r| r.0.clone());
+    let asked = |range: &Option<Range>| range.as_ref().map(|r| r.0.clone());
     let workers = match sets("num_workers") {
         true => vec![base.num_workers],
-        false => range(&args.workers).unwrap_or_else(|| recorded.usual_workers()),
+        false => asked(&args.workers).unwrap_or_else(|| recorded.usual_workers()),
     };
     let prefetch = match sets("prefetch_factor") {
         true => vec![base.prefetch_factor],
-        false => range(&args.prefetch).unwrap_or_else(|| recorded.usual_prefetch()),
+        false => asked(&args.prefetch).unwrap_or_else(|| recorded.usual_prefetch()),
     };
+    let count = workers.len().saturating_mul(prefetch.len());
+    if count > MOST_SETTINGS {
+        bail!(
+            "{} numbers of workers and {} prefetch factors are {} settings, but at most {} are forecast; choose \
+             smaller ranges",
+            format::count(workers.len() as u64),
+            format::count(prefetch.len() as u64),
+            format::count(count as u64),
+            format::count(MOST_SETTINGS as u64)
+        );
+    }
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
         // What was not asked for need not be refused: how other workers would share a stream, say.
         recorded.headspace(&base)?;
         settings.retain(|s| recorded.headspace(s).is_ok());
-    }
-    if settings.len() > MOST_SETTINGS {
-        bail!(
-            "these are {} settings; choose smaller ranges",
-            settings.len()
-        );
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
         bail!("the forecast was given up");
@@ -314,12 +335,26 @@ mod tests {
 
     #[test]
     fn ranges_are_numbers_spans_and_lists() {
-        let read = |text: &str| text.parse::<Range>().map(|r| r.0);
+        let read = |text: &str| workers(text).map(|r| r.0);
         assert_eq!(read("4"), Ok(vec![4]));
         assert_eq!(read("0..3"), Ok(vec![0, 1, 2, 3]));
         assert_eq!(read("8, 1..=2,1"), Ok(vec![1, 2, 8]));
-        for wrong in ["", "4..1", "many", "0..99999999", "-1"] {
-            assert!(read(wrong).is_err(), "{wrong}");
+        let many = ["0..1024"; 1000].join(",");
+        assert_eq!(read(&many).map(|all| all.len()), Ok(1025));
+        for (wrong, says) in [
+            ("", "a number, a range"),
+            ("many", "a number, a range"),
+            ("-1", "a number, a range"),
+            ("4..1", "as in 1..4"),
+            ("0..99999999", "at most 1,024, but got num_workers=99999999"),
+            ("18446744073709551617", "at most 1,024"),
+        ] {
+            let refusal = read(wrong);
+            assert!(
+                refusal.as_ref().is_err_and(|e| e.contains(says)),
+                "{refusal:?}"
+            );
         }
+        assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
     }
 }

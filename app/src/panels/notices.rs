@@ -20,7 +20,11 @@ pub const STATUS: f32 = 26.0;
 /// Shows the latest sentences, and the question if there is one.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    if state.notices.is_empty() && state.question.is_none() && state.typing.is_none() {
+    if state.notices.is_empty()
+        && state.question.is_none()
+        && state.typing.is_none()
+        && state.replacing.is_none()
+    {
         return commands;
     }
     let width = WIDTH.min(ui.content_rect().width() - 2.0 * space::GROUP);
@@ -41,7 +45,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             if let Some(typed) = &state.typing {
                 commands.extend(typing::show(ui, typed));
             }
-            if let Some(question) = &state.question {
+            if let Some(output) = &state.replacing {
+                commands.extend(question::replacing(ui, output));
+            } else if let Some(question) = &state.question {
                 commands.extend(question::show(ui, question));
             }
         });

@@ -4,8 +4,7 @@ mod dataset;
 mod of_run;
 mod sampler;
 
-use std::ops::RangeInclusive;
-
+use eframe::egui::emath::Numeric;
 use eframe::egui::{
     self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, Ui, WidgetText,
 };
@@ -73,9 +72,19 @@ fn row(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, egui
     ui.add_space(space::GAP);
 }
 
-fn number(ui: &mut Ui, label: egui::Id, value: &mut usize, range: RangeInclusive<usize>) {
-    let drag = DragValue::new(value).range(range).speed(0.1);
+/// A whole number as it is typed: what is too much is refused with a sentence, not changed to something else.
+fn number<N: Numeric>(ui: &mut Ui, label: egui::Id, value: &mut N) {
+    let most = N::from_f64(f64::from(u32::MAX));
+    let drag = DragValue::new(value).range(N::from_f64(0.0)..=most);
     // What a recording says is not changed by looking at it.
+    ui.add(drag.speed(0.1).clamp_existing_to_range(false))
+        .labelled_by(label);
+}
+
+/// A time as it is typed.
+fn time(ui: &mut Ui, label: egui::Id, value: &mut f64, unit: &str) {
+    let drag = DragValue::new(value).range(0.0..=f64::MAX);
+    let drag = drag.speed(0.1).max_decimals(2).suffix(unit);
     ui.add(drag.clamp_existing_to_range(false))
         .labelled_by(label);
 }
@@ -114,7 +123,7 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
         "num_workers",
         "Threads that load ahead; 0: the trainer loads by itself; default 0",
         |ui, label| {
-            number(ui, label, &mut o.num_workers, 0..=256);
+            number(ui, label, &mut o.num_workers);
             if o.num_workers == 0 {
                 o.prefetch_factor = None;
                 o.persistent_workers = false;
@@ -135,7 +144,7 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
         "Batches in flight per worker; default 2",
         |ui, label| {
             let mut factor = o.prefetch_factor.unwrap_or(2);
-            number(ui, label, &mut factor, 1..=64);
+            number(ui, label, &mut factor);
             // What was not touched stays PyTorch's default.
             if factor != o.prefetch_factor.unwrap_or(2) {
                 o.prefetch_factor = Some(factor);
@@ -155,12 +164,7 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
         "timeout",
         "The longest wait for a worker; 0: no limit, the default",
         |ui, label| {
-            let drag = DragValue::new(&mut o.timeout)
-                .clamp_existing_to_range(false)
-                .range(0.0..=3600.0)
-                .speed(0.1)
-                .max_decimals(2);
-            ui.add(drag.suffix("\u{2009}s")).labelled_by(label);
+            time(ui, label, &mut o.timeout, "\u{2009}s");
         },
     );
     let name = RichText::new("multiprocessing_context").font(mono(size::BODY));
@@ -229,9 +233,7 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
         "epochs",
         "How often the dataset is gone through",
         |ui, label| {
-            let drag = DragValue::new(&mut o.epochs).range(1..=10_000).speed(0.05);
-            ui.add(drag.clamp_existing_to_range(false))
-                .labelled_by(label);
+            number(ui, label, &mut o.epochs);
         },
     );
     row(
@@ -239,12 +241,7 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
         "step",
         "How long the simulated training step takes",
         |ui, label| {
-            let drag = DragValue::new(&mut o.step_ms)
-                .clamp_existing_to_range(false)
-                .range(0.0..=60_000.0)
-                .speed(0.2)
-                .max_decimals(2);
-            ui.add(drag.suffix("\u{2009}ms")).labelled_by(label);
+            time(ui, label, &mut o.step_ms, "\u{2009}ms");
         },
     );
     row(

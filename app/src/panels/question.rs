@@ -1,14 +1,17 @@
-//! The question whether to save a run, in place.
+//! The questions whether to save a run and whether to replace a file, in place.
 
-use eframe::egui::{Id, RichText, Ui};
+use eframe::egui::{Id, Label, RichText, Ui, vec2};
 
 use super::notices::ground;
 use crate::command::Command;
-use crate::question::{Answer, Question};
-use crate::theme::{Palette, heading, size};
+use crate::question::{Answer, Output, Question};
+use crate::theme::{Palette, heading, size, words};
 
 /// Width of the answers, points.
 const ANSWERS: f32 = 204.0;
+
+/// Width of *Replace* and *Cancel*, points.
+const REPLACE: f32 = 140.0;
 
 /// Shows the question. *Save…* has the keyboard at first.
 pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
@@ -45,6 +48,42 @@ pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
                 );
                 take_keyboard(ui, save.id, || save.request_focus());
             });
+        });
+    });
+    commands
+}
+
+/// Asks whether a file that exists may be replaced. *Cancel* has the keyboard at first.
+pub fn replacing(ui: &mut Ui, output: &Output) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    let path = output.existing();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy();
+    ground(palette).show(ui, |ui| {
+        let title = RichText::new(format!("{name} already exists")).font(heading(size::BODY));
+        ui.add(Label::new(title.color(palette.strong)).truncate());
+        ui.horizontal(|ui| {
+            let folder = path.parent().map(|p| p.display().to_string());
+            let text = folder.unwrap_or_default();
+            let width = ui.available_width() - REPLACE;
+            ui.allocate_ui(vec2(width, ui.available_height()), |ui| {
+                let text = RichText::new(text).font(words(size::SMALL));
+                ui.add(Label::new(text.color(palette.weak)).truncate());
+            });
+            ui.add_space((ui.available_width() - REPLACE).max(0.0));
+            let replace = ui.button("Replace");
+            let replace = replace.on_hover_text("The old file stays until the new one is complete");
+            if replace.clicked() {
+                commands.push(Command::Replace(true));
+            }
+            let cancel = ui
+                .button("Cancel")
+                .on_hover_text("Leaves the file as it is  Esc");
+            if cancel.clicked() {
+                commands.push(Command::Replace(false));
+            }
+            take_keyboard(ui, cancel.id, || cancel.request_focus());
         });
     });
     commands

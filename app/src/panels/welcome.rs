@@ -4,12 +4,16 @@ use std::path::Path;
 
 use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use loadscope_trace::{Level, percent};
+use loadscope_trace::{Level, percent, plural};
 
 use crate::command::{Action, Command};
+use crate::format::{ago, bytes};
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::update::WATCH;
+
+/// So many runs that were not saved are listed.
+const LEFT_OVER: usize = 3;
 
 /// Width of the column in the middle.
 const WIDTH: f32 = 560.0;
@@ -18,7 +22,8 @@ const WIDTH: f32 = 560.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
-    let height = 408.0 + 28.0 * state.recent.len().min(5) as f32;
+    let rows = state.recent.len().min(5) + state.left_over.len().min(LEFT_OVER);
+    let height = 408.0 + 28.0 * rows as f32;
     ui.vertical_centered(|ui| {
         ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
         ui.set_max_width(WIDTH);
@@ -42,6 +47,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
+            commands.extend(left_over(ui, state));
             commands.extend(choices(ui));
             commands.extend(recent(ui, state));
         });
@@ -124,6 +130,49 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
         palette.weak,
     );
     response.clicked()
+}
+
+/// Runs that were not saved before their window ended.
+fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
+    if state.left_over.is_empty() {
+        return None;
+    }
+    let mut command = None;
+    let title = "Not saved before Loadscope ended";
+    ui.label(RichText::new(title).font(heading(size::BODY)));
+    for left in state.left_over.iter().take(LEFT_OVER) {
+        ui.horizontal(|ui| {
+            let mut name = shortened(&left.dataset);
+            if left.workers > 0 {
+                name += ", ";
+                name += &plural(left.workers as u64, "worker", "workers");
+            }
+            let link = ui.link(name);
+            if link
+                .on_hover_text("Opens the run, to be looked at and saved")
+                .clicked()
+            {
+                command = Some(Command::Open(left.path.clone()));
+            }
+            let age = left.until.elapsed().unwrap_or_default();
+            let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
+            ui.label(RichText::new(what).font(words(size::SMALL)).weak());
+            let discard = ui.small_button("Discard");
+            if discard.on_hover_text("Removes the run for good").clicked() {
+                command = Some(Command::RemoveLeftOver(left.path.clone()));
+            }
+        });
+    }
+    ui.add_space(space::GAP * 2.0);
+    command
+}
+
+/// So much of a name that its line has room for the rest.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(36) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
 }
 
 fn recent(ui: &mut Ui, state: &State) -> Option<Command> {

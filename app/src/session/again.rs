@@ -2,18 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use loadscope_exchange::{ImportError, Kind};
+use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
 use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
 
 use super::file::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
-use super::{Origin, Session, SessionError, Update};
+use crate::question::Output;
+
+use super::{Kept, Origin, Session, SessionError, Update};
 
 /// Events that go from a thread that reads a recording to the one that writes, at a time.
 const CHUNK: usize = 1024;
@@ -32,15 +34,18 @@ impl Session {
     /// Where the events that the window was told can be had once more.
     pub(super) fn again(&self) -> Again {
         match &self.origin {
-            Origin::Engine { log, .. } | Origin::Program { log, .. } => {
-                Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
-            }
+            Origin::Engine { log, .. } | Origin::Program { log, .. } => match log {
+                Kept::Memory(log) => {
+                    Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+                }
+                Kept::Journal(entry) => Again::File(entry.path().to_owned()),
+            },
             Origin::File { path, .. } => Again::File(path.clone()),
         }
     }
 
     /// Writes the recording to `path`, in the background.
-    pub fn save(&self, path: &Path) {
+    pub fn save(&self, path: &Path, existing: Existing) {
         let source = self.again();
         let (path, out, wake) = (
             path.to_owned(),
@@ -48,8 +53,11 @@ impl Session {
             Arc::clone(&self.wake),
         );
         let job = move || {
-            let update = match write_copy(source, &path) {
+            let update = match write_copy(source, &path, existing) {
                 Ok(()) => Update::Saved(path),
+                Err(SaveError::Writing(WriteError::Exists(_))) => {
+                    Update::Exists(Output::Recording(path))
+                }
                 Err(e) => Update::NotSaved(format!(
                     "The recording was not saved to {}: {e}",
                     path.display()
@@ -186,29 +194,28 @@ fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
     let _ = sender.send(events);
 }
 
-/// Writes events to `path`, compressed as its name asks for, through a file beside it so that nothing half-written is left.
-fn write_copy(events: Again, path: &Path) -> Result<(), ImportError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let result = (|| {
-        let file = File::create(&part).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })?;
-        let mut log = LogWriter::new(file, Compression::for_path(path))?;
-        events.each(|event| log.write(event))?;
-        log.finish()?;
-        std::fs::rename(&part, path).map_err(|cause| LogError::Open {
-            path: path.to_owned(),
-            cause,
-        })?;
-        Ok(())
-    })();
-    if result.is_err() {
-        let _ = std::fs::remove_file(&part);
+/// Writes events to `path`, compressed as its name asks for, as a whole or not at all.
+fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), SaveError> {
+    if let Again::File(input) = &events {
+        refuse_input(path, input)?;
     }
-    result
+    let mut log = LogWriter::new(
+        NewFile::create(path, existing)?,
+        Compression::for_path(path),
+    )
+    .map_err(ImportError::from)?;
+    events.each(|event| log.write(event))?;
+    log.finish().map_err(ImportError::from)?.commit()?;
+    Ok(())
+}
+
+/// Why a recording was not saved.
+#[derive(Debug, thiserror::Error)]
+enum SaveError {
+    #[error(transparent)]
+    Reading(#[from] ImportError),
+    #[error(transparent)]
+    Writing(#[from] WriteError),
 }
 
 #[cfg(test)]
@@ -246,7 +253,7 @@ mod tests {
         let before = open(&folder, |_| true).expect("a folder of recordings");
         let saved = tempfile::tempdir().expect("a temporary folder");
         let path = saved.path().join("both.jsonl.zst");
-        write_copy(Again::File(folder), &path).expect("there is room");
+        write_copy(Again::File(folder), &path, Existing::Keep).expect("there is room");
         let after = open(&path, |_| true).expect("a recording");
         assert_eq!(format!("{:?}", before.fleet), format!("{:?}", after.fleet));
         let begun: Vec<Nanos> = (after.fleet.runs())

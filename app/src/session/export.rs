@@ -7,9 +7,11 @@ use std::thread::Builder;
 
 use loadscope_exchange::ExportError;
 pub use loadscope_exchange::Format as ExportFormat;
+use loadscope_files::{Existing, WriteError};
 use loadscope_trace::{Run, RunId};
 
 use super::{Session, SessionError, Update};
+use crate::question::Output;
 
 /// Writes the loaders of a session to `path`; `progress` hears how far it is and says whether to go on.
 ///
@@ -19,14 +21,15 @@ pub fn export_runs(
     runs: &[(RunId, &Run)],
     format: ExportFormat,
     path: &Path,
+    existing: Existing,
     progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
-    loadscope_exchange::export(runs, format, path, progress)
+    loadscope_exchange::export(runs, format, path, existing, progress)
 }
 
 impl Session {
     /// Writes `runs` to `path` as its name asks for, in the background.
-    pub fn export(&mut self, runs: Vec<(RunId, Arc<Run>)>, path: &Path) {
+    pub fn export(&mut self, runs: Vec<(RunId, Arc<Run>)>, path: &Path, existing: Existing) {
         self.cancel_export = Arc::new(AtomicBool::new(false));
         let cancel = Arc::clone(&self.cancel_export);
         let path = path.to_owned();
@@ -39,9 +42,12 @@ impl Session {
                 !cancel.load(Ordering::Acquire)
             };
             let format = ExportFormat::for_path(&path);
-            let update = match export_runs(&runs, format, &path, progress) {
+            let update = match export_runs(&runs, format, &path, existing, progress) {
                 Ok(files) => Update::Exported(files),
                 Err(ExportError::Cancelled) => Update::NotExported(None),
+                Err(ExportError::Refused(WriteError::Exists(file))) => {
+                    Update::Exists(Output::Export(path.clone(), Some(file)))
+                }
                 Err(e) => Update::NotExported(Some(format!("The run was not exported: {e}"))),
             };
             let _ = out.send(update);

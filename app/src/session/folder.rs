@@ -9,6 +9,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use loadscope_exchange::{ImportError, Kind, check};
+use loadscope_files::is_of_kernel;
 use loadscope_live::folder;
 use loadscope_trace::align::{Clock, Marks, Place, places};
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count};
@@ -47,6 +48,10 @@ impl Folder {
             path: path.to_owned(),
             cause,
         };
+        if is_of_kernel(path) {
+            let what = "folder holds what the system tells about itself, not recordings".to_owned();
+            return Err(ImportError::Foreign { what });
+        }
         let mut entries = Vec::new();
         let mut all = fs::read_dir(path).map_err(failed)?;
         for entry in all.by_ref().take(MOST_FILES) {
@@ -87,6 +92,9 @@ impl Folder {
 
     /// True if there is something to open. Stops looking as soon as that is known.
     pub fn has_any(path: &Path) -> bool {
+        if is_of_kernel(path) {
+            return false;
+        }
         if !folder::streams(path).is_empty() || matches!(Kind::of(path), Ok(Kind::Lotus)) {
             return true;
         }
@@ -141,6 +149,9 @@ impl Folder {
 
 /// What is at `path`, or why it is skipped.
 fn look_into(path: &Path) -> Result<Kind, String> {
+    if is_of_kernel(path) {
+        return Err("belongs to the system".to_owned());
+    }
     if path.is_dir() {
         return match folder::streams(path).is_empty() {
             false => Ok(Kind::Log),

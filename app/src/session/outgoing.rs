@@ -1,14 +1,15 @@
 //! What becomes of the events of a run under way: they are written to the log and passed on to whoever watches.
 
-use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
+use loadscope_files::{Existing, GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 
+use super::journal::Entry;
 use super::{Record, Update, Waker};
 
 /// The compressed log of a run in memory, as far as it has been flushed.
@@ -18,7 +19,31 @@ pub(super) type SharedLog = Arc<Mutex<Vec<u8>>>;
 const MOST_CONTENT: usize = 512 << 20;
 
 /// How often what was written becomes readable to others.
-const FLUSH_EVERY: Duration = Duration::from_millis(100);
+const FLUSH_EVERY: Duration = Duration::from_millis(25);
+
+/// Creates a recording at `path`, compressed as its name asks for. It can be opened from the moment it is there.
+///
+/// # Errors
+/// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
+pub fn new_recording(path: &Path, existing: Existing) -> Result<GrowingFile, WriteError> {
+    GrowingFile::create(path, existing, &head(Compression::for_path(path)))
+}
+
+/// Creates a compressed recording under the first of `names` that is free.
+///
+/// # Errors
+/// If the folder cannot be written to.
+pub fn new_recording_in(
+    names: impl IntoIterator<Item = PathBuf>,
+) -> Result<GrowingFile, WriteError> {
+    GrowingFile::create_free(names, &head(Compression::Zstd))
+}
+
+/// A log without an event.
+fn head(compression: Compression) -> Vec<u8> {
+    let log = LogWriter::new(Vec::new(), compression).and_then(LogWriter::finish);
+    log.unwrap_or_default()
+}
 
 /// Writes the log and passes events on.
 pub(super) struct Outgoing {
@@ -47,8 +72,11 @@ impl Outgoing {
                 Memory(shared),
                 Compression::Zstd,
             )?)),
-            Record::File(path) => Some(Log::file(path)?),
-            Record::FileOnceTold(path) => Some(Log::Later(path)),
+            Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
+            Record::Journal(entry) => {
+                let (file, entry) = entry.split();
+                Some(Log::Later(Box::new(Growing::new(file, Some(entry)))))
+            }
         };
         Ok(Self {
             out,
@@ -97,7 +125,7 @@ impl Outgoing {
         self.content += content.nbytes();
         if before < MOST_CONTENT && self.content >= MOST_CONTENT {
             let text = "The contents of later batches are not kept: half a gigabyte is full";
-            let _ = self.out.send(Update::Failed(text.to_owned()));
+            let _ = self.out.send(Update::Notice(text.to_owned()));
         }
         self.content < MOST_CONTENT
     }
@@ -118,56 +146,133 @@ impl Outgoing {
     pub fn close(&mut self) {
         let closed = self.log.take().map_or(Ok(()), Log::finish);
         if let Err(e) = closed {
-            let _ = self.out.send(Update::Failed(e.to_string()));
+            let _ = self.out.send(Update::Failed(e));
         }
     }
 
     /// The run goes on; its recording has ended here.
     fn give_up(&mut self, error: &LogError) {
-        self.log = None;
-        let _ = self.out.send(Update::Failed(format!(
-            "The recording has stopped. {error}"
-        )));
+        let left = self.log.take().and_then(|log| log.path());
+        let mut text = format!("The recording has stopped. {error}");
+        if let Some(path) = left {
+            text += &format!(". What was recorded before is in {path}");
+        }
+        let _ = self.out.send(Update::Failed(text));
     }
 }
 
 enum Log {
     Memory(LogWriter<Memory>),
-    File(LogWriter<File>),
+    File(Box<LogWriter<Growing>>, String),
     /// Nothing has been written yet.
-    Later(PathBuf),
+    Later(Box<Growing>),
 }
 
 impl Log {
-    fn file(path: PathBuf) -> Result<Self, LogError> {
-        LogWriter::create(&path).map(Self::File)
-    }
-
     fn write(&mut self, events: &[Event]) -> Result<(), LogError> {
-        if let Self::Later(path) = self {
-            *self = Self::file(std::mem::take(path))?;
+        if matches!(self, Self::Later(_)) {
+            self.begin()?;
         }
         match self {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => events.iter().try_for_each(|e| log.write(e)),
-            Self::File(log) => events.iter().try_for_each(|e| log.write(e)),
+            Self::File(log, _) => events.iter().try_for_each(|e| log.write(e)),
         }
+    }
+
+    /// The first events are there. The file has its header.
+    fn begin(&mut self) -> Result<(), LogError> {
+        let empty = Self::Memory(LogWriter::new(
+            Memory(SharedLog::default()),
+            Compression::None,
+        )?);
+        if let Self::Later(file) = std::mem::replace(self, empty) {
+            let path = file.file.current_path();
+            let (compression, shown) = (
+                Compression::for_path(file.file.path()),
+                path.display().to_string(),
+            );
+            *self = Self::File(Box::new(LogWriter::for_copies(*file, compression)?), shown);
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
         match self {
             Self::Later(_) => Ok(()),
             Self::Memory(log) => log.flush(),
-            Self::File(log) => log.flush(),
+            Self::File(log, _) => log.flush(),
         }
     }
 
-    fn finish(self) -> Result<(), LogError> {
+    /// Where it can be read, if anything was written.
+    fn path(self) -> Option<String> {
         match self {
-            Self::Later(_) => Ok(()),
-            Self::Memory(log) => log.finish().map(drop),
-            Self::File(log) => log.finish().map(drop),
+            Self::Memory(_) | Self::Later(_) => None,
+            Self::File(_, path) => Some(path),
         }
+    }
+
+    /// The sentence that it ends with tells what could not be written, and where the rest is.
+    fn finish(self) -> Result<(), String> {
+        match self {
+            Self::Later(file) => {
+                file.file.discard();
+                Ok(())
+            }
+            Self::Memory(log) => log.finish().map(drop).map_err(|e| e.to_string()),
+            Self::File(log, path) => {
+                let kept = |e: &dyn std::fmt::Display| match std::fs::exists(&path) {
+                    Ok(false) => format!("The recording is lost. {e}"),
+                    _ => format!("The recording is incomplete. {e}. What was written is in {path}"),
+                };
+                let growing = log.finish().map_err(|e| kept(&e))?;
+                growing.finish().map_err(|e| kept(&e))
+            }
+        }
+    }
+}
+
+/// A file that grows, and how much it may.
+struct Growing {
+    file: GrowingFile,
+    written: u64,
+    /// It is a journal.
+    entry: Option<Entry>,
+}
+
+impl Growing {
+    fn new(file: GrowingFile, entry: Option<Entry>) -> Self {
+        Self {
+            file,
+            written: 0,
+            entry,
+        }
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        match self.entry.is_some_and(|entry| entry.is_unwanted()) {
+            true => {
+                self.file.discard();
+                Ok(())
+            }
+            false => self.file.finish().map(drop),
+        }
+    }
+}
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Some(entry) = &self.entry {
+            entry.check(self.written)?;
+        }
+        let written = self.file.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -43,7 +43,6 @@ impl Job {
             Record::Off => ContentPolicy::Off,
             _ => CONTENT,
         };
-        // Before the file is created: options that are refused must not empty an old recording.
         let run = loadscope_engine::start(&self.options, content, self.control)?;
         Ok(Pump {
             run,

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::bounded;
 use loadscope_live::{End, Gauges, Join, Listener, Program, ProgramError};
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
@@ -30,6 +31,7 @@ struct Inner {
     started: Mutex<Option<(Program, Listener)>>,
     interrupt: AtomicBool,
     away: AtomicBool,
+    told_to_end: AtomicBool,
     end: Mutex<Option<End>>,
     ended: Condvar,
 }
@@ -45,13 +47,39 @@ impl Watched {
             started: Mutex::new(Some(started)),
             interrupt: AtomicBool::new(false),
             away: AtomicBool::new(false),
+            told_to_end: AtomicBool::new(false),
             end: Mutex::new(None),
             ended: Condvar::new(),
         })))
     }
 
-    /// Waits until it has ended and everything it said was taken in.
+    /// True once a session follows it.
+    pub fn is_followed(&self) -> bool {
+        self.started().is_none()
+    }
+
+    /// True once it has ended after somebody asked this process to end, and not just the program, as Ctrl-C does.
+    pub fn was_told_to_end(&self) -> bool {
+        self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
+    }
+
+    fn started(&self) -> MutexGuard<'_, Option<(Program, Listener)>> {
+        let started = self.0.started.lock();
+        started.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it has ended and everything it told was taken in. Without a session that follows it, nothing is.
     pub fn wait(&self) -> End {
+        let alone = self.started().take();
+        if let Some((mut program, _)) = alone {
+            loop {
+                program.pass_signals_on();
+                if let Some(end) = program.ended() {
+                    return end;
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
         let mut end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(end) = *end {
@@ -74,15 +102,20 @@ impl Watched {
     }
 
     /// Nobody looks any more; the program goes on.
-    pub(super) fn look_away(&self) {
+    pub fn look_away(&self) {
         self.0.away.store(true, Ordering::Release);
     }
 
     /// Follows the program in a thread of its own.
     pub(super) fn follow(&self, outgoing: Outgoing, seen: bool) -> Result<(), SessionError> {
-        let started = self.0.started.lock();
-        let started = started.unwrap_or_else(PoisonError::into_inner).take();
-        let Some((program, listener)) = started else {
+        // The program is taken once there is a thread: without one it must still be waited for.
+        let (work, wanted) = bounded::<Pump>(1);
+        let run = move || wanted.into_iter().for_each(Pump::run);
+        Builder::new()
+            .name("watcher".to_owned())
+            .spawn(run)
+            .map_err(SessionError::Thread)?;
+        let Some((program, listener)) = self.started().take() else {
             return Ok(());
         };
         let pump = Pump {
@@ -97,10 +130,7 @@ impl Watched {
             newest: Nanos::ZERO,
             shared: Arc::clone(&self.0),
         };
-        Builder::new()
-            .name("watcher".to_owned())
-            .spawn(move || pump.run())
-            .map_err(SessionError::Thread)?;
+        let _ = work.send(pump);
         Ok(())
     }
 }
@@ -133,7 +163,9 @@ impl Pump {
             if self.shared.interrupt.swap(false, Ordering::AcqRel) {
                 self.program.interrupt();
             }
-            self.program.pass_signals_on();
+            if self.program.pass_signals_on() {
+                self.shared.told_to_end.store(true, Ordering::Release);
+            }
             if let Some(end) = self.program.ended() {
                 let since = *ended.get_or_insert_with(Instant::now);
                 let silent = self.listener.speaking() == 0;
@@ -149,7 +181,7 @@ impl Pump {
     /// Hears what is new; answers what time it is.
     fn turn(&mut self) -> Option<Nanos> {
         for said in self.listener.turn(&mut self.join) {
-            self.outgoing.tell(Update::Failed(said.0));
+            self.outgoing.tell(Update::Notice(said.0));
         }
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
         if let Some(now) = now {
@@ -190,6 +222,8 @@ impl Pump {
         }
         self.pass_on(rest);
         self.outgoing.close();
+        // The folder of the probe goes before anyone hears of the end: this process may end at once.
+        drop(self.program);
         let complaint = (self.join.loaders() == 0).then(|| nothing_seen().to_owned());
         self.outgoing.tell(Update::Ended(complaint));
         let mut known = self

@@ -6,6 +6,7 @@ use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series};
 
 use super::layout::Grid;
 use crate::format;
+use crate::format::bytes;
 
 /// A quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -264,23 +265,6 @@ impl Chart {
             out.extend(value.map(|value| Step { start, end, value }));
         }
     }
-}
-
-/// `1.50 GB`.
-fn bytes(value: f64) -> String {
-    let (unit, size) = match value.abs() {
-        v if v >= 1e9 => ("GB", 1e9),
-        v if v >= 1e6 => ("MB", 1e6),
-        v if v >= 1e3 => ("kB", 1e3),
-        _ => return format!("{value:.0}\u{2009}B"),
-    };
-    let value = value / size;
-    let decimals = match value.abs() {
-        v if v >= 99.95 => 0,
-        v if v >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}\u{2009}{unit}")
 }
 
 #[cfg(test)]

@@ -6,6 +6,12 @@
 //! `order` that of each times its position from 1 on, both modulo 2^64; so a reader sees whether the programs did the
 //! same. With `recording` there are also `events`, `lost` and `log_bytes`. `share` makes the work smaller.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 mod work;
 
 use std::collections::HashMap;

@@ -3,6 +3,12 @@
 //! Of each workload one run is recorded. From this recording alone the time of other settings is forecast; then they are
 //! really run. Writes a table to the file that is named, and fails if the forecasts are worse than promised.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;

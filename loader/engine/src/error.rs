@@ -136,13 +136,15 @@ pub enum EngineError {
         /// How, in PyTorch's words.
         cause: String,
     },
-    /// A thread could not be started.
-    #[error("cannot start thread {name}: {message}. Use fewer workers")]
+    /// A thread could not be started. Those that had been started have ended.
+    #[error("{what} could not be started: {message}; {remedy}")]
     Thread {
-        /// Its name.
-        name: String,
+        /// Which: `worker 3 of 8`, the first being number 1.
+        what: String,
         /// Why.
         message: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// Somebody asked the loader to stop while it waited for a batch. Python's `KeyboardInterrupt`.
     #[error("interrupted")]

@@ -52,6 +52,7 @@ pub mod error;
 pub mod fetch;
 pub mod forecast;
 pub mod gate;
+pub mod limits;
 pub mod loader;
 pub mod order;
 pub mod pin;

@@ -1,29 +1,25 @@
 //! Which batches a loader will yield, without loading anything: PyTorch's order for these options and this seed.
 
+mod orders;
+
 use loadscope_trace::RunOptions;
 use serde::Serialize;
 
 use crate::dataset::{Dataset as _, DatasetSpec, Digits, ImageFolder};
 use crate::error::EngineError;
-use crate::fetch::Request;
-use crate::loader::Index;
-use crate::plan::{Plan, weights};
-use crate::rng::lock_generator;
-use crate::sampler::DataLen;
+use crate::limits::grouped;
+use crate::plan::weights;
 
-/// The samples of a data set, as far as an order depends on them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Samples {
-    /// A map-style data set of so many.
-    Map(usize),
-    /// What each worker's stream yields (without workers: the first one is the main thread's).
-    Streams(Vec<Vec<u64>>),
-}
+pub use orders::{EpochBatches, Orders, Samples, Streams};
+pub(crate) use orders::{epoch_of_streams, indices};
+
+/// Indices of an epoch that is kept whole.
+const MOST_KEPT: u64 = 100_000_000;
 
 /// What a loader will yield.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Order {
-    /// `len(loader)`: batches in an epoch; `None` if nobody knows.
+    /// `len(loader)`: batches in an epoch; `None` if it is not known.
     pub len: Option<usize>,
     /// The indices of each batch of each epoch.
     pub epochs: Vec<Vec<Vec<u64>>>,
@@ -81,55 +77,43 @@ impl EpochOrder {
         })
     }
 
-    fn push(&mut self, batch: impl IntoIterator<Item = u64>, worker: i64) {
-        self.indices.extend(batch);
-        self.ends.push(self.indices.len());
-        self.workers.push(worker);
+    fn of(batches: &mut EpochBatches<'_>) -> Result<Self, EngineError> {
+        let mut order = Self {
+            epoch: batches.epoch(),
+            seeds: batches.seeds().collect(),
+            ..Self::default()
+        };
+        for batch in batches {
+            let (indices, worker) = batch?;
+            order.indices.extend(indices);
+            order.ends.push(order.indices.len());
+            order.workers.push(worker);
+        }
+        Ok(order)
     }
 }
 
-/// Hands the epochs of these options to `each`, one after the other, until it returns false; tells `len(loader)`, if anybody
-/// knows it. As [`order`], without keeping what nobody wants to look at any more.
+/// Hands the epochs of these options to `each`, one after the other, until it returns false; returns `len(loader)`, if it is
+/// known. As [`order`], but each epoch is dropped when the next one comes.
 ///
 /// # Errors
-/// As [`order`].
+/// As [`order`]; and if an epoch has so many indices that it cannot be kept whole.
 pub fn each_epoch(
     options: &RunOptions,
     samples: &Samples,
     each: &mut dyn FnMut(EpochOrder) -> bool,
 ) -> Result<Option<usize>, EngineError> {
-    let plan = match samples {
-        Samples::Map(len) => Plan::of(options, DataLen::from(*len))?,
-        Samples::Streams(_) => Plan::of_stream(options)?,
-    };
-    let mut base_seed = None;
-    for epoch in 0..options.epochs {
-        plan.set_epoch(u64::from(epoch));
-        // As the loader does: the base seed first, unless the workers live on.
-        let kept = base_seed.filter(|_| options.persistent_workers);
-        let seed = match kept {
-            Some(seed) => seed,
-            None => {
-                let generator = plan.generator.as_ref().unwrap_or(&plan.default_generator);
-                lock_generator(generator).random_i64() as u64
-            }
-        };
-        base_seed = Some(seed);
-        let mut order = match samples {
-            Samples::Map(_) => of_map(options, &plan.index)?,
-            Samples::Streams(streams) => of_streams(options, streams),
-        };
-        order.epoch = epoch;
-        let ids = 0..options.num_workers as u64;
-        order.seeds = ids.map(|id| seed.wrapping_add(id)).collect();
-        if !each(order) {
-            break;
-        }
+    let mut orders = Orders::of(options, samples)?;
+    let count = orders.indices();
+    if count > MOST_KEPT {
+        return Err(EngineError::Spec(format!(
+            "an epoch of {} samples is too long to be looked at whole: at most {} are; choose a smaller dataset",
+            grouped(count),
+            grouped(MOST_KEPT)
+        )));
     }
-    Ok(match samples {
-        Samples::Map(_) => Some(plan.index.len()),
-        Samples::Streams(_) => None,
-    })
+    orders.each(|batches| Ok::<_, EngineError>(each(EpochOrder::of(batches)?)))?;
+    Ok(orders.len())
 }
 
 /// The order of the data set that the options name. Only its length is looked at.
@@ -149,14 +133,7 @@ pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, EngineError> 
     Ok(match &spec {
         // Made-up samples need not be made.
         DatasetSpec::Synthetic(model) => Samples::Map(model.len),
-        DatasetSpec::Stream(model) => {
-            let workers = options.num_workers;
-            let stream = |id: usize| {
-                let worker = (workers > 0).then_some((id, workers));
-                model.samples(worker).map(|i| i as u64).collect()
-            };
-            Samples::Streams((0..workers.max(1)).map(stream).collect())
-        }
+        DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
         _ => Samples::Map(spec.open(options.image_size)?.len()),
     })
 }
@@ -198,46 +175,4 @@ pub fn knowledge(options: &RunOptions) -> Result<Knowledge, EngineError> {
     };
     known.weights = weights(options, len)?;
     Ok(known)
-}
-
-/// Task `i` goes to worker `i % num_workers`, whatever the load.
-fn of_map(options: &RunOptions, index: &Index) -> Result<EpochOrder, EngineError> {
-    let mut order = EpochOrder::default();
-    for (i, request) in index.iter().enumerate() {
-        let request: Request = request?;
-        let worker = match i.checked_rem(options.num_workers) {
-            Some(worker) => worker as i64,
-            None => -1,
-        };
-        order.push(request.indices().iter().map(|&i| i as u64), worker);
-    }
-    Ok(order)
-}
-
-/// In every round each worker whose stream has not ended yields one batch, by its number.
-fn of_streams(options: &RunOptions, streams: &[Vec<u64>]) -> EpochOrder {
-    let size = options.batch_size.unwrap_or(1).max(1);
-    let mut parts: Vec<_> = streams
-        .iter()
-        .take(options.num_workers.max(1))
-        .map(|stream| stream.chunks(size))
-        .collect();
-    let mut order = EpochOrder::default();
-    let mut any = true;
-    while any {
-        any = false;
-        for (worker, part) in parts.iter_mut().enumerate() {
-            let full = |batch: &&[u64]| !options.drop_last || batch.len() == size;
-            if let Some(batch) = part.next().filter(full) {
-                any = true;
-                let worker = if options.num_workers == 0 {
-                    -1
-                } else {
-                    worker as i64
-                };
-                order.push(batch.iter().copied(), worker);
-            }
-        }
-    }
-    order
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use loadscope_trace::RunOptions;
 
 use crate::error::EngineError;
+use crate::limits;
 use crate::loader::{Arguments, Index, LoaderOptions};
 use crate::rng::{SharedGenerator, shared_generator};
 use crate::sampler::{
     BatchSampler, BatchSource, DataLen, DistributedEquiBatchSampler, DistributedSampler,
-    DistributedWeightedSampler, PyArg, RandomSampler, RandomSource, Sampler, SequentialSampler,
-    SubsetRandomSampler, WeightedRandomSampler,
+    DistributedWeightedSampler, PyArg, RandomSampler, RandomSource, Rank, Sampler,
+    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
 };
 
 /// The text of [`RunOptions::sampler`].
@@ -88,6 +89,8 @@ impl Plan {
         plan.index = if let SamplerSpec::Equi(path) = &spec {
             Index::Batches(equi(options, path)?)
         } else {
+            limits::check_samples(len.get())?;
+            check_list(options, &spec, len.get())?;
             let sampler = plan.sampler(options, &spec, len)?;
             match options.batch_size {
                 None => Index::Samples(sampler),
@@ -215,6 +218,15 @@ fn equi(options: &RunOptions, path: &str) -> Result<Arc<dyn BatchSource>, Engine
         ));
     };
     let classes = files::classes(path)?;
+    let list = DistributedEquiBatchSampler::BALANCED_COEF.saturating_mul(classes.len()) as u64;
+    limits::fits(
+        list.saturating_mul(8),
+        format_args!(
+            "an epoch of {} classes takes",
+            limits::grouped(classes.len() as u64)
+        ),
+        "choose fewer classes",
+    )?;
     let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
     let sampler = DistributedEquiBatchSampler::new(classes, signed(size as u64), world, rank)?;
     Ok(Arc::new(sampler.seed(options.seed.unwrap_or(0))))
@@ -232,10 +244,10 @@ pub(crate) fn loader_options(options: &RunOptions) -> LoaderOptions {
     }
 }
 
-/// PyTorch's checks of the loader's arguments.
+/// PyTorch's checks of the loader's arguments, and then whether any is more than is possible.
 ///
 /// # Errors
-/// What PyTorch's constructor raises, or a sentence about a sampler that does not exist.
+/// What PyTorch's constructor raises, or a sentence about a sampler that does not exist or about a limit.
 pub(crate) fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
     let spec: SamplerSpec = options.sampler.parse()?;
     check_sampler(options, &spec)?;
@@ -264,7 +276,30 @@ pub(crate) fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineEr
         },
         ..Arguments::of(&loader_options(options))
     }
-    .check()
+    .check()?;
+    limits::check(options)
+}
+
+/// Random samplers make the list of an epoch before its first index is asked for, as in PyTorch: it has to fit into memory.
+fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<(), EngineError> {
+    let len = len as u64;
+    let list = match spec {
+        SamplerSpec::ByShuffle if options.shuffle => len,
+        // With replacement they are drawn as they are asked for.
+        SamplerSpec::Random if !options.replacement => len,
+        SamplerSpec::Distributed => len,
+        SamplerSpec::Weighted(_) => options.num_samples.unwrap_or(len),
+        SamplerSpec::ByShuffle
+        | SamplerSpec::Sequential
+        | SamplerSpec::Random
+        | SamplerSpec::Subset(_)
+        | SamplerSpec::Equi(_) => 0,
+    };
+    limits::fits(
+        list.saturating_mul(4),
+        format_args!("a random order of {} samples takes", limits::grouped(list)),
+        "choose fewer samples",
+    )
 }
 
 /// Arguments that the sampler does not have are refused: what has no effect must not look as if it had one.
@@ -284,6 +319,9 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
             "the number of ranks and the rank are arguments of the samplers distributed, weighted and equi; \
              choose one of them",
         ));
+    }
+    if shares {
+        Rank::new(options.world_size.into(), options.rank.into())?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use loadscope_trace::Stage;
 use crate::batch::Batch;
 use crate::error::EngineError;
 use crate::fetch::Fetch;
+use crate::limits;
 use crate::pin::Pinner;
 use crate::probe::Probe;
 use crate::sync::{
@@ -16,6 +17,9 @@ use crate::sync::{
 };
 use crate::worker::{Arrival, Order, Produced, Worker, WorkerInitFn, caught};
 use crate::worker_info::WorkerInfo;
+
+/// What to do if there is no room for a thread.
+const FEWER: &str = "use fewer workers";
 
 /// What the threads are to do.
 pub(crate) struct Plan<'a, F> {
@@ -77,13 +81,15 @@ impl<F: Fetch> Pool<F> {
                 probe: probe.until(Arc::clone(&done)),
             };
             pool.orders.push(Some(orders));
-            pool.spawn(format!("loader-w{id}"), move || worker.run())?;
+            let what = || (format!("worker {} of {num_workers}", id + 1), FEWER);
+            pool.spawn(format!("loader-w{id}"), what, move || worker.run())?;
         }
         if let Some(pinner) = pinner {
             let (pinned, out) = unbounded();
             let inbox = std::mem::replace(&mut arrivals, out);
             let probe = probe.until(done);
-            pool.spawn("loader-pin".to_owned(), move || {
+            let what = || ("the thread that pins batches".to_owned(), FEWER);
+            pool.spawn("loader-pin".to_owned(), what, move || {
                 pin_loop(&inbox, &pinned, &pinner, &probe);
             })?;
         }
@@ -91,15 +97,23 @@ impl<F: Fetch> Pool<F> {
         Ok(pool)
     }
 
+    /// Starts a thread; `what` says for people which, and what to do if it cannot be started.
     fn spawn(
         &mut self,
         name: String,
+        what: impl FnOnce() -> (String, &'static str),
         run: impl FnOnce() + Send + 'static,
     ) -> Result<(), EngineError> {
-        let thread = Builder::new().name(name.clone()).spawn(run);
-        let thread = thread.map_err(|e| EngineError::Thread {
-            name,
-            message: e.to_string(),
+        // A thread for whose own memory there is no room would end the whole program.
+        let started =
+            limits::has_room_for_thread().and_then(|()| Builder::new().name(name).spawn(run));
+        let thread = started.map_err(|e| {
+            let (what, remedy) = what();
+            EngineError::Thread {
+                what,
+                message: e.to_string(),
+                remedy,
+            }
         })?;
         self.threads.push(thread);
         Ok(())

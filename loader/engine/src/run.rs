@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::dataset::{AnyDataset, DatasetSpec};
 use crate::error::EngineError;
 use crate::gate::Gate;
+use crate::limits;
 use crate::loader::DataLoader;
 use crate::pin::Pinning;
 use crate::plan::Plan;
@@ -147,8 +148,9 @@ pub fn start(
             .name("trainer".to_owned())
             .spawn(move || training.run(&stop))
             .map_err(|e| EngineError::Thread {
-                name: "trainer".to_owned(),
+                what: "the thread of the trainer".to_owned(),
                 message: e.to_string(),
+                remedy: "close other programs and try again",
             })?
     };
     Ok(RunHandle {
@@ -168,23 +170,6 @@ pub fn check(options: &RunOptions) -> Result<(), EngineError> {
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {
         return Err(EngineError::value_error(
             "prefetch_factor must be greater than 0",
-        ));
-    }
-    if !(0.0..=3.6e6).contains(&options.step_ms) {
-        return Err(EngineError::value_error(format!(
-            "step_ms should be between 0 and 3,600,000 (an hour), but got step_ms={}",
-            options.step_ms
-        )));
-    }
-    if !(1..=4096).contains(&options.image_size) {
-        return Err(EngineError::value_error(format!(
-            "image_size should be between 1 and 4,096 pixels, but got image_size={}",
-            options.image_size
-        )));
-    }
-    if !(0.0..=1e9).contains(&options.timeout) {
-        return Err(EngineError::value_error(
-            "timeout option should be non-negative",
         ));
     }
     crate::plan::check(options, matches!(dataset, DatasetSpec::Stream(_)))
@@ -215,8 +200,12 @@ impl Training {
                 .seed
                 .get_or_insert((clock.unix_ns as u64) & 0xFFFF_FFFF);
         }
+        limits::check_threads(options.num_workers)?;
         let pinning = Pinning::choose(options.pin_memory)?;
         let plan = source::plan(&options, dataset)?;
+        let epoch = source::epoch(&options, &plan, spec);
+        limits::check_run(&options, epoch)?;
+        limits::check_flight(&options, epoch, spec.sample_bytes(options.image_size))?;
         let loader = source::loader(&options, &plan, dataset)?;
         let facts = Facts {
             options: &options,

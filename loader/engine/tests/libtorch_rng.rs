@@ -1,5 +1,11 @@
 //! The generator against libtorch itself, as a second witness besides the recorded cases.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
 use std::sync::{Mutex, PoisonError};
 
 use loadscope_engine::rng::{Generator, RANDPERM_WIDE};

@@ -1,9 +1,9 @@
-//! The order that is foretold is the order that comes.
+//! The predicted order is the order that comes.
 
 use std::sync::Arc;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
-use loadscope_engine::order::{Order, Samples, order};
+use loadscope_engine::order::{self, Order, Orders, Samples, order};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::{Convert, DataLoader, EngineError, Fetch, LoaderBuilder, get_worker_info};
 use loadscope_trace::RunOptions;
@@ -33,9 +33,9 @@ impl Dataset for Numbers {
     }
 }
 
-struct Streams(Vec<Vec<u64>>);
+struct Streamed(Vec<Vec<u64>>);
 
-impl IterableDataset for Streams {
+impl IterableDataset for Streamed {
     type Sample = Sample;
 
     fn iter(&self) -> Result<Box<dyn SampleStream<Sample>>, SampleError> {
@@ -140,12 +140,49 @@ proptest! {
         prop_assert_eq!(foretold, seen);
     }
 
+    /// What is said of an epoch before it is made is what it comes to, and leaving an epoch early changes nothing of the next.
+    #[test]
+    fn epochs_are_what_is_said_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
+        let o = match lens {
+            Some(_) => RunOptions { sampler: String::new(), ..o },
+            None => o,
+        };
+        let samples = match lens {
+            Some(lens) => Samples::Streams(order::Streams::Listed(lens.iter().map(|n| (0..*n).collect()).collect())),
+            None => Samples::Map(len),
+        };
+        prop_assume!(len > 0 || o.sampler.is_empty());
+        let whole = order(&o, &samples).expect("sound options");
+        let mut orders = Orders::of(&o, &samples).expect("sound options");
+        prop_assert_eq!(orders.len(), whole.len);
+        let (batches, workers): (u64, Vec<i64>) = (orders.batches(), orders.workers().collect());
+        let indices = orders.indices();
+        let mut epochs = 0;
+        orders.each(|epoch| {
+            let (seeds, all): (Vec<u64>, u64) = (epoch.seeds().collect(), epoch.len_of_epoch());
+            assert_eq!((epoch.epoch() as usize, all), (epochs, batches));
+            let begun: Vec<_> = epoch.take(left).map(|b| b.expect("a batch")).collect();
+            for (k, (batch, worker)) in begun.iter().enumerate() {
+                assert_eq!((batch, worker), (&whole.epochs[epochs][k], &whole.workers[epochs][k]));
+            }
+            assert_eq!(&seeds, &whole.seeds[epochs]);
+            epochs += 1;
+            Ok::<_, EngineError>(true)
+        }).expect("sound options");
+        prop_assert_eq!(epochs, o.epochs as usize);
+        for (epoch, makers) in whole.epochs.iter().zip(&whole.workers) {
+            prop_assert_eq!(epoch.len() as u64, batches);
+            prop_assert_eq!(makers, &workers);
+            prop_assert!(epoch.iter().map(Vec::len).sum::<usize>() as u64 <= indices);
+        }
+    }
+
     #[test]
     fn of_streams(o in options(), lens in prop::collection::vec(0..9u64, 4)) {
         let o = RunOptions { sampler: String::new(), ..o };
         let streams: Vec<Vec<u64>> = lens.iter().map(|n| (0..*n).collect()).collect();
-        let foretold = order(&o, &Samples::Streams(streams.clone())).expect("sound options");
-        let builder = configured!(LoaderBuilder::iterable(Arc::new(Streams(streams))), o);
+        let foretold = order(&o, &Samples::Streams(order::Streams::Listed(streams.clone()))).expect("sound options");
+        let builder = configured!(LoaderBuilder::iterable(Arc::new(Streamed(streams))), o);
         let seen = if o.batch_size.is_some() {
             loaded(builder.collate_fn(list).build().expect("a loader"), &o)
         } else {

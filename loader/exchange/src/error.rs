@@ -77,6 +77,9 @@ pub enum ExportError {
         /// Why.
         cause: std::io::Error,
     },
+    /// A file exists already, or is no place for a file.
+    #[error(transparent)]
+    Refused(#[from] loadscope_files::WriteError),
     /// The run cannot be told in this format.
     #[error("{path}: {why}")]
     Table {

@@ -1,11 +1,11 @@
 //! Runs written for other tools. What is written and in which units stands in `TABLES.md`.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use loadscope_files::{Existing, NewFile, WriteError};
 use loadscope_trace::{Run, RunId};
 
 use crate::ExportError;
@@ -70,37 +70,39 @@ pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     Table::ALL.map(name).to_vec()
 }
 
-/// Writes the runs of a session to `out` and tells which files that made. `progress` hears how far it is, 0 to 1, and says whether to go on.
-/// Nothing is held in memory but the runs themselves; nothing half-written is left behind.
+/// Writes the runs of a session to `out` and returns the files that were made. `progress` gets the share that is done, 0 to 1,
+/// and returns false to cancel. Nothing is held in memory but the runs themselves; no file is there before all are complete.
 ///
 /// # Errors
-/// If a file cannot be written, or `progress` says no.
+/// If a file exists and may not be replaced, cannot be written, or `progress` returned false.
 pub fn export(
     runs: &[(RunId, &Run)],
     format: Format,
     out: &Path,
+    existing: Existing,
     mut progress: impl FnMut(f32) -> bool,
 ) -> Result<Vec<PathBuf>, ExportError> {
     let files = files(format, out);
-    // A folder for the tables is made; one that they were to stand in beside each other may be a slip of the pen.
+    // A folder for the tables is made; one that they were to stand in beside each other may be a mistyped name.
     if files.iter().all(|f| f.parent() == Some(out)) {
         std::fs::create_dir_all(out).map_err(|cause| write_error(out, cause))?;
     }
-    let mut parts = Vec::new();
-    for (k, path) in files.iter().enumerate() {
-        let mut part = Part::create(path)?;
+    // All of them before the first is written: what is refused is refused at once.
+    let parts: Result<Vec<_>, WriteError> =
+        (files.iter().map(|path| NewFile::create(path, existing))).collect();
+    let mut parts = parts?;
+    for (k, part) in parts.iter_mut().enumerate() {
         let mut tell = |share: f32| progress((k as f32 + share) / files.len() as f32);
-        match format {
-            Format::Chrome => part.write(|out| chrome::write(runs, out, &mut tell))?,
-            Format::Csv => part.write(|out| comma::write(runs, Table::ALL[k], out, &mut tell))?,
-            Format::Parquet => {
-                let file = part.file()?;
-                parquet::write(runs, Table::ALL[k], file, &mut tell).map_err(|e| e.at(path))?;
-            }
-        }
-        parts.push(part);
+        let written = match format {
+            Format::Chrome => packed(part, |out| chrome::write(runs, out, &mut tell)),
+            Format::Csv => packed(part, |out| {
+                comma::write(runs, Table::ALL[k], out, &mut tell)
+            }),
+            Format::Parquet => parquet::write(runs, Table::ALL[k], part, &mut tell),
+        };
+        written.map_err(|e| e.at(&files[k]))?;
     }
-    parts.into_iter().try_for_each(Part::keep)?;
+    parts.into_iter().try_for_each(NewFile::commit)?;
     Ok(files)
 }
 
@@ -135,71 +137,24 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A file that gets its name once it is whole.
-struct Part {
-    path: PathBuf,
-    part: PathBuf,
-    file: Option<File>,
-    kept: bool,
-}
-
-impl Part {
-    fn create(path: &Path) -> Result<Self, ExportError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".part");
-        let part = path.with_file_name(name);
-        let file = File::create(&part).map_err(|cause| write_error(path, cause))?;
-        Ok(Self {
-            path: path.to_owned(),
-            part,
-            file: Some(file),
-            kept: false,
-        })
+/// Writes through a buffer, compressed if the name asks for it.
+fn packed(
+    part: &mut NewFile,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let ending = part.path().extension();
+    let is_gzip = ending.is_some_and(|e| e.eq_ignore_ascii_case("gz"));
+    let mut out = BufWriter::with_capacity(1 << 18, part);
+    if is_gzip {
+        let mut packed =
+            BufWriter::with_capacity(1 << 16, GzEncoder::new(&mut out, Compression::fast()));
+        write(&mut packed)?;
+        let packed = packed.into_inner().map_err(|e| e.into_error())?;
+        packed.finish()?;
+    } else {
+        write(&mut out)?;
     }
-
-    fn file(&mut self) -> Result<File, ExportError> {
-        let gone = || write_error(&self.path, io::ErrorKind::NotFound.into());
-        self.file.take().ok_or_else(gone)
-    }
-
-    /// Writes through a buffer, compressed if the name asks for it.
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
-    ) -> Result<(), ExportError> {
-        let file = self.file()?;
-        let is_gzip = self
-            .path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("gz"));
-        let mut out = BufWriter::with_capacity(1 << 18, file);
-        let result = if is_gzip {
-            let mut packed =
-                BufWriter::with_capacity(1 << 16, GzEncoder::new(&mut out, Compression::fast()));
-            write(&mut packed).and_then(|()| {
-                let packed = packed.into_inner().map_err(|e| e.into_error())?;
-                packed.finish()?;
-                Ok(())
-            })
-        } else {
-            write(&mut out)
-        };
-        let result = result.and_then(|()| Ok(out.flush()?));
-        result.map_err(|e| e.at(&self.path))
-    }
-
-    fn keep(mut self) -> Result<(), ExportError> {
-        self.kept = true;
-        std::fs::rename(&self.part, &self.path).map_err(|cause| write_error(&self.path, cause))
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        if !self.kept {
-            let _ = std::fs::remove_file(&self.part);
-        }
-    }
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

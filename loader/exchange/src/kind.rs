@@ -6,7 +6,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use loadscope_files::{ReadError, open_regular};
 
+use crate::import::unreadable;
 use crate::{ImportError, lotus};
 
 /// What can be opened.
@@ -78,11 +80,7 @@ impl Kind {
                 false => Err(foreign("folder holds no LotusTrace logs")),
             };
         }
-        // Reading from a pipe would take what has to be read again.
-        if !metadata.is_file() {
-            return Err(foreign("is no file"));
-        }
-        let head = head(File::open(path).map_err(failed)?).map_err(failed)?;
+        let head = head(open(path)?).map_err(failed)?;
         Self::of_head(&head)
     }
 
@@ -145,6 +143,14 @@ impl Kind {
             _ => None,
         }
     }
+}
+
+/// Opens a regular file: reading from a pipe would take what has to be read again, and a device may never end.
+pub(crate) fn open(path: &Path) -> Result<File, ImportError> {
+    open_regular(path).map_err(|e| match e {
+        ReadError::Io { cause, .. } => unreadable(path, cause),
+        _ => foreign("is no file"),
+    })
 }
 
 /// The first bytes of a file.

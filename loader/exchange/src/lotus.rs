@@ -5,11 +5,11 @@
 //! not in the lines; it follows from their times.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::import::{Sink, unreadable};
+use crate::kind::open;
 use crate::{ImportError, Kind, Outcome};
 
 mod join;
@@ -28,6 +28,8 @@ const MOST: usize = 32 << 20;
 const LONGEST_LINE: usize = 4096;
 /// Logs of a folder that are read, and files in it that are looked at whether they are some.
 const MOST_FILES: usize = 1 << 16;
+/// Files of a folder whose names are looked at.
+const MOST_ENTRIES: usize = 1 << 20;
 
 /// True if `text` is a line of such a log.
 pub(crate) fn is_line(text: &[u8]) -> bool {
@@ -44,7 +46,7 @@ fn pid(path: &Path) -> Option<u64> {
 fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
     let mut logs = Vec::new();
     let mut looked_at = 0;
-    for entry in std::fs::read_dir(folder)? {
+    for entry in std::fs::read_dir(folder)?.take(MOST_ENTRIES) {
         let path = entry?.path();
         if pid(&path).is_none() {
             continue;
@@ -63,7 +65,7 @@ fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
 }
 
 fn begins_like_one(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else {
+    let Ok(file) = open(path) else {
         return false;
     };
     let mut head = Vec::new();
@@ -161,7 +163,7 @@ struct Reader {
 impl Reader {
     /// Reads a file; nothing if nobody wants more.
     fn file(&mut self, path: &Path, sink: &mut Sink<'_>) -> Result<Option<Process>, ImportError> {
-        let file = File::open(path).map_err(|e| unreadable(path, e))?;
+        let file = open(path)?;
         let mut input = BufReader::with_capacity(1 << 17, file);
         let mut process = Process {
             pid: pid(path).unwrap_or(0),

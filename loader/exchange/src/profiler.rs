@@ -13,6 +13,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::import::{Sink, unreadable};
 use crate::json::{Json, Trouble, Value, nanos};
+use crate::kind::open;
 use crate::{ImportError, Kind, Outcome};
 
 mod calls;
@@ -38,7 +39,7 @@ pub(super) struct Header {
 }
 
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
-    let file = File::open(path).map_err(|e| unreadable(path, e))?;
+    let file = open(path)?;
     let consumed = Arc::new(AtomicU64::new(0));
     let counted = Counted(file, Arc::clone(&consumed));
     let mut input = BufReader::with_capacity(1 << 16, counted);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use loadscope_exchange::{ExportError, Format, export};
+use loadscope_files::Existing;
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Gauge, GaugeKind, Lane, Level, Message, Nanos, Run, RunId,
     SampleTiming, Stage, StageTiming,
@@ -29,6 +30,7 @@ fn written(run: &Run, format: Format) -> Vec<Vec<u8>> {
         &[(RunId(0), run)],
         format,
         &folder.path().join(name),
+        Existing::Keep,
         |_| true,
     );
     let files = files.unwrap_or_else(|e| panic!("{e}"));
@@ -311,7 +313,7 @@ fn an_export_can_be_cancelled_and_leaves_nothing() {
     let run = by_hand();
     for format in [Format::Csv, Format::Parquet] {
         let out = folder.path().join("run");
-        let result = export(&[(RunId(0), &run)], format, &out, |_| false);
+        let result = export(&[(RunId(0), &run)], format, &out, Existing::Keep, |_| false);
         assert!(matches!(result, Err(ExportError::Cancelled)));
         assert_eq!(std::fs::read_dir(&out).expect("made").count(), 0);
     }
@@ -319,6 +321,7 @@ fn an_export_can_be_cancelled_and_leaves_nothing() {
         &[(RunId(0), &run)],
         Format::Chrome,
         Path::new("/no/such/x.json"),
+        Existing::Keep,
         |_| true,
     );
     assert!(

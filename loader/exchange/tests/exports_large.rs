@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use loadscope_exchange::{Format, export};
+use loadscope_files::Existing;
 use loadscope_trace::{BatchId, Event, EventKind, Fetched, Nanos, Run, RunId, SampleTiming, Stage};
 
 fn apply(run: &mut Run, at: i64, kind: EventKind) {
@@ -75,6 +76,7 @@ fn a_million_batches() {
             &[(RunId(0), &run)],
             format,
             &folder.path().join(name),
+            Existing::Keep,
             |_| true,
         )
         .expect("there is room");

@@ -12,6 +12,7 @@ use std::time::Instant;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use loadscope_exchange::{Format, export};
+use loadscope_files::Existing;
 use loadscope_trace::{Nanos, Run, RunId};
 use proptest::prelude::*;
 use support::{data, try_bytes, try_open};
@@ -25,7 +26,8 @@ fn examine(run: &Run) {
     let folder = tempfile::tempdir().expect("a folder");
     for format in [Format::Chrome, Format::Csv, Format::Parquet] {
         let out = folder.path().join(format!("{format:?}"));
-        export(&[(RunId(0), run)], format, &out, |_| true).unwrap_or_else(|e| panic!("{e}"));
+        export(&[(RunId(0), run)], format, &out, Existing::Keep, |_| true)
+            .unwrap_or_else(|e| panic!("{e}"));
     }
 }
 

@@ -3,6 +3,7 @@
 mod support;
 
 use loadscope_exchange::{Format, export};
+use loadscope_files::Existing;
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Gauge, GaugeKind, Level, Message, Nanos, Run, RunId,
     RunInfo, SampleTiming, Stage, StageTiming,
@@ -83,7 +84,13 @@ fn run() -> Run {
 fn a_spreadsheet_has_nothing_to_calculate() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run();
-    let files = export(&[(RunId(0), &run)], Format::Csv, folder.path(), |_| true);
+    let files = export(
+        &[(RunId(0), &run)],
+        Format::Csv,
+        folder.path(),
+        Existing::Keep,
+        |_| true,
+    );
     let mut parts = Vec::new();
     for file in files.expect("there is room") {
         let mut table = csv::Reader::from_path(&file).expect("a table");
@@ -125,7 +132,14 @@ fn a_trace_and_a_table_of_columns_hold_them_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run();
     let trace = folder.path().join("trace.json");
-    export(&[(RunId(0), &run)], Format::Chrome, &trace, |_| true).expect("there is room");
+    export(
+        &[(RunId(0), &run)],
+        Format::Chrome,
+        &trace,
+        Existing::Keep,
+        |_| true,
+    )
+    .expect("there is room");
     let text = std::fs::read(&trace).expect("written");
     let value: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
     let told = value["traceEvents"].as_array().expect("a list");
@@ -135,9 +149,13 @@ fn a_trace_and_a_table_of_columns_hold_them_as_they_are() {
         let has = |event: &serde_json::Value| event.to_string().contains(inside);
         assert!(told.iter().any(has), "{name:?}");
     }
-    export(&[(RunId(0), &run)], Format::Parquet, folder.path(), |_| {
-        true
-    })
+    export(
+        &[(RunId(0), &run)],
+        Format::Parquet,
+        folder.path(),
+        Existing::Keep,
+        |_| true,
+    )
     .expect("there is room");
 }
 

@@ -4,6 +4,7 @@
 mod ask;
 
 use loadscope_exchange::{Format, export, files};
+use loadscope_files::Existing;
 use loadscope_trace::{Diagnosis, Fleet, Glance, Nanos, Run, RunId, fleet};
 
 use crate::scratch;
@@ -62,7 +63,8 @@ fn write(runs: &[(RunId, &Run)]) {
     scratch::with(|folder| {
         for format in [Format::Chrome, Format::Csv, Format::Parquet] {
             let out = folder.join(format!("export-{format:?}"));
-            let written = export(runs, format, &out, |_| true).unwrap_or_else(|e| panic!("{e}"));
+            let written = export(runs, format, &out, Existing::Replace, |_| true);
+            let written = written.unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(written, files(format, &out));
         }
     });

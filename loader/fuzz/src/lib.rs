@@ -8,7 +8,7 @@ mod scratch;
 mod target;
 
 pub use bounds::{Bounds, Spent};
-pub use target::{TARGETS, Target};
+pub use target::{TARGETS, Target, fleet_events};
 
 /// A number that the bytes decide, so that what is done with one input in so many is done with the same ones every time.
 pub fn hash(bytes: &[u8]) -> u64 {

@@ -3,11 +3,16 @@
 mod compressed;
 mod door;
 mod events;
+mod fleet;
 mod import;
+mod journal;
 mod lotus;
 mod recording;
+mod repair;
 mod spdl;
 mod wire;
+
+pub use fleet::events as fleet_events;
 
 /// A way into the program.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +34,9 @@ const fn target(name: &'static str, about: &'static str, run: fn(&[u8], bool)) -
 pub const TARGETS: &[Target] = &[
     target("recording", "a recording, plain or zstd: by lines and by blocks, folded, asked", recording::run),
     target("events", "events in any order: written, read back, folded, asked", events::run),
+    target("fleet", "events of several loaders in any order: summed up, held against each other, asked", fleet::run),
+    target("journal", "a recording under way, cut at any byte: opened, repaired, nothing lost that was flushed", journal::run),
+    target("repair", "a recording that is damaged: repaired, opened, repaired again", repair::run),
     target("compressed", "a recording in zstd or a trace in gzip, packed and then damaged", compressed::run),
     target("wire", "streams of the probe: joined, folded, asked; also from a folder", wire::run),
     target("door", "connections to the listener, with and without the token", door::run),

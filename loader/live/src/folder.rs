@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use loadscope_files::{ReadError, open_regular};
 use loadscope_trace::{Event, Nanos, RunId, Sorter, plural};
 
 use crate::wire::{Introduction, Record};
@@ -13,6 +14,9 @@ use crate::{Join, StreamId};
 
 /// How the name of a stream ends.
 const ENDING: &str = ".stream.jsonl";
+
+/// Files of a folder whose names are looked at.
+const MOST_ENTRIES: usize = 1 << 20;
 
 /// A line is no longer than this.
 const MOST_LINE: u64 = 48 << 20;
@@ -23,6 +27,7 @@ const WINDOW: Nanos = Nanos(10_000_000_000);
 /// The streams in a folder; none if it is no folder of the probe's.
 pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.take(MOST_ENTRIES);
     let mut streams: Vec<PathBuf> = files
         .filter(|file| file.file_name().to_string_lossy().ends_with(ENDING))
         .map(|file| file.path())
@@ -78,7 +83,7 @@ pub fn read(folder: &Path, mut each: impl FnMut(Event) -> bool) -> io::Result<bo
         // Each epoch may have processes of its own: no more files are open than processes ran at the same time.
         let now = turns.peek().map(|Reverse((at, _))| *at);
         if let Some(next) = waiting.pop_if(|next| now.is_none_or(|now| next.begins() <= now)) {
-            let mut lines = BufReader::with_capacity(1 << 16, File::open(&next.path)?);
+            let mut lines = BufReader::with_capacity(1 << 16, stream_file(&next.path)?);
             line_of(&mut lines, &mut cut)?;
             join.open(next.id, next.introduction);
             match advance(&mut lines, next.id, &mut join, &mut cut)? {
@@ -134,7 +139,7 @@ fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let mut first: Option<Introduction> = None;
     for (number, path) in streams(folder).into_iter().enumerate() {
-        let mut lines = BufReader::new(File::open(&path)?);
+        let mut lines = BufReader::new(stream_file(&path)?);
         let Some(line) = line_of(&mut lines, cut)? else {
             // It was killed before it had introduced itself.
             *cut = true;
@@ -158,6 +163,14 @@ fn introductions(folder: &Path, cut: &mut bool) -> io::Result<Vec<Waiting>> {
         });
     }
     Ok(waiting)
+}
+
+/// Opens a stream, which is a regular file, whatever has taken its place since it was found.
+fn stream_file(path: &Path) -> io::Result<File> {
+    open_regular(path).map_err(|e| match e {
+        ReadError::Io { cause, .. } => cause,
+        other => io::Error::other(other),
+    })
 }
 
 /// Events that came too late to be put in their place.

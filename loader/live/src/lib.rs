@@ -15,7 +15,7 @@ mod wire;
 pub use gauges::Gauges;
 pub use join::{Join, Process, StreamId};
 pub use listen::{Listener, Said};
-pub use program::{End, Program, ProgramError, end_by, take_signals};
+pub use program::{End, Program, ProgramError, at_exit, end_at_once, end_by, take_signals};
 pub use wire::{Introduction, Record, WireError};
 
 /// The probe, as `loadscope probe` prints it.

@@ -3,10 +3,14 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
+use loadscope_files::TemporaryFolder;
+
 use crate::{Listener, PROBE, SITECUSTOMIZE, variable};
+
+/// What the names of the folders with the probe begin with.
+const FOLDER: &str = "loadscope-run-";
 
 /// Why a program cannot be started.
 #[derive(Debug)]
@@ -22,8 +26,7 @@ impl fmt::Display for ProgramError {
         match self {
             Self::Preparing(e) => write!(
                 f,
-                "cannot prepare a folder for the probe in {}: {e}",
-                std::env::temp_dir().display()
+                "cannot prepare a folder for the probe in {e}. Set TMPDIR to a folder that can be written to"
             ),
             Self::Starting(name, e) => write!(f, "cannot start {}: {e}", name.to_string_lossy()),
         }
@@ -45,7 +48,7 @@ pub enum End {
 pub struct Program {
     child: Child,
     end: Option<End>,
-    folder: PathBuf,
+    _folder: TemporaryFolder,
 }
 
 impl Program {
@@ -54,19 +57,8 @@ impl Program {
     /// # Errors
     /// If the probe has no place, or the program cannot be started.
     pub fn start(command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
-        let folder = private_folder().map_err(ProgramError::Preparing)?;
-        let started = Self::start_in(&folder, command, previews);
-        if started.is_err() {
-            let _ = std::fs::remove_dir_all(&folder);
-        }
-        started
-    }
-
-    fn start_in(
-        folder: &Path,
-        command: &[OsString],
-        previews: u32,
-    ) -> Result<(Self, Listener), ProgramError> {
+        let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
+        let folder = place.path();
         let prepare = || -> io::Result<(Listener, String, OsString)> {
             std::fs::write(folder.join("loadscope_probe.py"), PROBE)?;
             std::fs::write(folder.join("sitecustomize.py"), SITECUSTOMIZE)?;
@@ -81,7 +73,8 @@ impl Program {
             let path = std::env::join_paths(paths).map_err(io::Error::other)?;
             Ok((listener, token, path))
         };
-        let (listener, token, path) = prepare().map_err(ProgramError::Preparing)?;
+        let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
+        let (listener, token, path) = prepare().map_err(|e| ProgramError::Preparing(placed(e)))?;
         let address = listener.address().map_err(ProgramError::Preparing)?;
         let (name, arguments) = command.split_first().ok_or_else(|| {
             let nothing = io::Error::new(io::ErrorKind::InvalidInput, "there is no command");
@@ -97,12 +90,11 @@ impl Program {
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name.clone(), e))?;
-        let folder = folder.to_owned();
         Ok((
             Self {
                 child,
                 end: None,
-                folder,
+                _folder: place,
             },
             listener,
         ))
@@ -134,20 +126,18 @@ impl Program {
         let _ = self.child.kill();
     }
 
-    /// Passes the signals on to it that somebody sent to us since the last call ([`take_signals`]).
-    pub fn pass_signals_on(&mut self) {
+    /// Passes the signals on to it that were sent to us since the last call ([`take_signals`]). True if one of them asked this
+    /// process to end: SIGTERM or SIGHUP.
+    pub fn pass_signals_on(&mut self) -> bool {
+        let mut asks = false;
         #[cfg(unix)]
         while let Some(number) = signals::next() {
+            asks |= [libc::SIGTERM, libc::SIGHUP].contains(&number);
             if self.ended().is_none() {
                 signal(self.child.id(), number);
             }
         }
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        asks
     }
 }
 
@@ -184,22 +174,30 @@ fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A new folder that nobody else can read.
-fn private_folder() -> io::Result<PathBuf> {
-    let name = format!("loadscope-{}", &token()?[..16]);
-    let folder = std::env::temp_dir().join(name);
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder)?;
-    Ok(folder)
-}
-
 /// From now on signals that ask this process to end do not end it: it ends with its program, which is asked instead
 /// ([`Program::pass_signals_on`]).
 pub fn take_signals() {
     #[cfg(unix)]
     signals::take();
+}
+
+/// Calls `last` when this process ends by `exit`, whoever calls it: a library does when the display is gone.
+pub fn at_exit(last: fn()) {
+    #[cfg(unix)]
+    signals::at_exit(last);
+    #[cfg(not(unix))]
+    let _ = last;
+}
+
+/// Ends this process at once, with nothing of it taken down.
+pub fn end_at_once(code: i32) -> ! {
+    #[cfg(unix)]
+    // SAFETY: it does not return, and touches no memory.
+    unsafe {
+        libc::_exit(code)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(code)
 }
 
 /// Ends this process by a signal, as its program was ended.
@@ -211,7 +209,23 @@ pub fn end_by(number: i32) -> ! {
 
 #[cfg(unix)]
 mod signals {
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    static LAST: OnceLock<fn()> = OnceLock::new();
+
+    extern "C" fn at_last() {
+        if let Some(last) = LAST.get() {
+            last();
+        }
+    }
+
+    pub fn at_exit(last: fn()) {
+        if LAST.set(last).is_ok() {
+            // SAFETY: the function lives as long as the program, and does not unwind: a panic in it aborts.
+            unsafe { libc::atexit(at_last) };
+        }
+    }
 
     /// One bit for each signal that came.
     static CAME: AtomicU64 = AtomicU64::new(0);

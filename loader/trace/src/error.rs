@@ -48,7 +48,7 @@ pub enum LogError {
     },
     /// A line that is no event.
     #[error(
-        "line {line} of the recording is damaged: {why}. Everything before it is sound; cut the file there to open it"
+        "line {line} of the recording is damaged: {why}. `loadscope repair FILE` keeps all sound lines"
     )]
     Line {
         /// Line number, from 1.
@@ -56,15 +56,40 @@ pub enum LogError {
         /// What is wrong.
         why: String,
     },
+    /// Compressed data that cannot be decompressed.
+    #[error(
+        "the compressed recording is damaged after {lines} lines: {cause}. `loadscope repair FILE` keeps all sound lines"
+    )]
+    Compressed {
+        /// Lines that went well.
+        lines: u64,
+        /// What zstd says.
+        cause: std::io::Error,
+    },
 }
 
 impl LogError {
     /// The same error where `before` lines come before those that were counted.
     #[must_use]
     pub fn after(mut self, before: u64) -> Self {
-        if let Self::Io { lines: count, .. } | Self::Line { line: count, .. } = &mut self {
+        if let Self::Io { lines: count, .. }
+        | Self::Line { line: count, .. }
+        | Self::Compressed { lines: count, .. } = &mut self
+        {
             *count += before;
         }
         self
+    }
+
+    /// That reading failed after so many lines. Of compressed data, what the system did not refuse is damaged.
+    pub(crate) fn reading(cause: std::io::Error, lines: u64, packed: bool) -> Self {
+        match packed && cause.raw_os_error().is_none() {
+            true => Self::Compressed { lines, cause },
+            false => Self::Io {
+                doing: "read",
+                lines,
+                cause,
+            },
+        }
     }
 }

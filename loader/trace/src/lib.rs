@@ -67,7 +67,8 @@ pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
-    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome, read_log,
+    Compression, Damage, FORMAT_VERSION, Gap, KeptLine, Lines, LogReader, LogWriter, Merge, Parsed,
+    ReadOutcome, read_log, repair,
 };
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};

@@ -2,11 +2,15 @@
 //!
 //! The format is described in `loader/trace/FORMAT.md`.
 
+mod checksums;
+mod frames;
 mod header;
 mod lines;
 mod merge;
 mod quick;
 mod read;
+mod repair;
+mod unpack;
 mod wire;
 mod write;
 
@@ -14,6 +18,7 @@ pub use header::FORMAT_VERSION;
 pub use lines::{Lines, Parsed};
 pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};
+pub use repair::{Damage, Gap, KeptLine, repair};
 pub use write::{Compression, LogWriter};
 
 use crate::Nanos;

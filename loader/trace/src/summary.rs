@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::fleet::extent;
 use crate::{Level, Nanos, Run};
 
 /// The facts about a run that fit on a few lines: what `loadscope run --json` and `loadscope info --json` print.
@@ -79,5 +80,56 @@ impl Summary {
             events: run.events,
             dropped: run.dropped,
         }
+    }
+
+    /// What several runs come to together: they run side by side. Counts of strangers may be any, so they end at the largest.
+    pub fn together<'a>(runs: impl IntoIterator<Item = &'a Run> + Clone) -> Self {
+        let mut sum = Self::of(&Run::default());
+        for run in runs.clone() {
+            let s = Self::of(run);
+            let counts = [
+                (&mut sum.epochs, s.epochs),
+                (&mut sum.batches, s.batches),
+                (&mut sum.samples, s.samples),
+                (&mut sum.held, s.held),
+                (&mut sum.failed, s.failed),
+                (&mut sum.discarded, s.discarded),
+                (&mut sum.errors, s.errors),
+                (&mut sum.warnings, s.warnings),
+                (&mut sum.events, s.events),
+                (&mut sum.dropped, s.dropped),
+            ];
+            for (count, more) in counts {
+                *count = count.saturating_add(more);
+            }
+            sum.waited_seconds += s.waited_seconds;
+        }
+        let (start, end) = extent(runs).unwrap_or_default();
+        sum.seconds = (end - start).as_secs_f64();
+        if sum.seconds > 0.0 {
+            sum.samples_per_second = sum.samples as f64 / sum.seconds;
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, EventKind, Fleet, RunId};
+
+    #[test]
+    fn counts_that_are_too_large_end_at_the_largest() {
+        let mut fleet = Fleet::default();
+        for run in [RunId(0), RunId(1)] {
+            for count in [u64::MAX, 7] {
+                let kind = EventKind::Dropped { count };
+                let at = Nanos(1);
+                fleet.apply(&Event { at, run, kind });
+            }
+        }
+        let runs: Vec<&Run> = fleet.runs().map(|(_, run)| run).collect();
+        let sum = Summary::together(runs);
+        assert_eq!((sum.dropped, sum.events), (u64::MAX, 4));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use loadscope_trace::fleet::{extent, straggler};
+use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
 use serde_json::{Value, json};
 
@@ -25,32 +25,11 @@ struct Sum {
 
 impl Sum {
     fn of(all: &[(RunId, &Run)]) -> Self {
-        let mut sum = Summary::of(&Run::default());
-        for (_, run) in all {
-            let s = Summary::of(run);
-            sum.epochs += s.epochs;
-            sum.batches += s.batches;
-            sum.samples += s.samples;
-            sum.waited_seconds += s.waited_seconds;
-            sum.held += s.held;
-            sum.failed += s.failed;
-            sum.discarded += s.discarded;
-            sum.errors += s.errors;
-            sum.warnings += s.warnings;
-            sum.events += s.events;
-            sum.dropped += s.dropped;
-        }
-        // They run side by side.
-        let (start, end) = extent(all.iter().map(|(_, run)| *run)).unwrap_or_default();
-        sum.seconds = (end - start).as_secs_f64();
-        if sum.seconds > 0.0 {
-            sum.samples_per_second = sum.samples as f64 / sum.seconds;
-        }
         let of_ranks = all.iter().filter(|(_, run)| run.info.world_size > 1);
         let ranks: BTreeSet<u32> = of_ranks.map(|(_, run)| run.info.rank).collect();
         let hosts = all.iter().map(|(_, run)| run.info.host.clone());
         Self {
-            summary: sum,
+            summary: Summary::together(all.iter().map(|(_, run)| *run)),
             ranks: ranks.len(),
             hosts: hosts.filter(|host| !host.is_empty()).collect(),
         }
@@ -148,7 +127,7 @@ fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result
         let of_samples = |text: String| if counts { text } else { "—".to_owned() };
         writeln!(
             out,
-            "{number:>6}  {name:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8}{:>10}",
+            "{number:>6}  {name:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8} {:>9}",
             format::count(s.epochs),
             format::count(s.batches),
             of_samples(format::count(s.samples)),

@@ -226,7 +226,8 @@ pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
     fact(ui, "Most at a time", format::count(rows as u64));
     // In the reorder buffer a batch may be held and then ready, which are two stays.
     if passed > 0 && lane != Lane::Reorder {
-        let total: i64 = tracks().map(|t| t.until(now).total().0).sum();
-        fact(ui, "Mean stay", Nanos(total / passed as i64).to_string());
+        let totals = tracks().map(|t| t.until(now).total());
+        let total = totals.fold(Nanos::ZERO, |sum, total| sum + total);
+        fact(ui, "Mean stay", Nanos(total.0 / passed as i64).to_string());
     }
 }

@@ -45,10 +45,10 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
         .map(|(k, name)| (stages.total(k), name.as_str()))
         .collect();
     costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
-    let all = Nanos(run.samples(at).map(|s| s.wall.0).sum());
-    let named = Nanos(costs.iter().map(|c| c.0.0).sum());
+    let all = run.samples(at).fold(Nanos::ZERO, |sum, s| sum + s.wall);
+    let named = costs.iter().fold(Nanos::ZERO, |sum, c| sum + c.0);
     // What has no name is not hidden; below a hundredth it is the measuring itself.
-    if (all - named).0 * 100 > all.0 {
+    if (all - named).0 > all.0 / 100 {
         costs.push((all - named, "other"));
         costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
     }

@@ -1,9 +1,9 @@
 //! The part of the form about the data set.
 
-use eframe::egui::{self, Align, ComboBox, DragValue, Layout, RichText, TextEdit, Ui};
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::{hint, row};
+use super::{hint, number, row};
 use crate::command::{Action, Command};
 use crate::theme::{mono, size, space};
 
@@ -97,13 +97,7 @@ fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
             "image_size",
             "Pictures are resized to this many pixels square",
             |ui, label| {
-                ui.add(
-                    DragValue::new(&mut options.image_size)
-                        .clamp_existing_to_range(false)
-                        .range(8..=1024)
-                        .speed(1.0),
-                )
-                .labelled_by(label);
+                number(ui, label, &mut options.image_size);
             },
         );
     }

@@ -1,6 +1,6 @@
 //! The part of the form about the order of the samples and their batches.
 
-use eframe::egui::{self, ComboBox, DragValue, RichText, TextEdit, Ui};
+use eframe::egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
 use super::{flag, hint, number, row};
@@ -69,7 +69,7 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
             let mut none = o.batch_size.is_none();
             let mut size = o.batch_size.unwrap_or(1);
             if !none {
-                number(ui, label, &mut size, 1..=65_536);
+                number(ui, label, &mut size);
             }
             ui.checkbox(&mut none, "None");
             o.batch_size = (!none).then_some(size);
@@ -194,8 +194,7 @@ fn draws(ui: &mut Ui, o: &mut RunOptions) {
             let mut given = o.num_samples.is_some();
             let mut count = o.num_samples.unwrap_or(100);
             if given {
-                let drag = DragValue::new(&mut count).range(1..=u64::MAX).speed(1.0);
-                ui.add(drag).labelled_by(label);
+                number(ui, label, &mut count);
             }
             ui.checkbox(&mut given, "given");
             o.num_samples = given.then_some(count);
@@ -210,17 +209,11 @@ fn ranks(ui: &mut Ui, o: &mut RunOptions, prefix: &str) {
         "num_replicas",
         "Ranks that share the samples",
         |ui, label| {
-            let drag = DragValue::new(&mut o.world_size)
-                .range(1..=4096)
-                .speed(0.05);
-            ui.add(drag.clamp_existing_to_range(false))
-                .labelled_by(label);
+            number(ui, label, &mut o.world_size);
         },
     );
     row(ui, "rank", "Which of them this is", |ui, label| {
-        let last = o.world_size.saturating_sub(1);
-        let drag = DragValue::new(&mut o.rank).range(0..=last).speed(0.05);
-        ui.add(drag).labelled_by(label);
+        number(ui, label, &mut o.rank);
     });
     if prefix != "equi" {
         row(

@@ -7,9 +7,10 @@ use std::str::FromStr;
 use loadscope_trace::Nanos;
 
 use crate::error::EngineError;
+use crate::limits;
 
 /// Most samples of a synthetic data set.
-pub(super) const MAX_LEN: usize = 1_000_000_000;
+pub(super) const MAX_LEN: usize = limits::SAMPLES as usize;
 /// Most bytes of a synthetic sample.
 const MAX_BYTES: i64 = 1 << 28;
 /// Longest cost of a sample: a day.
@@ -98,6 +99,12 @@ impl CostModel {
             cost *= tail.factor;
         }
         Nanos(cost.round().max(0.0) as i64)
+    }
+
+    /// Bytes of the tensor of a sample.
+    pub(super) fn bytes(&self) -> u64 {
+        let sizes = self.shape.iter().map(|&size| size.max(0).unsigned_abs());
+        sizes.fold(1, u64::saturating_mul)
     }
 
     /// A number in 0..1 that depends on the seed, the index and the purpose only (SplitMix64's finalizer).

@@ -6,15 +6,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use loadscope_files::is_of_kernel;
+
 use super::picture::{self, MAX_SIDE};
 use super::{Dataset, SampleClock, SampleError};
 use crate::error::EngineError;
+use crate::limits::grouped;
 use crate::value::Value;
 
 /// File names that end so are pictures that can be decoded.
 const DECODED: [&str; 3] = [".jpg", ".jpeg", ".png"];
 /// torchvision would also take these.
 const UNDECODED: [&str; 6] = [".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"];
+/// Files and folders that are looked at; the largest collections of pictures have fewer.
+const MOST_ENTRIES: usize = 20_000_000;
+/// Files and folders that are looked at as long as no picture is among them.
+const MOST_OTHERS: usize = 1_000_000;
+/// Bytes of all their paths.
+const MOST_BYTES: usize = 4_000_000_000;
 /// Folders deeper than this are a mistake, such as a link that leads in a circle.
 const MAX_DEPTH: usize = 64;
 
@@ -57,8 +66,14 @@ impl ImageFolder {
                 )
             }));
         }
-        let mut scan = Scan::default();
-        let (subfolders, own_files) = list(root)?;
+        if is_of_kernel(root) {
+            return Err(EngineError::Dataset(format!(
+                "{} holds what the system tells about itself, not files. Name the folder that holds the pictures.",
+                root.display()
+            )));
+        }
+        let mut scan = Scan::new(root);
+        let (subfolders, own_files) = scan.list(root)?;
         let mut folder = Self {
             root: root.to_owned(),
             size,
@@ -148,13 +163,28 @@ impl Dataset for ImageFolder {
 }
 
 /// What the search for pictures has met so far.
-#[derive(Default)]
-struct Scan {
+struct Scan<'a> {
+    root: &'a Path,
     /// Number of pictures that cannot be decoded, by ending.
     undecoded: BTreeMap<&'static str, usize>,
+    /// Files and folders that were met.
+    entries: usize,
+    /// How many of them are pictures, and the bytes of their paths.
+    pictures: usize,
+    bytes: usize,
 }
 
-impl Scan {
+impl<'a> Scan<'a> {
+    fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            undecoded: BTreeMap::new(),
+            entries: 0,
+            pictures: 0,
+            bytes: 0,
+        }
+    }
+
     /// All pictures in a class folder, in the order of `sorted(os.walk(folder, followlinks=True))`: by folder path as
     /// text, then by file name.
     fn pictures_below(&mut self, folder: &Path) -> Result<Vec<PathBuf>, EngineError> {
@@ -166,7 +196,10 @@ impl Scan {
             if depth > MAX_DEPTH || ancestors.contains(&real) {
                 continue;
             }
-            let (subfolders, files) = list(&folder)?;
+            if is_of_kernel(&folder) {
+                continue;
+            }
+            let (subfolders, files) = self.list(&folder)?;
             let mut chain: Vec<PathBuf> = ancestors;
             chain.push(real);
             for name in subfolders {
@@ -186,13 +219,61 @@ impl Scan {
         let mut pictures = Vec::new();
         for name in names {
             let lower = name.to_string_lossy().to_lowercase();
-            if DECODED.iter().any(|ending| lower.ends_with(ending)) {
+            if is_decoded(&lower) {
                 pictures.push(folder.join(name));
             } else if let Some(ending) = UNDECODED.iter().find(|e| lower.ends_with(**e)) {
                 *self.undecoded.entry(ending).or_default() += 1;
             }
         }
         pictures
+    }
+
+    /// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
+    fn list(&mut self, folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
+        let unreadable = |e: io::Error| {
+            EngineError::Dataset(format!(
+                "The folder {} cannot be read ({e}). Check that you may open it.",
+                folder.display()
+            ))
+        };
+        let length = folder.as_os_str().len();
+        let (mut folders, mut files) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let (kind, name) = (entry.file_type().map_err(unreadable)?, entry.file_name());
+            let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
+            let is_picture = !is_folder && is_decoded(&name.to_string_lossy().to_lowercase());
+            self.meet(is_picture, length + name.len())?;
+            let names = if is_folder { &mut folders } else { &mut files };
+            names.push(name);
+        }
+        let by_bytes = |a: &OsString, b: &OsString| a.as_encoded_bytes().cmp(b.as_encoded_bytes());
+        folders.sort_by(by_bytes);
+        files.sort_by(by_bytes);
+        Ok((folders, files))
+    }
+
+    /// Counts what is met, of which there may be no end.
+    fn meet(&mut self, is_picture: bool, length: usize) -> Result<(), EngineError> {
+        let root = self.root.display();
+        self.entries += 1;
+        self.pictures += usize::from(is_picture);
+        self.bytes += length;
+        if self.pictures == 0 && self.entries > MOST_OTHERS {
+            return Err(EngineError::Dataset(format!(
+                "Among the first {} files and folders in {root} there is no picture ending in .jpg, .jpeg or .png. \
+                 Name the folder that holds the pictures.",
+                grouped(MOST_OTHERS as u64)
+            )));
+        }
+        if self.entries > MOST_ENTRIES || self.bytes > MOST_BYTES {
+            return Err(EngineError::Dataset(format!(
+                "{root} holds more than {} files and folders, or their names take more than {} MB. Name a smaller folder.",
+                grouped(MOST_ENTRIES as u64),
+                grouped(MOST_BYTES as u64 / 1_000_000)
+            )));
+        }
+        Ok(())
     }
 
     fn note(&self) -> Option<String> {
@@ -208,26 +289,8 @@ impl Scan {
     }
 }
 
-/// Names of the subfolders and of the other entries of a folder, each sorted. Links count as what they lead to.
-fn list(folder: &Path) -> Result<(Vec<OsString>, Vec<OsString>), EngineError> {
-    let unreadable = |e: io::Error| {
-        EngineError::Dataset(format!(
-            "The folder {} cannot be read ({e}). Check that you may open it.",
-            folder.display()
-        ))
-    };
-    let (mut folders, mut files) = (Vec::new(), Vec::new());
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let kind = entry.file_type().map_err(unreadable)?;
-        let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
-        let names = if is_folder { &mut folders } else { &mut files };
-        names.push(entry.file_name());
-    }
-    let by_bytes = |a: &OsString, b: &OsString| a.as_encoded_bytes().cmp(b.as_encoded_bytes());
-    folders.sort_by(by_bytes);
-    files.sort_by(by_bytes);
-    Ok((folders, files))
+fn is_decoded(lower: &str) -> bool {
+    DECODED.iter().any(|ending| lower.ends_with(ending))
 }
 
 fn count(n: usize, noun: &str) -> String {

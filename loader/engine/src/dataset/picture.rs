@@ -1,8 +1,7 @@
 //! From a picture file to a tensor: read, decode, resize.
 
 use std::cell::RefCell;
-use std::fs;
-use std::io::Cursor;
+use std::io::{self, Cursor, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
 use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits};
+use loadscope_files::{ReadError, open_regular};
 use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
@@ -20,7 +20,7 @@ pub(super) const MAX_SIDE: u32 = 8192;
 /// Pictures with more pixels are refused, as by Pillow (twice its `MAX_IMAGE_PIXELS`): a few bytes can unpack to
 /// gigabytes.
 const MAX_PIXELS: u64 = 2 * 89_478_485;
-/// Most memory that a decoder may take for one picture.
+/// Most bytes of a file with a picture, and most memory that a decoder may take for one.
 const MAX_BYTES: u64 = 1 << 30;
 /// Larger buffers are not kept for the next picture.
 const KEEP_BYTES: usize = 64 << 20;
@@ -43,16 +43,42 @@ thread_local! {
 /// OSError if the file cannot be read or is damaged, UnidentifiedImageError if it is no picture,
 /// DecompressionBombError if it is too large. All name the file and what to do.
 pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
-    let bytes = clock.stage("read", || fs::read(path)).map_err(|e| {
-        SampleError::new(
-            "OSError",
-            format!(
-                "the picture {} cannot be read ({e}); check that it still exists and may be opened",
-                path.display()
-            ),
-        )
-    })?;
+    let bytes = clock.stage("read", || read_file(path))?;
     decode(&bytes, side, clock).map_err(|fault| fault.about(path))
+}
+
+/// The bytes of a regular file: a pipe might never say anything, and a device never end.
+fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
+    let shown = path.display();
+    let unreadable = |e: io::Error| {
+        format!(
+            "the picture {shown} cannot be read ({e}); check that it still exists and may be opened"
+        )
+    };
+    let fail = |message: String| SampleError::new("OSError", message);
+    let file = open_regular(path).map_err(|e| {
+        fail(match e {
+            ReadError::NotAFile { what, .. } => {
+                format!("the picture {shown} is {what}, not a regular file; delete or replace it")
+            }
+            ReadError::Io { cause, .. } => unreadable(cause),
+            other => format!("the picture {shown} cannot be read ({other})"),
+        })
+    })?;
+    let size = file.metadata().map_or(0, |about| about.len());
+    let mut bytes = Vec::new();
+    if size <= MAX_BYTES {
+        // One byte more tells that it grows.
+        bytes.reserve_exact(usize::try_from(size).unwrap_or_default() + 1);
+        let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|e| fail(unreadable(e)))?;
+    }
+    if size > MAX_BYTES || bytes.len() as u64 > MAX_BYTES {
+        return Err(fail(format!(
+            "the picture {shown} has more than {MAX_BYTES} bytes, the limit for a picture; make it smaller"
+        )));
+    }
+    Ok(bytes)
 }
 
 /// As [`load`], from the bytes of a file.
@@ -147,9 +173,7 @@ impl Fault {
 impl From<ImageError> for Fault {
     fn from(error: ImageError) -> Self {
         match &error {
-            ImageError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-                Self::Truncated
-            }
+            ImageError::IoError(e) if e.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
             _ => Self::Damaged(error.to_string()),
         }
     }
@@ -171,7 +195,11 @@ fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
                 outcome => outcome,
             }
         }
-        Ok(ImageFormat::Png) => read(PngDecoder::new(Cursor::new(bytes))?, rgb),
+        Ok(ImageFormat::Png) => {
+            // What is compressed beside the pixels, such as a colour profile, may be a bomb, too.
+            let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
+            read(decoder, rgb)
+        }
         Ok(ImageFormat::WebP) => Err(Fault::Undecodable("WebP")),
         Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
         Ok(ImageFormat::Tiff) => Err(Fault::Undecodable("TIFF")),
@@ -189,9 +217,7 @@ fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32),
     if u64::from(width) * u64::from(height) > MAX_PIXELS || decoder.total_bytes() > MAX_BYTES {
         return Err(Fault::TooLarge(width, height));
     }
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_BYTES);
-    decoder.set_limits(limits)?;
+    decoder.set_limits(limits())?;
     if decoder.color_type() == ColorType::Rgb8 {
         // The usual case: straight into the buffer of this thread.
         rgb.resize(decoder.total_bytes() as usize, 0);
@@ -201,6 +227,12 @@ fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32),
         *rgb = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
     }
     Ok((width, height))
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_BYTES);
+    limits
 }
 
 /// True if the end marker follows the picture data. Earlier markers do not count: a preview inside the header has an

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     AnyDataset, CostModel, Dataset, Digits, ImageFolder, StreamModel, Synthetic, SyntheticStream,
+    TokenDtype,
 };
 use crate::error::EngineError;
 use crate::value::Value;
@@ -63,6 +64,25 @@ impl DatasetSpec {
             Self::Synthetic(model) => AnyDataset::map(Synthetic::new(model.clone())),
             Self::Stream(model) => AnyDataset::iterable(SyntheticStream::new(model.clone())),
         })
+    }
+}
+
+impl DatasetSpec {
+    /// Bytes of the tensors of a sample.
+    pub(crate) fn sample_bytes(&self, image_size: u32) -> u64 {
+        match self {
+            Self::Digits => 64 * 4,
+            Self::Folder { .. } => 3 * u64::from(image_size).pow(2),
+            Self::Tokens(tokens) => {
+                let token = match tokens.dtype {
+                    TokenDtype::Int64 => 8,
+                    TokenDtype::UInt16 => 2,
+                };
+                (tokens.block as u64).saturating_mul(token)
+            }
+            Self::Synthetic(model) => model.bytes(),
+            Self::Stream(model) => model.cost.bytes(),
+        }
     }
 }
 

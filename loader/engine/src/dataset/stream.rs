@@ -57,6 +57,21 @@ impl StreamModel {
     }
 }
 
+impl StreamModel {
+    /// How many samples worker `id` of `workers` yields; `None`: there are no workers.
+    pub fn count(&self, worker: Option<(usize, usize)>) -> usize {
+        let len = self.cost.len;
+        match (&self.sharing, worker) {
+            (Sharing::Everything, _) | (Sharing::Strided, None) => len,
+            (Sharing::Strided, Some((id, workers))) => {
+                len.saturating_sub(id).div_ceil(workers.max(1))
+            }
+            (Sharing::Shards(sizes), Some((id, _))) => sizes.get(id).copied().unwrap_or(0),
+            (Sharing::Shards(sizes), None) => sizes.iter().sum(),
+        }
+    }
+}
+
 impl FromStr for StreamModel {
     type Err = EngineError;
 
@@ -217,6 +232,24 @@ mod tests {
         assert_eq!(numbers("shards=1/0/2", Some((2, 3))), [200, 201]);
         assert_eq!(numbers("shards=1/0/2", Some((3, 4))), [0; 0]);
         assert_eq!(numbers("shards=1/0/2", None), [0, 200, 201]);
+    }
+
+    #[test]
+    fn samples_are_counted_without_making_them() {
+        for text in [
+            "len=10",
+            "len=0",
+            "len=10,shard=true",
+            "len=2,shard=true",
+            "shards=1/0/2",
+        ] {
+            let model: StreamModel = text.parse().unwrap();
+            let workers = (1..6).flat_map(|n| (0..n).map(move |id| Some((id, n))));
+            for worker in workers.chain([None]) {
+                let made = model.samples(worker).count();
+                assert_eq!(model.count(worker), made, "{text} {worker:?}");
+            }
+        }
     }
 
     #[test]

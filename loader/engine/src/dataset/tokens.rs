@@ -1,8 +1,8 @@
 //! Windows of a long text that has been turned into numbers.
 
-use std::fs::File;
 use std::path::Path;
 
+use loadscope_files::{ReadError, open_regular};
 use memmap2::Mmap;
 use tch::{Kind, Tensor};
 
@@ -58,13 +58,14 @@ impl TokenWindows {
                 "cannot be cut into windows of no tokens, or none apart. Give block and stride of at least 1".to_owned(),
             ));
         }
-        let file = File::open(path).map_err(|e| fail(format!("cannot be opened: {e}")))?;
+        let file = open_regular(path).map_err(|e| match e {
+            ReadError::NotAFile { what, .. } => fail(format!("is {what}, not a regular file")),
+            ReadError::Io { cause, .. } => fail(format!("cannot be opened: {cause}")),
+            other => fail(format!("cannot be opened: {other}")),
+        })?;
         let about = file
             .metadata()
             .map_err(|e| fail(format!("cannot be read: {e}")))?;
-        if !about.is_file() {
-            return Err(fail("is no file".to_owned()));
-        }
         if !about.len().is_multiple_of(TOKEN as u64) {
             return Err(fail(format!(
                 "has {} bytes, but tokens of 16 bits take two each. It may be cut off, or hold something else",
@@ -272,7 +273,9 @@ mod tests {
             assert!(error.contains(part), "{error}");
         };
         says(Path::new("/no/such/file"), 4, "cannot be opened");
-        says(&std::env::temp_dir(), 4, "is no file");
+        says(&std::env::temp_dir(), 4, "is a folder, not a regular file");
+        #[cfg(unix)]
+        says(Path::new("/dev/zero"), 4, "is a device, not a regular file");
         says(file(&[1, 2, 3]).path(), 1, "has 3 bytes");
         says(
             file(&[1, 2]).path(),

@@ -124,7 +124,9 @@ pub(super) fn forecast_all(
             }
         };
         for _ in 1..processors().min(settings.len()) {
-            scope.spawn(work);
+            // Without help it takes longer.
+            let helper = std::thread::Builder::new().name("forecast".to_owned());
+            let _ = helper.spawn_scoped(scope, work);
         }
         work();
     });

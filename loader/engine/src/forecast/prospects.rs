@@ -4,8 +4,8 @@
 use loadscope_trace::{Change, Nanos, Prospects, Run};
 
 use super::grid::{cheapest_of, forecast_all, grid};
-use super::setting::MOST_WORKERS;
 use super::{Forecast, Recorded, Refusal, Setting};
+use crate::limits;
 
 /// Workers that are tried, whatever was recorded.
 const WORKERS: usize = 8;
@@ -36,7 +36,7 @@ impl Recorded {
         const MOST: usize = 32;
         let now = self.setting().num_workers;
         let more = [now.saturating_add(1), now.saturating_mul(2)];
-        let more = more.into_iter().filter(|n| *n <= MOST_WORKERS);
+        let more = more.into_iter().filter(|n| *n <= limits::WORKERS);
         let mut all: Vec<usize> = (0..=WORKERS).collect();
         if now >= WORKERS {
             all.extend([now - 1, now].into_iter().chain(more));
@@ -51,7 +51,7 @@ impl Recorded {
     pub fn workers_refused(&self) -> Option<String> {
         let base = self.setting();
         let other = Setting {
-            num_workers: base.num_workers.saturating_add(1).min(MOST_WORKERS),
+            num_workers: base.num_workers.saturating_add(1).min(limits::WORKERS),
             ..base
         };
         self.checked(&other).err().map(|refusal| refusal.0)
@@ -179,7 +179,8 @@ fn near(base: &Setting) -> Vec<(Change, Setting)> {
         num_workers: n,
         ..base.clone()
     };
-    add(true, Change::NumWorkers(workers + 1), with(workers + 1));
+    let more = workers.saturating_add(1);
+    add(true, Change::NumWorkers(more), with(more));
     if let Some(fewer) = workers.checked_sub(1) {
         add(true, Change::NumWorkers(fewer), with(fewer));
     }

@@ -3,9 +3,7 @@
 use loadscope_trace::Nanos;
 
 use super::{Recorded, Refusal};
-
-/// More workers than this nobody has; a slip of the finger must not take hours.
-pub(super) const MOST_WORKERS: usize = 1024;
+use crate::limits;
 
 /// How the same samples are to be loaded, under PyTorch's names.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,8 +186,13 @@ impl Recorded {
     pub(super) fn checked(&self, setting: &Setting) -> Result<Setting, Refusal> {
         let mut setting = setting.clone();
         let refuse = |text: &str| Err(Refusal(text.to_owned()));
-        if setting.num_workers > MOST_WORKERS {
-            return refuse("num_workers is at most 1,024 in a forecast");
+        if setting.num_workers > limits::WORKERS {
+            return Err(Refusal(limits::too_much(
+                "num_workers",
+                limits::grouped(limits::WORKERS as u64),
+                setting.num_workers,
+                "ask for fewer workers",
+            )));
         }
         if setting.num_workers > 0 && setting.prefetch_factor == 0 {
             return refuse("prefetch_factor must be greater than 0");

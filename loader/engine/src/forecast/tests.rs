@@ -270,6 +270,31 @@ fn contention_of_the_recording_is_taken_out() {
     assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
 }
 
+#[test]
+fn a_recording_may_claim_any_number_of_workers() {
+    for num_workers in [1025, 4_000_000_000, usize::MAX] {
+        let mut run = Run::default();
+        for mut event in events(&proof()) {
+            if let EventKind::RunStarted(info) = &mut event.kind {
+                (info.origin, info.cores) = (Origin::Engine, 2);
+                info.options.num_workers = num_workers;
+                info.options.prefetch_factor = Some(usize::MAX);
+            }
+            run.apply(&event);
+        }
+        let recorded = Recorded::of(&run).expect("its samples were recorded");
+        let text = recorded
+            .forecast(&recorded.setting())
+            .expect_err("too many")
+            .to_string();
+        assert!(
+            text.contains("num_workers should be at most 1,024"),
+            "{text}"
+        );
+        assert!(prospects(&run, &|_| true).is_err());
+    }
+}
+
 fn case() -> impl Strategy<Value = Case> {
     let options = (
         0usize..5,

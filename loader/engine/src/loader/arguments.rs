@@ -1,9 +1,8 @@
 //! What PyTorch's constructor checks, in its order and with its words.
 
-use loadscope_trace::WorkerId;
-
 use super::LoaderOptions;
 use crate::error::{EngineError, ExceptionKind};
+use crate::limits;
 use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
 
 /// The arguments of `DataLoader(dataset, …)` as they were given, before anything is known of them. The fields have PyTorch's
@@ -95,11 +94,13 @@ impl Arguments {
                 "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
             );
         }
-        if workers > f64::from(WorkerId::MAX) {
-            return refuse(format!(
-                "num_workers option should be at most {}, but got num_workers={}",
-                WorkerId::MAX,
-                self.num_workers
+        if workers > limits::WORKERS as f64 {
+            let remedy = "use fewer workers";
+            return refuse(limits::too_much(
+                "num_workers",
+                limits::grouped(limits::WORKERS as u64),
+                &self.num_workers,
+                remedy,
             ));
         }
         if number(&self.timeout).is_some_and(|t| t < 0.0) {

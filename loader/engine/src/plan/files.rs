@@ -1,12 +1,21 @@
-//! Files of indices, weights and labels: JSON, or plain text.
+//! Files of indices, weights and labels: JSON, or plain text. They are read as they come, up to stated limits.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::str::FromStr;
 
+use loadscope_files::{Input, open_input};
 use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
-use crate::sampler::DistributedEquiBatchSampler;
+use crate::limits::{CLASSES, SAMPLER_BYTES, SAMPLER_ENTRIES, grouped};
+
+mod entries;
+mod words;
+
+use entries::{Lists, Numbers};
+use words::Words;
 
 /// Dataset indices below `len`: a JSON list, or numbers between blanks, commas or line ends.
 pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError> {
@@ -34,97 +43,139 @@ pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
 /// The samples of each class: a JSON object `{"label": [indices]}`, or one line a sample with its labels between blanks or
 /// commas.
 pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, EngineError> {
-    let text = read(path)?;
-    if text.trim_start().starts_with('{') {
-        let map: BTreeMap<String, Vec<usize>> = json(path, &text)?;
-        return Ok(map.into_values().collect());
+    let file = Text::open(path, "labels")?;
+    if file.first == Some(b'{') {
+        let lists: Lists = file.json()?;
+        return Ok(lists.0);
     }
-    let samples = text.lines().map(words);
-    Ok(DistributedEquiBatchSampler::classes_of(samples))
+    let mut classes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let (mut count, mut words) = (0, Words::of(file));
+    while let Some((line, word)) = words.next()? {
+        count += 1;
+        check_count(path, "labels", count)?;
+        match classes.get_mut(word) {
+            Some(samples) => samples.push(line),
+            None => {
+                let label = word.to_owned();
+                classes.insert(label, vec![line]);
+                check_classes(path, classes.len())?;
+            }
+        }
+    }
+    Ok(classes.into_values().collect())
 }
 
-fn list<T: DeserializeOwned + std::str::FromStr>(
-    path: &str,
-    what: &str,
-) -> Result<Vec<T>, EngineError> {
-    let text = read(path)?;
-    if text.trim_start().starts_with('[') {
-        return json(path, &text);
+fn list<T: FromStr>(path: &str, what: &'static str) -> Result<Vec<T>, EngineError>
+where
+    Numbers<T>: DeserializeOwned,
+{
+    let file = Text::open(path, what)?;
+    if file.first == Some(b'[') {
+        let numbers: Numbers<T> = file.json()?;
+        return Ok(numbers.0);
     }
-    let mut numbers = Vec::new();
-    for (line, text) in text.lines().enumerate() {
-        for word in words(text) {
-            let number = word.parse().map_err(|_| {
-                EngineError::Spec(format!(
-                    "{path}, line {}: {word:?} is not one of the {what} that are expected here: numbers between \
-                     blanks, commas or line ends, or a JSON list",
-                    line + 1
-                ))
-            })?;
-            numbers.push(number);
-        }
+    let (mut numbers, mut words) = (Vec::new(), Words::of(file));
+    while let Some((line, word)) = words.next()? {
+        let number = word.parse().map_err(|_| {
+            EngineError::Spec(format!(
+                "{path}, line {}: {} is not one of the {what} that are expected here: numbers between \
+                 blanks, commas or line ends, or a JSON list",
+                line + 1,
+                quoted(word)
+            ))
+        })?;
+        numbers.push(number);
+        check_count(path, what, numbers.len())?;
     }
     Ok(numbers)
 }
 
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| c.is_whitespace() || c == ',' || c == ';')
-        .filter(|word| !word.is_empty())
+/// A word, or its beginning if it is long.
+fn quoted(word: &str) -> String {
+    const SHOWN: usize = 40;
+    match word.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &word[..end]),
+        None => format!("{word:?}"),
+    }
 }
 
-fn json<T: DeserializeOwned>(path: &str, text: &str) -> Result<T, EngineError> {
-    serde_json::from_str(text)
-        .map_err(|e| EngineError::Spec(format!("{path} is not understood: {e}")))
+fn check_count(path: &str, what: &str, count: usize) -> Result<(), EngineError> {
+    match count > SAMPLER_ENTRIES {
+        true => Err(EngineError::Spec(format!("{path} {}", too_many(what)))),
+        false => Ok(()),
+    }
 }
 
-fn read(path: &str) -> Result<String, EngineError> {
-    fs::read_to_string(path).map_err(|e| EngineError::Spec(format!("cannot read {path}: {e}")))
+fn check_classes(path: &str, count: usize) -> Result<(), EngineError> {
+    match count > CLASSES {
+        true => Err(EngineError::Spec(format!("{path} {}", too_many_classes()))),
+        false => Ok(()),
+    }
+}
+
+fn too_many(what: &str) -> String {
+    format!(
+        "has more than {} {what}, the limit for such a file; use a smaller dataset",
+        grouped(SAMPLER_ENTRIES as u64)
+    )
+}
+
+fn too_many_classes() -> String {
+    format!(
+        "has more than {} different labels, the limit for such a file; use fewer classes",
+        grouped(CLASSES as u64)
+    )
+}
+
+/// A file that is being read.
+struct Text<'a> {
+    path: &'a str,
+    input: BufReader<Input>,
+    /// Line ends before the first byte that is no blank, and that byte, which have been taken already.
+    skipped: usize,
+    first: Option<u8>,
+}
+
+impl<'a> Text<'a> {
+    fn open(path: &'a str, what: &'static str) -> Result<Self, EngineError> {
+        let input = open_input(Path::new(path), what, SAMPLER_BYTES);
+        let input = input.map_err(|e| EngineError::Spec(format!("cannot read {e}")))?;
+        let mut text = Self {
+            path,
+            input: BufReader::with_capacity(1 << 16, input),
+            skipped: 0,
+            first: None,
+        };
+        text.skip_blanks().map_err(|e| text.failed(e))?;
+        Ok(text)
+    }
+
+    fn skip_blanks(&mut self) -> io::Result<()> {
+        loop {
+            let Some(byte) = self.input.fill_buf()?.first().copied() else {
+                return Ok(());
+            };
+            self.input.consume(1);
+            if !byte.is_ascii_whitespace() {
+                self.first = Some(byte);
+                return Ok(());
+            }
+            self.skipped += usize::from(byte == b'\n');
+        }
+    }
+
+    fn json<T: DeserializeOwned>(mut self) -> Result<T, EngineError> {
+        let text = self.first.as_slice().chain(&mut self.input);
+        serde_json::from_reader(text).map_err(|e| match e.is_io() {
+            true => self.failed(e.into()),
+            false => EngineError::Spec(format!("{} is not understood: {e}", self.path)),
+        })
+    }
+
+    fn failed(&self, cause: io::Error) -> EngineError {
+        EngineError::Spec(format!("cannot read {}", self.input.get_ref().error(cause)))
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write as _;
-
-    use super::*;
-
-    fn file(text: &str) -> tempfile::NamedTempFile {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        file
-    }
-
-    #[test]
-    fn lists_are_text_or_json() {
-        for text in ["3, 1\n2", "[3,1,2]", "3;1;2\n\n"] {
-            let file = file(text);
-            assert_eq!(
-                indices(file.path().to_str().unwrap(), 4).unwrap(),
-                [3, 1, 2]
-            );
-            assert_eq!(
-                weights(file.path().to_str().unwrap(), 4).unwrap(),
-                [3.0, 1.0, 2.0]
-            );
-        }
-        let text = file("1\nx 2");
-        let path = text.path().to_str().unwrap();
-        let error = indices(path, 4).unwrap_err().to_string();
-        assert!(
-            error.contains("line 2") && error.contains("\"x\""),
-            "{error}"
-        );
-        assert!(indices("/nowhere", 4).is_err());
-        let file = file("1 7");
-        let error = indices(file.path().to_str().unwrap(), 4);
-        assert!(error.unwrap_err().to_string().contains("index 7"));
-    }
-
-    #[test]
-    fn classes_are_lines_or_json() {
-        for text in ["a\nb a\nb", r#"{"a": [0, 1], "b": [1, 2]}"#] {
-            let file = file(text);
-            let classes = classes(file.path().to_str().unwrap()).unwrap();
-            assert_eq!(classes, [vec![0, 1], vec![1, 2]]);
-        }
-    }
-}
+mod tests;

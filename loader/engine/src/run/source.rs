@@ -7,7 +7,9 @@ use loadscope_trace::RunOptions;
 use crate::dataset::{AnyDataset, Dataset, DatasetSpec, IterableDataset, Slowed};
 use crate::error::EngineError;
 use crate::fetch::{DefaultCollate, Fetch, Fetcher, MapFetcher, StreamFetcher};
+use crate::limits::Epoch;
 use crate::loader::{About, DataLoader, Rest};
+use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Plan, loader_options};
 use crate::sampler::DataLen;
 use crate::value::Value;
@@ -47,6 +49,17 @@ pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, E
     match dataset {
         AnyDataset::Map(dataset) => Plan::of(options, DataLen::of(dataset)),
         AnyDataset::Iterable(_) => Plan::of_stream(options),
+    }
+}
+
+/// What happens in an epoch.
+pub(super) fn epoch(options: &RunOptions, plan: &Plan, spec: &DatasetSpec) -> Epoch {
+    match spec {
+        DatasetSpec::Stream(model) => epoch_of_streams(options, Streams::Made(model.clone())),
+        _ => Epoch {
+            batches: plan.index.len() as u64,
+            samples: indices(&plan.index, options),
+        },
     }
 }
 

@@ -9,9 +9,6 @@ use super::{BatchIter, BatchSource, Draws};
 use crate::error::EngineError;
 use crate::rng::Generator;
 
-/// Samples of each class in an epoch, unless told otherwise.
-const BALANCED_COEF: usize = 3000;
-
 /// Batches of data with several labels a sample, in which every class comes equally often whatever its size, for several
 /// ranks. Not in PyTorch.
 ///
@@ -30,6 +27,9 @@ pub struct DistributedEquiBatchSampler {
 }
 
 impl DistributedEquiBatchSampler {
+    /// Samples of each class in an epoch, unless told otherwise.
+    pub const BALANCED_COEF: usize = 3000;
+
     /// Batches of `batch_size` samples for all ranks together. `classes` holds the indices of the samples of each class; a
     /// sample may be in several.
     ///
@@ -64,7 +64,7 @@ impl DistributedEquiBatchSampler {
             classes: classes.into(),
             batch_size,
             rank,
-            balanced_coef: BALANCED_COEF,
+            balanced_coef: Self::BALANCED_COEF,
             seed: Seed::default(),
         })
     }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 pub use arguments::{PyArg, boolean_argument, positive_int_argument};
 pub use batch::{BatchIter, BatchSampler, BatchSource};
+pub(crate) use distributed::Rank;
 pub use distributed::{DistributedSampler, DistributedWeightedSampler};
 pub use epoch::Epoch;
 pub use equi_batch::DistributedEquiBatchSampler;

@@ -10,11 +10,12 @@ use super::{Simulation, Work};
 use crate::clock::Clock;
 use crate::dataset::{AnyDataset, CostModel, DatasetSpec, extra_cost};
 use crate::error::EngineError;
-use crate::order::{Order, order_of_dataset};
+use crate::limits::grouped;
+use crate::order::{Order, Orders, Samples, order, samples_of_dataset};
 use crate::run::{check, facts::Facts, source};
 
 /// More samples than this would not fit into memory together with what is told about them.
-const MOST_SAMPLES: usize = 20_000_000;
+const MOST_SAMPLES: u64 = 20_000_000;
 
 /// Runs `options` with a virtual clock; the events are in order of time. The same options give the same events, always.
 ///
@@ -30,14 +31,10 @@ pub fn simulate(options: &RunOptions) -> Result<Vec<Event>, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let dataset = source::open(&options, &spec)?;
     let len = dataset.len().unwrap_or(0);
-    let samples = len.saturating_mul(options.epochs as usize);
-    if samples > MOST_SAMPLES {
-        return Err(EngineError::Spec(format!(
-            "{samples} samples are too many to be simulated: at most {MOST_SAMPLES}. Choose fewer epochs or a smaller len"
-        )));
-    }
     let costs = Costs::of(&options, &spec, len)?;
-    let order = order_of_dataset(&options)?;
+    let samples = samples_of_dataset(&options)?;
+    check_count(&options, &samples)?;
+    let order = order(&options, &samples)?;
     let info = info(&options, &spec, &dataset, &order);
     let simulation = |work| Simulation {
         info: info.clone(),
@@ -53,7 +50,7 @@ pub fn simulate(options: &RunOptions) -> Result<Vec<Event>, EngineError> {
         start: Nanos::ZERO,
     };
     for epoch in 0..options.epochs {
-        let work = work(&options, &spec, &order, epoch as usize);
+        let work = work(&options, &samples, &order, epoch as usize);
         let events = simulation(work).run_with_failures(|i| costs.cost(i), |i| costs.fails(i));
         if !epochs.append(epoch, events) {
             break;
@@ -62,22 +59,44 @@ pub fn simulate(options: &RunOptions) -> Result<Vec<Event>, EngineError> {
     Ok(epochs.finish(costs.note()))
 }
 
+/// Whether there is room for all that is told about the samples, the workers and, of streams, the tasks that get no answer.
+fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineError> {
+    let orders = Orders::of(options, samples)?;
+    let unanswered = match samples {
+        Samples::Map(_) => 0,
+        Samples::Streams(_) => options.window(),
+    };
+    let beside = (options.num_workers + unanswered) as u64;
+    let epochs = u64::from(options.epochs);
+    let of_epoch = orders.indices().saturating_add(beside);
+    let all = of_epoch.saturating_mul(epochs);
+    if all <= MOST_SAMPLES {
+        return Ok(());
+    }
+    Err(EngineError::Spec(format!(
+        "{epochs} epochs of {} samples, {} workers and {} more tasks are {} in all, too many to be simulated: at most {}; \
+         choose fewer epochs, a smaller len or fewer workers",
+        grouped(orders.indices()),
+        options.num_workers,
+        grouped(unanswered as u64),
+        grouped(all),
+        grouped(MOST_SAMPLES)
+    )))
+}
+
 /// What the samples of an epoch are.
-fn work(options: &RunOptions, spec: &DatasetSpec, order: &Order, epoch: usize) -> Work {
-    match spec {
-        DatasetSpec::Stream(model) => {
+fn work(options: &RunOptions, samples: &Samples, order: &Order, epoch: usize) -> Work {
+    match samples {
+        Samples::Streams(streams) => {
             let workers = options.num_workers;
-            let stream = |id: usize| {
-                let worker = (workers > 0).then_some((id, workers));
-                model.samples(worker).map(|i| i as u64).collect()
-            };
+            let stream = |id: usize| streams.of(id, workers).collect();
             Work::Streams {
                 streams: (0..workers.max(1)).map(stream).collect(),
                 batch_size: options.batch_size.unwrap_or(1).max(1),
                 drop_last: options.drop_last,
             }
         }
-        _ => Work::Batches(order.epochs.get(epoch).cloned().unwrap_or_default()),
+        Samples::Map(_) => Work::Batches(order.epochs.get(epoch).cloned().unwrap_or_default()),
     }
 }
 

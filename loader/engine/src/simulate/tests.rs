@@ -144,6 +144,35 @@ fn a_sample_that_fails_ends_the_run_or_is_gone_past() {
 fn what_cannot_be_simulated_is_refused() {
     let huge = made_up("synthetic:len=999999999");
     assert!(simulate(&huge).is_err_and(|e| e.to_string().contains("too many")));
+    // What is drawn, workers, streams that all yield everything, and tasks without an answer count as well.
+    let drawn = RunOptions {
+        sampler: "random".to_owned(),
+        num_samples: Some(999_999_999),
+        ..made_up("synthetic:len=9")
+    };
+    let workers = RunOptions {
+        num_workers: 1024,
+        epochs: 1_000_000,
+        ..made_up("synthetic:len=1")
+    };
+    let streams = RunOptions {
+        num_workers: 1000,
+        ..made_up("stream:len=999999")
+    };
+    let unanswered = RunOptions {
+        num_workers: 100,
+        prefetch_factor: Some(10_000),
+        epochs: 1000,
+        ..made_up("stream:len=0")
+    };
+    for options in [drawn, workers, streams, unanswered] {
+        let text = simulate(&options).map(|events| events.len());
+        let text = text.expect_err("too many").to_string();
+        assert!(
+            text.contains("too many to be simulated: at most 20,000,000"),
+            "{text}"
+        );
+    }
     let wrong = RunOptions {
         prefetch_factor: Some(0),
         ..made_up("synthetic:len=9")

@@ -1,6 +1,6 @@
 //! Tables as Parquet, written a group of rows at a time.
 
-use std::fs::File;
+use std::io::Write;
 use std::sync::Arc;
 
 use loadscope_trace::{Run, RunId};
@@ -33,7 +33,7 @@ impl From<ParquetError> for Failure {
 pub(super) fn write(
     runs: &[(RunId, &Run)],
     table: Table,
-    file: File,
+    file: impl Write + Send,
     progress: &mut dyn FnMut(f32) -> bool,
 ) -> Result<(), Failure> {
     let columns = table.columns(runs);
@@ -85,7 +85,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 }
 
 fn write_group(
-    writer: &mut SerializedFileWriter<File>,
+    writer: &mut SerializedFileWriter<impl Write + Send>,
     group: &mut [Values],
 ) -> Result<(), Failure> {
     let mut rows = writer.next_row_group()?;

@@ -116,7 +116,11 @@ fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
             idx: pair[0].1,
         };
         let stage = Stage::Done;
-        tape.push((pair[1].0 - zero, 1, EventKind::Entered { batch, stage }));
+        tape.push((
+            pair[1].0.saturating_sub(zero),
+            1,
+            EventKind::Entered { batch, stage },
+        ));
     }
 }
 

@@ -12,20 +12,7 @@ use super::recording::{by_line, fold, same, sorted, written};
 const MOST: usize = 2_000;
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
-    let mut from = Bytes(bytes);
-    let mut events = Vec::new();
-    let mut at = 0i64;
-    while !from.0.is_empty() && events.len() < MOST {
-        at = match from.byte() {
-            step @ 0..0xF8 => at.saturating_add(i64::from(step)),
-            0xF8..0xFC => at.saturating_add(from.number()),
-            _ => from.number(),
-        };
-        let run = RunId(u32::from(from.byte() == 7));
-        let kind = kind(&mut from);
-        let at = Nanos(at);
-        events.push(Event { at, run, kind });
-    }
+    let events = histories(&mut Bytes(bytes));
     let text = written(&events);
     let read = by_line(&text).expect("our own header");
     assert_eq!((read.1, read.2, read.0.len()), (false, None, events.len()));
@@ -36,17 +23,39 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     fold(&sorted(&read.0), thoroughly);
 }
 
+/// What the bytes say: events in any order.
+pub fn histories(from: &mut Bytes<'_>) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut at = 0i64;
+    while !from.0.is_empty() && events.len() < MOST {
+        at = match from.byte() {
+            step @ 0..0xF8 => at.saturating_add(i64::from(step)),
+            0xF8..0xFC => at.saturating_add(from.number()),
+            _ => from.number(),
+        };
+        let run = RunId(u32::from(from.byte() == 7));
+        let kind = kind(from);
+        let at = Nanos(at);
+        events.push(Event { at, run, kind });
+    }
+    events
+}
+
 /// Takes values from bytes; zeros when they are used up.
-struct Bytes<'a>(&'a [u8]);
+pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
-    fn byte(&mut self) -> u8 {
+    pub fn byte(&mut self) -> u8 {
         let first = self.0.split_off_first();
         first.copied().unwrap_or(0)
     }
 
+    pub fn short(&mut self) -> u16 {
+        u16::from_le_bytes([self.byte(), self.byte()])
+    }
+
     /// Mostly a small one, sometimes any.
-    fn number(&mut self) -> i64 {
+    pub fn number(&mut self) -> i64 {
         match self.byte() {
             small @ 0..0xE0 => i64::from(small),
             0xE0..0xF0 => i64::from(i16::from_le_bytes([self.byte(), self.byte()])),
@@ -117,7 +126,7 @@ impl Bytes<'_> {
     }
 }
 
-fn kind(from: &mut Bytes<'_>) -> EventKind {
+pub fn kind(from: &mut Bytes<'_>) -> EventKind {
     match from.byte() % 32 {
         0 => EventKind::RunStarted(Box::new(info(from))),
         1 | 2 => EventKind::EpochStarted {
@@ -167,7 +176,7 @@ fn kind(from: &mut Bytes<'_>) -> EventKind {
     }
 }
 
-fn info(from: &mut Bytes<'_>) -> RunInfo {
+pub fn info(from: &mut Bytes<'_>) -> RunInfo {
     let mut info = RunInfo {
         origin: match from.byte() % 4 {
             0 => Origin::Engine,

@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Events, whether the file is cut, what is wrong with it.
-type Outcome = (Vec<Event>, bool, Option<String>);
+pub type Outcome = (Vec<Event>, bool, Option<String>);
 
 pub fn run(bytes: &[u8], thoroughly: bool) {
     // The window reads by blocks, everybody else by lines.
@@ -65,7 +65,7 @@ pub fn by_line(bytes: &[u8]) -> Option<Outcome> {
     Some((events, reader.was_cut(), failed))
 }
 
-fn by_block(bytes: &[u8]) -> Option<Outcome> {
+pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
     let mut reader = LogReader::new(Cursor::new(bytes.to_vec())).ok()?;
     let (mut events, mut cut, mut failed, mut before) = (Vec::new(), false, None, 1);
     LINES.with_borrow_mut(|lines| {

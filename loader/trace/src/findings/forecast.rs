@@ -159,7 +159,7 @@ impl Prospects {
     /// What else is worth a word: the best of what asks for little, be it a worker more, which most would try.
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
         let is_little = |f: &&Forecast| match f.change {
-            Change::NumWorkers(n) => n == workers + 1,
+            Change::NumWorkers(n) => n == workers.saturating_add(1),
             Change::Window(..) => false,
             _ => true,
         };

@@ -39,7 +39,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let cost = took - survey.usual_work;
     let severity = Severity::of_share(survey.share(cost))?;
     let wait = survey.waits.iter().find(|w| w.kind == Kind::First);
-    let forked = started(survey, epoch, first).filter(|(_, time)| time.0 * 2 > took.0);
+    let forked = started(survey, epoch, first).filter(|(_, time)| time.0 > took.0 / 2);
     let started = forked.map(|(workers, time)| {
         format!(
             ": the main thread took {} to start {}",

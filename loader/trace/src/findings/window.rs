@@ -23,8 +23,10 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
     let usual = survey.waits.iter().filter(|w| w.kind == Kind::Usual);
     let longest = usual.max_by_key(|w| w.working)?;
     // So many batches more would be ready when it comes to the longest wait.
-    let more = longest.working.0 / step + 1;
-    let factor = (more / workers + 1).saturating_add_unsigned(options.prefetch() as u64);
+    let more = (longest.working.0 / step).saturating_add(1);
+    let factor = (more / workers)
+        .saturating_add(1)
+        .saturating_add_unsigned(options.prefetch() as u64);
     if factor > LARGEST {
         return None;
     }

@@ -24,6 +24,12 @@ impl Header {
         }
     }
 
+    /// Its line, without the end.
+    pub fn line(&self) -> Vec<u8> {
+        // A number and a text are always written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
     pub fn parse(line: &[u8]) -> Result<Self, LogError> {
         let not_a_log = |why: &str| LogError::NotALog {
             why: why.to_owned(),

@@ -29,6 +29,8 @@ pub struct Lines {
     too_long: bool,
     /// Reading did not work behind them.
     failed: Option<io::Error>,
+    /// The input is compressed.
+    packed: bool,
     quick: Quick,
 }
 
@@ -104,6 +106,7 @@ impl LogReader {
         }
         self.is_through |= lines.cut || lines.too_long || lines.failed.is_some();
         lines.used = used;
+        lines.packed = self.packed;
         lines.consumed = self.consumed();
         lines.is_last = self.is_through;
         true
@@ -152,12 +155,7 @@ impl Lines {
             parsed.failed = Some(too_long(parsed.lines, MAX_LINE));
         }
         if let Some(cause) = take(&mut self.failed) {
-            let (doing, lines) = ("read", parsed.lines);
-            parsed.failed = Some(LogError::Io {
-                doing,
-                lines,
-                cause,
-            });
+            parsed.failed = Some(LogError::reading(cause, parsed.lines, self.packed));
         }
         parsed
     }

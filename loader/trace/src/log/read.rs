@@ -9,15 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::header::Header;
 use super::lines::{thorough, too_long};
 use super::quick::Quick;
+use super::unpack::{Unpacked, ZSTD_MAGIC};
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
 use crate::{Event, LogError, Sorter};
-
-/// The first bytes of a zstd frame.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-
-/// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
-/// unless it is told otherwise.
-const MAX_WINDOW_LOG: u32 = 27;
 
 /// Reads events from a log. Iterate it; afterwards [`LogReader::was_cut`] tells whether the file ends in the middle.
 pub struct LogReader {
@@ -33,6 +27,8 @@ pub struct LogReader {
     pub(super) rest: Vec<u8>,
     /// Nothing is left for it to read.
     pub(super) is_through: bool,
+    /// It is compressed.
+    pub(super) packed: bool,
     quick: Quick,
 }
 
@@ -54,11 +50,7 @@ impl LogReader {
     /// # Errors
     /// If it is no recording of this version.
     pub fn new(input: impl Read + Send + 'static) -> Result<Self, LogError> {
-        let failed = |cause| LogError::Io {
-            doing: "read",
-            lines: 0,
-            cause,
-        };
+        let failed = |cause| LogError::reading(cause, 0, false);
         let consumed = Arc::new(AtomicU64::new(0));
         let counted = Counted {
             inner: input,
@@ -66,10 +58,9 @@ impl LogReader {
         };
         let mut input = BufReader::with_capacity(1 << 18, counted);
         let start = input.fill_buf().map_err(failed)?;
-        let plain: Box<dyn Read + Send> = if start.starts_with(&ZSTD_MAGIC) {
-            let mut decoder = zstd::Decoder::with_buffer(input).map_err(failed)?;
-            decoder.window_log_max(MAX_WINDOW_LOG).map_err(failed)?;
-            Box::new(decoder)
+        let packed = start.starts_with(&ZSTD_MAGIC);
+        let plain: Box<dyn Read + Send> = if packed {
+            Box::new(Unpacked::new(input).map_err(failed)?)
         } else {
             Box::new(input)
         };
@@ -83,6 +74,7 @@ impl LogReader {
             failed: false,
             rest: Vec::new(),
             is_through: false,
+            packed,
             quick: Quick::default(),
         };
         match reader.next_line(MAX_HEADER) {
@@ -91,6 +83,12 @@ impl LogReader {
                 return Err(LogError::NotALog { why });
             }
             Ok(_) => Header::parse(reader.line.trim_ascii())?,
+            Err(LogError::Compressed { .. }) => {
+                let why = "its first line cannot be decompressed. If it was one, `loadscope repair FILE` keeps all sound lines";
+                return Err(LogError::NotALog {
+                    why: why.to_owned(),
+                });
+            }
             Err(LogError::Io { .. } | LogError::Line { .. }) => {
                 let why = "its first line cannot be read".to_owned();
                 return Err(LogError::NotALog { why });
@@ -130,13 +128,7 @@ impl LogReader {
                 self.cut = true;
                 return Ok(false);
             }
-            Err(cause) => {
-                return Err(LogError::Io {
-                    doing: "read",
-                    lines: self.lines,
-                    cause,
-                });
-            }
+            Err(cause) => return Err(LogError::reading(cause, self.lines, self.packed)),
         }
         self.lines += 1;
         self.length = self.line.len();
@@ -196,7 +188,13 @@ struct Counted<R> {
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buf)?;
+        let n = loop {
+            match self.inner.read(buf) {
+                // A signal came; nothing was read yet.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
         self.consumed.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use super::frames::Frames;
 use super::header::Header;
 use super::wire::Line;
 use crate::{Event, LogError};
@@ -29,14 +30,21 @@ impl Compression {
 
 enum Sink<W: Write> {
     Plain(BufWriter<W>),
-    Zstd(zstd::Encoder<'static, BufWriter<W>>),
+    Zstd(Box<Frames<W>>),
 }
 
 impl<W: Write> Sink<W> {
-    fn get(&mut self) -> &mut dyn Write {
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
         match self {
-            Self::Plain(w) => w,
-            Self::Zstd(w) => w,
+            Self::Plain(w) => w.write_all(line),
+            Self::Zstd(w) => w.line(line),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(w) => w.flush(),
+            Self::Zstd(w) => w.flush(),
         }
     }
 }
@@ -49,12 +57,12 @@ pub struct LogWriter<W: Write> {
 }
 
 impl LogWriter<File> {
-    /// Creates the file at `path`, compressed as its name asks for.
+    /// Creates the file at `path`, compressed as its name asks for. A file that exists already is left as it is.
     ///
     /// # Errors
-    /// If the file cannot be created or written.
+    /// If there is a file, or it cannot be created or written.
     pub fn create(path: &Path) -> Result<Self, LogError> {
-        let file = File::create(path).map_err(|cause| LogError::Open {
+        let file = File::create_new(path).map_err(|cause| LogError::Open {
             path: path.to_owned(),
             cause,
         })?;
@@ -68,23 +76,42 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If `writer` fails.
     pub fn new(writer: W, compression: Compression) -> Result<Self, LogError> {
-        let failed = |cause| LogError::Io {
-            doing: "write",
-            lines: 0,
-            cause,
-        };
-        let writer = BufWriter::new(writer);
+        let mut log = Self::for_copies(writer, compression)?;
+        log.put(&Header::current())?;
+        Ok(log)
+    }
+
+    /// A log whose lines, the header first, are those of another one; see [`LogWriter::copy_line`].
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn for_copies(writer: W, compression: Compression) -> Result<Self, LogError> {
         let sink = match compression {
-            Compression::None => Sink::Plain(writer),
-            Compression::Zstd => Sink::Zstd(zstd::Encoder::new(writer, 3).map_err(failed)?),
+            Compression::None => Sink::Plain(BufWriter::new(writer)),
+            Compression::Zstd => {
+                let frames = Frames::new(writer).map_err(|cause| LogError::Io {
+                    doing: "write",
+                    lines: 0,
+                    cause,
+                })?;
+                Sink::Zstd(Box::new(frames))
+            }
         };
-        let mut log = Self {
+        Ok(Self {
             sink,
             line: Vec::with_capacity(256),
             lines: 0,
-        };
-        log.put(&Header::current())?;
-        Ok(log)
+        })
+    }
+
+    /// The same with other frames, where it is compressed: each ends with the line that makes it so many bytes long, before
+    /// compression.
+    #[must_use]
+    pub fn with_frames_of(mut self, bytes: u64) -> Self {
+        if let Sink::Zstd(frames) = &mut self.sink {
+            frames.most = bytes;
+        }
+        self
     }
 
     /// Writes one event.
@@ -101,8 +128,22 @@ impl<W: Write> LogWriter<W> {
             .map_err(io::Error::from)
             .and_then(|()| {
                 self.line.push(b'\n');
-                self.sink.get().write_all(&self.line)
+                self.sink.line(&self.line)
             });
+        self.checked(written)?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    /// Writes a line as it stands in another log, given without its end.
+    ///
+    /// # Errors
+    /// If the disk is full or the pipe is closed.
+    pub fn copy_line(&mut self, line: &[u8]) -> Result<(), LogError> {
+        self.line.clear();
+        self.line.extend_from_slice(line);
+        self.line.push(b'\n');
+        let written = self.sink.line(&self.line);
         self.checked(written)?;
         self.lines += 1;
         Ok(())
@@ -121,7 +162,7 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     /// If the disk is full or the pipe is closed.
     pub fn flush(&mut self) -> Result<(), LogError> {
-        let flushed = self.sink.get().flush();
+        let flushed = self.sink.flush();
         self.checked(flushed)
     }
 

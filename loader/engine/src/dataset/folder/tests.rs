@@ -126,3 +126,42 @@ fn links_that_lead_in_a_circle_end() {
     assert_eq!(folder.classes(), ["a", "again"]);
     assert_eq!(folder.len(), 2);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_kernel_s_folders_are_refused_and_left_out() {
+    let error = ImageFolder::open(Path::new("/proc"), 4).unwrap_err();
+    assert!(
+        error.to_string().contains("Name the folder that holds"),
+        "{error}"
+    );
+    let root = tree(&["a/1.png"]);
+    std::os::unix::fs::symlink("/proc", root.path().join("b")).unwrap();
+    std::os::unix::fs::symlink("/proc", root.path().join("a/deep")).unwrap();
+    let folder = ImageFolder::open(root.path(), 4).unwrap();
+    assert_eq!((folder.classes(), folder.len()), (&["a".to_owned()][..], 1));
+}
+
+#[test]
+fn a_search_has_an_end() {
+    let mut scan = Scan::new(Path::new("all"));
+    for _ in 0..MOST_OTHERS {
+        assert_eq!(scan.meet(false, 8), Ok(()));
+    }
+    let error = scan.meet(false, 8).unwrap_err().to_string();
+    assert!(
+        error.contains("first 1,000,000 files and folders in all there is no picture"),
+        "{error}"
+    );
+    // One picture is a reason to go on, for a while.
+    scan.pictures = 1;
+    assert_eq!(scan.meet(true, 8), Ok(()));
+    scan.entries = MOST_ENTRIES;
+    let error = scan.meet(true, 8).unwrap_err().to_string();
+    assert!(
+        error.contains("all holds more than 20,000,000 files"),
+        "{error}"
+    );
+    scan.entries = 2;
+    assert!(scan.meet(true, MOST_BYTES).is_err());
+}

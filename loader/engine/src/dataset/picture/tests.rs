@@ -115,6 +115,66 @@ fn bombs_are_refused() {
     assert_eq!(error.kind, "DecompressionBombError");
 }
 
+#[test]
+fn what_is_compressed_beside_the_pixels_is_limited() {
+    use std::io::Write as _;
+    // A colour profile of two gigabytes of zeros in two megabytes.
+    let mut profile = b"profile\0\0".to_vec();
+    let mut pack = flate2::write::ZlibEncoder::new(&mut profile, flate2::Compression::best());
+    let zeros = vec![0; 1 << 20];
+    (0..2048).for_each(|_| pack.write_all(&zeros).unwrap());
+    pack.finish().unwrap();
+    let mut chunk = (profile.len() as u32).to_be_bytes().to_vec();
+    chunk.extend(b"iCCP");
+    chunk.extend(&profile);
+    let mut crc = flate2::Crc::new();
+    crc.update(&chunk[4..]);
+    chunk.extend(crc.sum().to_be_bytes());
+    let mut png = encode(gradient(4, 4), ImageFormat::Png);
+    png.splice(33..33, chunk);
+    // With or without its profile, it is no reason to take so much memory.
+    let _ = decode(&png, 8, &mut SampleClock::off());
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|kb| kb.split_whitespace().next()?.parse::<u64>().ok());
+        assert!(peak.is_some_and(|kb| kb < 1_600_000), "{peak:?} kB");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_pictures() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let pipe = std::ffi::CString::new(at("pipe.jpg").to_str().unwrap()).unwrap();
+    // SAFETY: mkfifo reads the name, which lives through the call.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    std::os::unix::fs::symlink("/dev/zero", at("zero.jpg")).unwrap();
+    std::fs::create_dir(at("folder.jpg")).unwrap();
+    std::fs::File::create(at("huge.png"))
+        .unwrap()
+        .set_len(1 << 42)
+        .unwrap();
+    let start = Instant::now();
+    for (name, says) in [
+        ("pipe.jpg", "is a pipe, not a regular file"),
+        ("zero.jpg", "is a device, not a regular file"),
+        ("folder.jpg", "is a folder, not a regular file"),
+        ("huge.png", "has more than 1073741824 bytes, the limit"),
+        ("none.png", "check that it still exists"),
+    ] {
+        let error = load(&at(name), 8, &mut SampleClock::off()).unwrap_err();
+        assert_eq!(error.kind, "OSError");
+        assert!(
+            error.message.contains(name) && error.message.contains(says),
+            "{error}"
+        );
+    }
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
@@ -145,7 +205,7 @@ proptest! {
 #[ignore = "a measurement"]
 fn throughput_of_decoding() {
     let bytes = match std::env::var_os("LOADSCOPE_PICTURE") {
-        Some(path) => fs::read(path).unwrap(),
+        Some(path) => std::fs::read(path).unwrap(),
         None => {
             let mut bytes = Vec::new();
             let encoder = JpegEncoder::new_with_quality(&mut bytes, 90);

@@ -12,6 +12,7 @@ use loadscope_trace::Nanos;
 use super::super::load::Load;
 use super::super::play::{self, Way};
 use super::Recorded;
+use crate::limits;
 
 /// Batches of an epoch that are looked at.
 const ENOUGH: usize = 600;
@@ -23,7 +24,11 @@ const AS_BUSY: f64 = 0.995;
 impl Recorded {
     pub(super) fn take_out_contention(&mut self) {
         let workers = self.options.num_workers;
-        let Some(cores) = self.cores.filter(|cores| workers + 1 > *cores) else {
+        if workers > limits::WORKERS {
+            // Of so many no forecast is made; a recording may claim any number.
+            return;
+        }
+        let Some(cores) = self.cores.filter(|cores| workers >= *cores) else {
             return;
         };
         let longest = (0..self.epochs.len()).max_by_key(|e| self.epochs[*e].tasks.len());

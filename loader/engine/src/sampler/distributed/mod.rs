@@ -3,7 +3,8 @@
 mod share;
 mod weighted;
 
-pub(super) use share::{Rank, Seed};
+pub(crate) use share::Rank;
+pub(super) use share::Seed;
 pub use weighted::DistributedWeightedSampler;
 
 use super::epoch::{BlockEpoch, Blocks, drawn_at_once};

@@ -1,0 +1,103 @@
+//! The words of a text, one after the other, without holding the text.
+
+use std::io::BufRead as _;
+
+use super::Text;
+use crate::error::EngineError;
+use crate::limits::grouped;
+
+/// Bytes of a word.
+const LONGEST: usize = 4096;
+
+/// What stands between blanks, commas, semicolons or line ends.
+pub(super) struct Words<'a> {
+    text: Text<'a>,
+    /// What has been read up to a separator. It holds several words where other blanks than those of ASCII are between them.
+    piece: String,
+    /// How much of it has been handed over.
+    at: usize,
+    /// Its line, from 0.
+    line: usize,
+    /// The line that comes next.
+    next_line: usize,
+}
+
+impl<'a> Words<'a> {
+    pub fn of(text: Text<'a>) -> Self {
+        Self {
+            piece: String::new(),
+            at: 0,
+            line: 0,
+            next_line: text.skipped,
+            text,
+        }
+    }
+
+    /// The next word and its line, from 0.
+    pub fn next(&mut self) -> Result<Option<(usize, &str)>, EngineError> {
+        loop {
+            let rest = &self.piece[self.at..];
+            let word = rest.trim_start();
+            if !word.is_empty() {
+                let length = word.find(char::is_whitespace).unwrap_or(word.len());
+                let start = self.at + (rest.len() - word.len());
+                self.at = start + length;
+                return Ok(Some((self.line, &self.piece[start..start + length])));
+            }
+            if !self.read_piece()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads up to the next separator behind something else; false at the end.
+    fn read_piece(&mut self) -> Result<bool, EngineError> {
+        let mut piece = std::mem::take(&mut self.piece).into_bytes();
+        piece.clear();
+        piece.extend(self.text.first.take().filter(|byte| !is_separator(*byte)));
+        self.line = self.next_line;
+        loop {
+            let buffer = match self.text.input.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(e) => return Err(self.text.failed(e)),
+            };
+            let end = buffer.iter().position(|byte| is_separator(*byte));
+            let (taken, separator) = match end {
+                Some(end) => (end, buffer.get(end).copied()),
+                None => (buffer.len(), None),
+            };
+            piece.extend(&buffer[..taken]);
+            let is_end = buffer.is_empty();
+            self.text.input.consume(taken + usize::from(end.is_some()));
+            self.next_line += usize::from(separator == Some(b'\n'));
+            if piece.len() > LONGEST {
+                return Err(self.wrong(format_args!(
+                    "has a word of more than {} bytes, the limit; put blanks, commas or line ends between words",
+                    grouped(LONGEST as u64)
+                )));
+            }
+            if is_end || (separator.is_some() && !piece.is_empty()) {
+                break;
+            }
+            if separator.is_some() {
+                self.line = self.next_line;
+            }
+        }
+        let is_any = !piece.is_empty();
+        self.at = 0;
+        match String::from_utf8(piece) {
+            Ok(text) => self.piece = text,
+            Err(_) => return Err(self.wrong("is not a text in UTF-8")),
+        }
+        Ok(is_any)
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> EngineError {
+        let (path, line) = (self.text.path, self.line + 1);
+        EngineError::Spec(format!("{path}, line {line}, {what}"))
+    }
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b || matches!(byte, b',' | b';')
+}

@@ -1,0 +1,337 @@
+//! A file that others can read while it grows.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::atomic::{new_part, sync_folder};
+use crate::target::{Target, beside, folder_of};
+use crate::{Existing, WriteError, lock, stream};
+
+/// A recording under way: created exclusively, locked until it is finished, readable after any kill.
+///
+/// A file that it replaces stays in its place until [`GrowingFile::finish`]; until then the new one grows beside it, under a
+/// name that opens as well (`run.unfinished-k3x9wq.jsonl.zst`). One that is dropped before anything was written is removed.
+///
+/// Writes are not buffered.
+#[derive(Debug)]
+pub struct GrowingFile {
+    /// Where it will stand when it is finished.
+    path: PathBuf,
+    /// Where it stands now, if that is somewhere else.
+    grows_at: Option<PathBuf>,
+    file: File,
+    is_stream: bool,
+    /// It is of no use, and removed when it is dropped: as long as only its head is in it, or by [`GrowingFile::discard`].
+    is_unwanted: bool,
+}
+
+impl GrowingFile {
+    /// Creates the file, or one beside it if another is to be replaced. Its name appears with `head` in it: whoever finds the
+    /// file finds at least that.
+    ///
+    /// # Errors
+    /// If there is one already that may not be replaced or is being written, or the folder cannot be written to.
+    pub fn create(path: &Path, existing: Existing, head: &[u8]) -> Result<Self, WriteError> {
+        let (file, grows_at, is_stream) = match Target::of(path, existing)? {
+            Target::Stream => (stream_with(path, head)?, None, true),
+            Target::Free => (create_new(path, head)?, None, false),
+            Target::Replaceable => {
+                let (file, at) = unfinished(path, head)?;
+                (file, Some(at), false)
+            }
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            grows_at,
+            file,
+            is_stream,
+            is_unwanted: true,
+        })
+    }
+
+    /// Creates the first file of `names` that does not exist yet.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn create_free(
+        names: impl IntoIterator<Item = PathBuf>,
+        head: &[u8],
+    ) -> Result<Self, WriteError> {
+        let mut last = None;
+        for path in names {
+            match Self::create(&path, Existing::Keep, head) {
+                Err(
+                    e @ (WriteError::Exists(_) | WriteError::InUse(_) | WriteError::IsFolder(_)),
+                ) => {
+                    last = Some(e);
+                }
+                other => return other,
+            }
+        }
+        Err(last.unwrap_or_else(|| WriteError::Exists(PathBuf::new())))
+    }
+
+    /// Where it stands when it is finished.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it can be read now.
+    pub fn current_path(&self) -> &Path {
+        self.grows_at.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Completes the file, and puts it in the place of the one that it replaces.
+    ///
+    /// # Errors
+    /// If the disk is full. What was written stays where it can be read.
+    pub fn finish(mut self) -> Result<PathBuf, WriteError> {
+        self.is_unwanted = false;
+        if self.is_stream {
+            let flushed = self.file.flush();
+            return match flushed {
+                Ok(()) => Ok(self.path.clone()),
+                Err(e) => Err(WriteError::io(&self.path, "write", e)),
+            };
+        }
+        let at = self.current_path().to_owned();
+        // A name that is gone, or leads to another file now, must not count as written.
+        if !is_same(&self.file, &at) {
+            return Err(WriteError::Vanished(at));
+        }
+        self.file
+            .sync_all()
+            .map_err(|e| WriteError::io(&at, "sync", e))?;
+        if let Some(from) = self.grows_at.take() {
+            let moved = Target::of(&self.path, Existing::Replace).and_then(|_| {
+                fs::rename(&from, &self.path).map_err(|e| WriteError::io(&from, "rename", e))
+            });
+            if let Err(e) = moved {
+                self.grows_at = Some(from);
+                return Err(e);
+            }
+        }
+        sync_folder(folder_of(&self.path));
+        Ok(self.path.clone())
+    }
+
+    /// Removes the file again: there was nothing to write. What it would have replaced stays.
+    pub fn discard(mut self) {
+        self.is_unwanted = true;
+    }
+}
+
+impl Write for GrowingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.is_unwanted &= written == 0;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for GrowingFile {
+    fn drop(&mut self) {
+        // Ours alone: it was created exclusively, and is removed while it is still locked.
+        if self.is_unwanted && !self.is_stream && is_same(&self.file, self.current_path()) {
+            let _ = fs::remove_file(self.current_path());
+        }
+    }
+}
+
+/// True if the name still leads to the file that was created under it.
+fn is_same(file: &File, path: &Path) -> bool {
+    let opened = file.try_clone().and_then(same_file::Handle::from_file);
+    let named = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    match (opened, named) {
+        (Ok(opened), true) => same_file::Handle::from_path(path).is_ok_and(|found| found == opened),
+        _ => false,
+    }
+}
+
+fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
+    let mut file = stream::open(path)?;
+    file.write_all(head)
+        .map_err(|e| WriteError::io(path, "write", e))?;
+    Ok(file)
+}
+
+/// Creates a file that must not exist, locked and with `head` in it from the moment its name appears.
+fn create_new(path: &Path, head: &[u8]) -> Result<File, WriteError> {
+    let mut part = new_part(path)?;
+    part.write_all(head)
+        .map_err(|e| WriteError::io(path, "write", e))?;
+    match part.persist_noclobber(path) {
+        Ok(file) => Ok(file),
+        Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => Err(exists_or_grows(path)),
+        // File systems without links and without exclusive renaming.
+        Err(_) => create_in_place(path, head),
+    }
+}
+
+/// Another process was faster: it is writing the file, or has written it.
+fn exists_or_grows(path: &Path) -> WriteError {
+    match lock::is_being_written(path) {
+        true => WriteError::InUse(path.to_owned()),
+        false => WriteError::Exists(path.to_owned()),
+    }
+}
+
+fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match created {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists_or_grows(path)),
+        Err(e) => return Err(WriteError::io(path, "create", e)),
+    };
+    lock::take(&file);
+    file.write_all(head)
+        .map_err(|e| WriteError::io(path, "write", e))?;
+    Ok(file)
+}
+
+/// A new file beside `path`, whose name says what it is and has the same endings.
+fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (stem, endings) = match name.find('.').filter(|at| *at > 0) {
+        Some(at) => name.split_at(at),
+        None => (&*name, ""),
+    };
+    let made = tempfile::Builder::new()
+        .prefix(&OsString::from(format!("{stem}.unfinished-")))
+        .suffix(endings)
+        .make_in(folder_of(path), |at| {
+            create_new(at, head).map_err(io::Error::other)
+        });
+    let made = made.map_err(|e| WriteError::io(path, "create", e))?;
+    let (file, at) = made
+        .keep()
+        .map_err(|e| WriteError::io(path, "create", e.error))?;
+    let at = beside(path, at.file_name().unwrap_or_default());
+    Ok((file, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &[u8] = b"head ";
+
+    fn count(folder: &Path) -> usize {
+        fs::read_dir(folder).expect("a folder").count()
+    }
+
+    #[test]
+    fn a_second_writer_is_refused_with_and_without_force() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        let mut first = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+        first.write_all(b"first").expect("room");
+        for existing in [Existing::Keep, Existing::Replace] {
+            let second = GrowingFile::create(&path, existing, HEAD);
+            assert!(matches!(second, Err(WriteError::InUse(_))), "{existing:?}");
+            let export = crate::NewFile::create(&path, existing);
+            assert!(matches!(export, Err(WriteError::InUse(_))), "{existing:?}");
+        }
+        first.finish().expect("room");
+        assert_eq!(fs::read(&path).expect("it is there"), b"head first");
+        assert!(matches!(
+            GrowingFile::create(&path, Existing::Keep, HEAD),
+            Err(WriteError::Exists(_))
+        ));
+    }
+
+    #[test]
+    fn an_old_recording_is_replaced_when_the_new_one_is_complete() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl.zst");
+        fs::write(&path, "old").expect("room");
+        let mut new = GrowingFile::create(&path, Existing::Replace, HEAD).expect("on request");
+        new.write_all(b"new").expect("room");
+        let name = new
+            .current_path()
+            .file_name()
+            .expect("a name")
+            .to_string_lossy();
+        assert!(
+            name.starts_with("run.unfinished-") && name.ends_with(".jsonl.zst"),
+            "{name}"
+        );
+        assert_eq!(fs::read(&path).expect("still there"), b"old");
+        new.finish().expect("room");
+        assert_eq!(fs::read(&path).expect("replaced"), b"head new");
+        assert_eq!(count(dir.path()), 1);
+    }
+
+    #[test]
+    fn a_recording_with_nothing_in_it_leaves_no_trace() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+        assert_eq!(count(dir.path()), 0);
+        fs::write(&path, "old").expect("room");
+        let mut new = GrowingFile::create(&path, Existing::Replace, HEAD).expect("on request");
+        new.write_all(b"new").expect("room");
+        new.discard();
+        assert_eq!(fs::read(&path).expect("untouched"), b"old");
+        assert_eq!(count(dir.path()), 1);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_or_replaced_meanwhile_does_not_count_as_written() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        for theirs in [None, Some("somebody else's")] {
+            let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+            new.write_all(b"mine").expect("room");
+            fs::remove_file(&path).expect("own folder");
+            if let Some(theirs) = theirs {
+                fs::write(&path, theirs).expect("room");
+            }
+            assert!(matches!(new.finish(), Err(WriteError::Vanished(_))));
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), theirs);
+        }
+    }
+
+    #[test]
+    fn a_file_that_took_its_place_is_not_discarded() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        let new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+        fs::remove_file(&path).expect("own folder");
+        fs::write(&path, "somebody else's").expect("room");
+        new.discard();
+        assert_eq!(fs::read(&path).expect("untouched"), b"somebody else's");
+    }
+
+    #[test]
+    fn default_names_are_taken_by_one_writer_each() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let names = || (1..=64).map(|n| dir.path().join(format!("run-{n}.jsonl")));
+        let made: Vec<PathBuf> = std::thread::scope(|threads| {
+            let handles: Vec<_> = (0..16)
+                .map(|_| {
+                    threads.spawn(|| {
+                        let new = GrowingFile::create_free(names(), HEAD).expect("enough names");
+                        let path = new.path().to_owned();
+                        new.finish().expect("room");
+                        path
+                    })
+                })
+                .collect();
+            handles
+                .into_iter()
+                .map(|h| h.join().expect("no panic"))
+                .collect()
+        });
+        let mut unique = made.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), made.len(), "{made:?}");
+    }
+}

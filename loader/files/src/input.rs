@@ -1,0 +1,260 @@
+//! Opening what others wrote: never waiting without end, never reading without limit.
+
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::ReadError;
+
+/// So long a pipe or a terminal may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens a regular file. Unlike [`File::open`] it does not wait for the writer of a pipe, and refuses devices.
+///
+/// # Errors
+/// If there is no regular file at `path`.
+pub fn open_regular(path: &Path) -> Result<File, ReadError> {
+    let (file, kind) = open(path)?;
+    match what_else(kind) {
+        None => Ok(file),
+        Some(what) => Err(ReadError::NotAFile {
+            path: path.to_owned(),
+            what,
+        }),
+    }
+}
+
+/// Opens a file, a pipe or a device, of which at most `limit` bytes are read. `what`, in the plural, is what they are read as:
+/// `options`, `weights`. A pipe that is silent for ten seconds is an error.
+///
+/// # Errors
+/// If it is a folder, or cannot be opened.
+pub fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<Input, ReadError> {
+    let (file, kind) = open(path)?;
+    if kind.is_dir() {
+        return Err(ReadError::NotAFile {
+            path: path.to_owned(),
+            what: "a folder",
+        });
+    }
+    let size = file.metadata().map_or(0, |found| found.len());
+    if kind.is_file() && size > limit {
+        return Err(too_large(path, what, limit));
+    }
+    Ok(Input {
+        path: path.to_owned(),
+        what,
+        limit,
+        left: limit,
+        waits: !kind.is_file(),
+        file,
+    })
+}
+
+/// Reads a file, a pipe or a device of at most `limit` bytes.
+///
+/// # Errors
+/// If it is longer, or cannot be read.
+pub fn read_bytes(path: &Path, what: &'static str, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let mut input = open_input(path, what, limit)?;
+    input.read_to_end(&mut bytes).map_err(|e| input.error(e))?;
+    Ok(bytes)
+}
+
+/// Reads a text of at most `limit` bytes.
+///
+/// # Errors
+/// If it is longer, no UTF-8, or cannot be read.
+pub fn read_text(path: &Path, what: &'static str, limit: u64) -> Result<String, ReadError> {
+    let bytes = read_bytes(path, what, limit)?;
+    String::from_utf8(bytes).map_err(|_| ReadError::NotText(path.to_owned()))
+}
+
+/// Something that is read up to a limit.
+#[derive(Debug)]
+pub struct Input {
+    path: PathBuf,
+    what: &'static str,
+    limit: u64,
+    left: u64,
+    /// It is a pipe or a device, which may be silent.
+    waits: bool,
+    file: File,
+}
+
+impl Input {
+    /// What an error of [`Read`] means, with the path.
+    pub fn error(&self, cause: io::Error) -> ReadError {
+        match cause.kind() {
+            io::ErrorKind::FileTooLarge => too_large(&self.path, self.what, self.limit),
+            _ => ReadError::Io {
+                path: self.path.clone(),
+                cause,
+            },
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.waits {
+            wait(&self.file)?;
+        }
+        // One byte more than is allowed tells that there is more.
+        let most = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
+        let room = into.len().min(most);
+        let read = self.file.read(&mut into[..room])?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => self.left = left,
+            None => return Err(io::ErrorKind::FileTooLarge.into()),
+        }
+        Ok(read)
+    }
+}
+
+fn too_large(path: &Path, what: &'static str, limit: u64) -> ReadError {
+    ReadError::TooLarge {
+        path: path.to_owned(),
+        what,
+        limit,
+    }
+}
+
+fn open(path: &Path) -> Result<(File, FileType), ReadError> {
+    let failed = |cause| ReadError::Io {
+        path: path.to_owned(),
+        cause,
+    };
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | libc::O_NOCTTY,
+    );
+    let file = options.open(path).map_err(failed)?;
+    let kind = file.metadata().map_err(failed)?.file_type();
+    Ok((file, kind))
+}
+
+/// What it is if it is no regular file.
+fn what_else(kind: FileType) -> Option<&'static str> {
+    if kind.is_file() {
+        return None;
+    }
+    if kind.is_dir() {
+        return Some("a folder");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return Some("a pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+    }
+    Some("a device")
+}
+
+/// Waits until there is something to read, or the end.
+#[cfg(unix)]
+fn wait(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let mut asked = libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let most = libc::c_int::try_from(PATIENCE.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: poll reads and writes one pollfd, which lives through the call.
+    match unsafe { libc::poll(&raw mut asked, 1, most) } {
+        0 => {
+            let text = format!("nothing came for {} s", PATIENCE.as_secs());
+            Err(io::Error::new(io::ErrorKind::TimedOut, text))
+        }
+        n if n < 0 => match io::Error::last_os_error() {
+            e if e.kind() == io::ErrorKind::Interrupted => Ok(()),
+            e => Err(e),
+        },
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn wait(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_as_much_is_read_as_is_allowed() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("weights");
+        std::fs::write(&path, "1 2 3").expect("room");
+        assert_eq!(
+            read_text(&path, "weights", 5).expect("short enough"),
+            "1 2 3"
+        );
+        let error = read_text(&path, "weights", 4).expect_err("too long");
+        assert!(matches!(error, ReadError::TooLarge { .. }), "{error}");
+        std::fs::write(&path, b"\xff").expect("room");
+        assert!(matches!(
+            read_text(&path, "weights", 5),
+            Err(ReadError::NotText(_))
+        ));
+        assert!(matches!(
+            read_bytes(dir.path(), "weights", 5),
+            Err(ReadError::NotAFile { .. })
+        ));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_without_end_reach_the_limit() {
+        let error = read_bytes(Path::new("/dev/zero"), "options", 1 << 20).expect_err("no end");
+        assert_eq!(
+            error.to_string(),
+            "/dev/zero has more than 1 MB, the limit for options"
+        );
+        assert!(open_regular(Path::new("/dev/zero")).is_err());
+        assert_eq!(
+            read_bytes(Path::new("/dev/null"), "options", 1).expect("empty"),
+            b""
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_without_a_writer_is_not_waited_for() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("pipe");
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no zero");
+        // SAFETY: mkfifo reads the name, which lives through the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let error = open_regular(&path).expect_err("no file");
+        assert!(
+            error.to_string().contains("is a pipe, not a regular file"),
+            "{error}"
+        );
+        let writer = std::thread::Builder::new()
+            .spawn({
+                let path = path.clone();
+                move || std::fs::write(path, "from a pipe").expect("a reader")
+            })
+            .expect("a thread");
+        // A writer that is there is read to its end.
+        let mut text = String::new();
+        while text.is_empty() {
+            text = read_text(&path, "options", 100).unwrap_or_default();
+        }
+        assert_eq!(text, "from a pipe");
+        writer.join().expect("it wrote");
+    }
+}

@@ -1,0 +1,58 @@
+//! File systems that are no files.
+
+use std::path::Path;
+
+/// True for a file or folder in which the kernel tells about itself, such as `/proc` and `/sys`: a search in it may never end,
+/// and reading its files may wait or change something.
+#[cfg(target_os = "linux")]
+pub fn is_of_kernel(path: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    /// The numbers of proc, sys, debug, trace, security, config, bpf, pstore, the control groups and the terminals.
+    const THEIRS: [u64; 11] = [
+        0x9fa0,
+        0x6265_6572,
+        0x6462_6720,
+        0x7472_6163,
+        0x7363_6673,
+        0x6265_6570,
+        0xcafe_4a11,
+        0x6165_676c,
+        0x0027_e0eb,
+        0x6367_7270,
+        0x1cd1,
+    ];
+    let Ok(name) = std::ffi::CString::new(path.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // SAFETY: an all-zero statfs is a valid one; the call reads the name and writes to `found`, which both live through it.
+    unsafe {
+        let mut found: libc::statfs = std::mem::zeroed();
+        if libc::statfs(name.as_ptr(), &raw mut found) != 0 {
+            return false;
+        }
+        // Its type differs between systems; all of the numbers fit into 32 bits.
+        THEIRS.contains(&(found.f_type as u64 & 0xffff_ffff))
+    }
+}
+
+/// True for a file or folder in which the kernel tells about itself: there are none here.
+#[cfg(not(target_os = "linux"))]
+pub fn is_of_kernel(_: &Path) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_s_files_are_told_from_others() {
+        for theirs in ["/proc", "/proc/self/status", "/sys"] {
+            assert!(is_of_kernel(Path::new(theirs)), "{theirs}");
+        }
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for other in [dir.path(), Path::new("/"), Path::new("/nowhere")] {
+            assert!(!is_of_kernel(other), "{}", other.display());
+        }
+    }
+}

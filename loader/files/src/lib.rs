@@ -1,0 +1,32 @@
+//! Files: the one place where Loadscope opens, creates and replaces them.
+//!
+//! - [`NewFile`] writes a complete file or none: an export, a report, a picture, the preferences.
+//! - [`GrowingFile`] writes a file that is readable while it grows: a recording.
+//! - [`TemporaryFolder`] is removed at the end, or by the next start if this process is killed.
+//! - [`open_regular`] and [`read_text`] open what others wrote without waiting for a pipe that no one writes to, and
+//!   without reading a device that never ends.
+//!
+//! An existing file is replaced only on request ([`Existing::Replace`]), and only by a complete one. A symbolic link is
+//! replaced, never followed. Devices and pipes are written into, never replaced. A file that another process is recording
+//! into is locked and refused.
+
+mod atomic;
+mod error;
+mod growing;
+mod input;
+mod kernel;
+mod limit;
+mod lock;
+mod stream;
+mod target;
+mod temporary;
+
+pub use atomic::NewFile;
+pub use error::{ReadError, WriteError};
+pub use growing::GrowingFile;
+pub use input::{Input, open_input, open_regular, read_bytes, read_text};
+pub use kernel::is_of_kernel;
+pub use limit::survive_size_limit;
+pub use lock::is_being_written;
+pub use target::{Existing, refuse_input};
+pub use temporary::TemporaryFolder;

@@ -1,0 +1,60 @@
+//! Pipes and devices as places to write to.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+#[cfg(unix)]
+use std::time::{Duration, Instant};
+
+use crate::WriteError;
+
+/// So long a pipe may be without a reader. Shells start the two ends in any order.
+#[cfg(unix)]
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Opens a pipe or a device for writing, and changes nothing about it.
+#[cfg(unix)]
+pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        match options.open(path) {
+            Ok(file) => {
+                wait_for_room(&file).map_err(|e| WriteError::io(path, "write", e))?;
+                return Ok(file);
+            }
+            // A pipe without a reader, as opposed to a device without hardware.
+            Err(e) if e.raw_os_error() == Some(libc::ENXIO) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(e) if e.raw_os_error() == Some(libc::ENXIO) => {
+                return Err(WriteError::NoReader(path.to_owned()));
+            }
+            Err(e) => return Err(WriteError::io(path, "write", e)),
+        }
+    }
+}
+
+/// From now on writing waits for the reader.
+#[cfg(unix)]
+fn wait_for_room(file: &File) -> std::io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    // SAFETY: fcntl with these commands reads no memory of ours; the descriptor is open as long as `file` lives.
+    let changed = unsafe {
+        let flags = libc::fcntl(file.as_raw_fd(), libc::F_GETFL);
+        flags >= 0 && libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) >= 0
+    };
+    match changed {
+        true => Ok(()),
+        false => Err(std::io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
+    let opened = OpenOptions::new().write(true).open(path);
+    opened.map_err(|e| WriteError::io(path, "write", e))
+}

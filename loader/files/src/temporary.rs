@@ -1,0 +1,215 @@
+//! Temporary folders that do not outlive the next start.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::lock;
+
+/// How many bytes the path of such a folder has at most: the address of a Unix socket in it has room for 107.
+const LONGEST: usize = 90;
+
+/// The file in the folder that is locked as long as its owner lives.
+const LOCK: &str = "lock";
+
+/// The same before it is locked.
+const NEW_LOCK: &str = "lock.new";
+
+/// A folder without a lock is that of an owner who was killed while making it, if it is as old as this.
+const STALE: Duration = Duration::from_secs(600);
+
+/// A new folder that only this user can read. It is removed when it is dropped; one whose owner was killed is removed when
+/// the next one is made in the same place.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl TemporaryFolder {
+    /// Makes a folder whose name begins with `prefix`, in the first usable place of: the folder for temporary files
+    /// (`TMPDIR`), the user's runtime folder, `/tmp`, `/var/tmp`. Its path is short enough for a Unix socket, and can stand in a
+    /// list of paths (no `:`).
+    ///
+    /// # Errors
+    /// If none of them can be written to. It is the error of the first.
+    pub fn new(prefix: &str) -> io::Result<Self> {
+        let mut first = None;
+        for place in places() {
+            sweep(&place, prefix);
+            match Self::new_in(&place, prefix) {
+                Ok(made) => return Ok(made),
+                Err(e) => {
+                    let text = format!("{}: {e}", place.display());
+                    first.get_or_insert(io::Error::new(e.kind(), text));
+                }
+            }
+        }
+        Err(first.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
+    }
+
+    /// Makes a folder in `place`.
+    ///
+    /// # Errors
+    /// If that cannot be written to, or its path is of no use.
+    pub fn new_in(place: &Path, prefix: &str) -> io::Result<Self> {
+        let place = std::path::absolute(place)?;
+        if place.as_os_str().len() + prefix.len() + 8 > LONGEST {
+            return Err(io::Error::other("the path is too long"));
+        }
+        // Its name is passed on in texts.
+        if place.to_str().is_none() {
+            return Err(io::Error::other("the path is not UTF-8"));
+        }
+        if std::env::join_paths([&place]).is_err() {
+            return Err(io::Error::other("the path cannot stand in a list of paths"));
+        }
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let made = tempfile::Builder::new()
+            .prefix(prefix)
+            .make_in(&place, |path| builder.create(path))?;
+        // From here on it is removed by `Drop`.
+        let path = made.into_temp_path().keep()?;
+        let lock = locked(&path).inspect_err(|_| {
+            let _ = fs::remove_dir_all(&path);
+        })?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// The lock of a folder. It gets its name once it is locked: whoever sees it unlocked knows that its owner is gone.
+fn locked(folder: &Path) -> io::Result<File> {
+    let new = folder.join(NEW_LOCK);
+    let file = File::create_new(&new)?;
+    lock::take(&file);
+    fs::rename(new, folder.join(LOCK))?;
+    Ok(file)
+}
+
+/// Where a temporary folder may stand, in the order in which they are tried.
+fn places() -> Vec<PathBuf> {
+    let mut places = vec![std::env::temp_dir()];
+    if cfg!(unix) {
+        places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
+        places.extend(["/tmp", "/var/tmp"].map(PathBuf::from));
+    }
+    places
+}
+
+/// Removes the folders of owners that are no more.
+fn sweep(place: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(place) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let is_ours = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(prefix.as_bytes())
+            && entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_ours && is_own(&entry) && is_abandoned(&entry) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// True if its owner is gone.
+fn is_abandoned(entry: &fs::DirEntry) -> bool {
+    let lock = entry.path().join(LOCK);
+    if lock.is_file() {
+        return !lock::is_being_written(&lock);
+    }
+    // It is being made, or its making was cut short, or another program made it.
+    let mut inside = fs::read_dir(entry.path()).into_iter().flatten().flatten();
+    let changed = entry.metadata().and_then(|found| found.modified());
+    let age = changed.ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > STALE) && inside.all(|inside| inside.file_name() == NEW_LOCK)
+}
+
+#[cfg(unix)]
+fn is_own(entry: &fs::DirEntry) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    // SAFETY: it has no arguments and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    entry.metadata().is_ok_and(|found| found.uid() == user)
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::DirEntry) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_dead_are_removed_and_those_of_the_living_are_not() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let living = TemporaryFolder::new_in(place.path(), "test-").expect("room");
+        let dead = place.path().join("test-dead");
+        let foreign = place.path().join("test-foreign");
+        for folder in [&dead, &foreign] {
+            fs::create_dir(folder).expect("room");
+            fs::write(folder.join("file"), "x").expect("room");
+        }
+        fs::write(dead.join(LOCK), "").expect("room");
+        sweep(place.path(), "test-");
+        assert!(living.path().is_dir() && foreign.is_dir());
+        assert!(!dead.exists());
+        let path = living.path().to_owned();
+        drop(living);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn folders_that_are_made_at_the_same_time_do_not_remove_each_other() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    for _ in 0..40 {
+                        sweep(place.path(), "test-");
+                        let made = TemporaryFolder::new_in(place.path(), "test-").expect("room");
+                        assert!(made.path().join(LOCK).is_file());
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn places_of_no_use_are_refused() {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        let long = place.path().join("x".repeat(100));
+        fs::create_dir(&long).expect("room");
+        let error = TemporaryFolder::new_in(&long, "test-").expect_err("too long");
+        assert!(error.to_string().contains("too long"));
+        assert!(TemporaryFolder::new_in(&place.path().join("missing"), "test-").is_err());
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt as _;
+            for name in [b"a:b".as_slice(), b"\xff"] {
+                let odd = place.path().join(std::ffi::OsStr::from_bytes(name));
+                fs::create_dir(&odd).expect("room");
+                assert!(TemporaryFolder::new_in(&odd, "test-").is_err());
+                assert_eq!(fs::read_dir(&odd).expect("a folder").count(), 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A compressed recording: frame after frame, over what is damaged.
+
+use std::io::{Read, Seek};
+use std::ops::{ControlFlow, Range};
+
+use super::judge::{Judge, Trust};
+use super::source::{Ended, Found, Source};
+use super::splitter::Splitter;
+use crate::LogError;
+use crate::log::checksums::{CHUNK, Checksums};
+
+/// Reads a compressed recording.
+pub(super) struct Packed<'a, 'b, R> {
+    source: &'a mut Source<R>,
+    judge: &'a mut Judge<'b>,
+    splitter: Splitter,
+    /// What is damaged where nobody knows yet how many lines were in it.
+    pending: Option<Range<u64>>,
+    /// Lines before the recording whose frames are read: several may have been put one behind the other.
+    base: u64,
+}
+
+impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
+    pub fn new(source: &'a mut Source<R>, judge: &'a mut Judge<'b>) -> Self {
+        Self {
+            source,
+            judge,
+            splitter: Splitter::default(),
+            pending: None,
+            base: 0,
+        }
+    }
+
+    /// Reads all of it.
+    pub fn read(&mut self) -> Result<(), LogError> {
+        let mut at = 0;
+        while at < self.source.size {
+            at = if self.source.is_frame(at)? {
+                self.frame(at)?
+            } else if let Some((_, end)) = self.source.skippable_at(at)? {
+                self.skippable(at, end)?
+            } else if self.source.has_just_begun(at)? {
+                self.judge.cut();
+                self.source.size
+            } else {
+                self.go_on_behind(at, at + 1)?
+            };
+        }
+        self.count(None);
+        let frame = self.source.size..self.source.size;
+        let judge = &mut *self.judge;
+        self.splitter
+            .finish(&mut |piece| judge.piece(piece, Some(&frame)))
+    }
+
+    /// Goes over damage that begins at `from`, and looks for its end from `search` on.
+    fn go_on_behind(&mut self, from: u64, search: u64) -> Result<u64, LogError> {
+        let next = self.next(search)?;
+        self.damage(from..next);
+        Ok(next)
+    }
+
+    /// Where reading can go on from `search` on: at the end of the file if nowhere else.
+    fn next(&mut self, search: u64) -> Result<u64, LogError> {
+        let size = self.source.size;
+        Ok(match self.source.find(search, size)? {
+            Found::Frame(at) | Found::Checksums(at, ..) => at,
+            Found::Nothing => size,
+        })
+    }
+
+    /// Something is missing here, in the middle of the text.
+    fn damage(&mut self, bytes: Range<u64>) {
+        self.splitter.forget();
+        let before = self
+            .pending
+            .take()
+            .map_or(bytes.start, |before| before.start);
+        self.pending = Some(before..bytes.end);
+    }
+
+    /// The next line has this number of its recording, or one that is not known: so much is lost before it.
+    fn count(&mut self, number: Option<u64>) {
+        let damaged = self.pending.take();
+        let here = self.splitter.number;
+        let Some(number) = number.map(|n| n.saturating_add(self.base)) else {
+            if let Some(bytes) = damaged {
+                self.judge.lost(None, bytes);
+            }
+            return;
+        };
+        let known = number >= here;
+        match damaged {
+            Some(bytes) if known => self.judge.lost(Some((here, number - 1)), bytes),
+            Some(bytes) => self.judge.lost(None, bytes),
+            // Whole frames are missing, and nothing else.
+            None if number > here => {
+                self.splitter.forget();
+                self.judge.lost(Some((here, number - 1)), 0..0);
+            }
+            None => {}
+        }
+        self.splitter.number = number.max(here);
+    }
+
+    /// Counts up to a frame that tells its first line.
+    fn count_to(&mut self, sums: &Checksums) {
+        let here = self.splitter.number;
+        // One recording behind the other.
+        if sums.first_line == 1 && here > self.base.saturating_add(1) {
+            self.base = here - 1;
+        }
+        self.count(Some(sums.first_line));
+    }
+
+    /// A frame that is skipped: the checksums of one that is lost, or something of others.
+    fn skippable(&mut self, at: u64, end: u64) -> Result<u64, LogError> {
+        if let Some((sums, end)) = self.source.checksums_at(at)? {
+            let next = sums.first_line.saturating_add(sums.lines);
+            // Of a frame that was read.
+            if next.saturating_add(self.base) <= self.splitter.number {
+                let bytes = self.pending.take();
+                bytes
+                    .into_iter()
+                    .for_each(|bytes| self.judge.lost(Some((1, 0)), bytes));
+                return Ok(end);
+            }
+            self.count_to(&sums);
+            self.count(Some(sums.first_line.saturating_add(sums.lines)));
+            return Ok(end);
+        }
+        // Ours and damaged, or cut: its length may be wrong.
+        if end > self.source.size || self.source.is_checksums(at)? {
+            let next = self.next(at + 4)?;
+            match next == self.source.size {
+                true if end > next => self.judge.cut(),
+                // No lines are in it.
+                _ if end == next => self.judge.lost(Some((1, 0)), at..next),
+                _ => self.damage(at..next),
+            }
+            return Ok(next);
+        }
+        // Readers know a compressed recording by its first frame.
+        if at == 0 {
+            self.damage(at..end);
+        }
+        Ok(end)
+    }
+
+    /// A frame, with its checksums if they stand behind it. Where to go on.
+    fn frame(&mut self, at: u64) -> Result<u64, LogError> {
+        let (ended, length) = self.source.survey(at)?;
+        match ended {
+            Ended::Sound(end) => self.sound(at, end, length),
+            Ended::Cut | Ended::Stopped => {
+                self.damaged(at, self.search(at, self.source.size), true)
+            }
+            Ended::Damaged(looked) => self.damaged(at, self.search(at, looked), false),
+        }
+    }
+
+    /// From where the next frame is searched after one that begins at `at` and is damaged before `looked`: what was read there
+    /// may have been another one.
+    fn search(&self, at: u64, looked: u64) -> u64 {
+        match self.source.has_patience(looked) {
+            true => at + 4,
+            false => looked.max(at + 4),
+        }
+    }
+
+    /// A frame that can be decompressed to its end.
+    fn sound(&mut self, at: u64, end: u64, length: u64) -> Result<u64, LogError> {
+        let sums = self.source.checksums_at(end)?;
+        let sums = sums.filter(|(sums, _)| sums.length == length);
+        match (self.source.has_checksum(at)?, sums) {
+            (true, Some((sums, next))) => {
+                self.count_to(&sums);
+                self.lines(at, end, Trust::Full)?;
+                self.count(Some(sums.first_line.saturating_add(sums.lines)));
+                return Ok(next);
+            }
+            (false, Some((sums, next))) => {
+                self.confirmed(at, end, &sums, false)?;
+                return Ok(next);
+            }
+            // That it has no checksum may be the damage.
+            (false, None) => {
+                if let Found::Checksums(found, sums, next) =
+                    self.source.find(end, self.source.size)?
+                    && self.belong(at, found, &sums)?
+                {
+                    self.confirmed(at, found, &sums, true)?;
+                    return Ok(next);
+                }
+            }
+            (true, None) => {}
+        }
+        self.count(None);
+        self.lines(at, end, Trust::Full)?;
+        Ok(end)
+    }
+
+    /// A frame that cannot be decompressed to its end.
+    fn damaged(&mut self, at: u64, search: u64, is_cut: bool) -> Result<u64, LogError> {
+        let size = self.source.size;
+        let (next, trust) = match self.source.find(search, size)? {
+            Found::Checksums(end, sums, next) if self.belong(at, end, &sums)? => {
+                self.confirmed(at, end, &sums, true)?;
+                return Ok(next);
+            }
+            Found::Frame(next) | Found::Checksums(next, ..) => (next, Trust::Damaged),
+            Found::Nothing if is_cut => (size, Trust::Unfinished),
+            Found::Nothing => (size, Trust::Damaged),
+        };
+        self.count(None);
+        self.lines(at, next, trust)?;
+        match trust {
+            // What is left of the last line is looked at in the end.
+            Trust::Unfinished => self.judge.cut(),
+            Trust::Full | Trust::Damaged => self.damage(at..next),
+        }
+        Ok(next)
+    }
+
+    /// True if these are the checksums of the frame that begins at `at`, not those of a lost one behind it.
+    fn belong(&mut self, at: u64, end: u64, sums: &Checksums) -> Result<bool, LogError> {
+        let number = sums.first_line.saturating_add(self.base);
+        let follows = self.pending.is_none() && number == self.splitter.number;
+        let mut some = false;
+        chunks(self.source, at, end, sums, &mut |_, is_right| {
+            some |= is_right;
+            Ok(())
+        })?;
+        Ok(follows || some)
+    }
+
+    /// The lines of a frame.
+    fn lines(&mut self, at: u64, end: u64, trust: Trust) -> Result<(), LogError> {
+        let frame = at..end;
+        let (splitter, judge) = (&mut self.splitter, &mut *self.judge);
+        judge.trust = trust;
+        self.source.decode(at, end, &mut |text| {
+            splitter.feed(text, &mut |piece| judge.piece(piece, Some(&frame)))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        judge.trust = Trust::Full;
+        Ok(())
+    }
+
+    /// The lines of a frame that its checksums confirm; `breaks` if it cannot be decompressed to its end.
+    fn confirmed(
+        &mut self,
+        at: u64,
+        end: u64,
+        sums: &Checksums,
+        breaks: bool,
+    ) -> Result<(), LogError> {
+        self.count_to(sums);
+        let frame = at..end;
+        let before = self.judge.counts();
+        let (splitter, judge) = (&mut self.splitter, &mut *self.judge);
+        chunks(self.source, at, end, sums, &mut |text, is_right| {
+            if is_right {
+                return splitter.feed(text, &mut |piece| judge.piece(piece, Some(&frame)));
+            }
+            splitter.forget();
+            let first = splitter.number;
+            let count = text.iter().filter(|b| **b == b'\n').count() as u64;
+            splitter.number = first.saturating_add(count);
+            let ends_line = u64::from(text.ends_with(b"\n"));
+            judge.lost(Some((first, splitter.number - ends_line)), frame.clone());
+            Ok(())
+        })?;
+        if breaks {
+            self.damage(frame);
+        }
+        let next = sums.first_line.saturating_add(sums.lines);
+        self.count(Some(next));
+        let next = next.saturating_add(self.base);
+        self.splitter.number = next;
+        self.judge
+            .correct(before, sums.lines, next.saturating_sub(1));
+        Ok(())
+    }
+}
+
+/// Takes a piece of a frame, and whether its checksum is right.
+type EachChunk<'a> = dyn FnMut(&[u8], bool) -> Result<(), LogError> + 'a;
+
+/// The text of a frame in the pieces that have a checksum, each with whether it is right. What is left of one is left out.
+fn chunks<R: Read + Seek>(
+    source: &mut Source<R>,
+    at: u64,
+    end: u64,
+    sums: &Checksums,
+    each: &mut EachChunk<'_>,
+) -> Result<(), LogError> {
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let (mut left, mut wanted) = (sums.length, sums.chunks.iter());
+    source.decode(at, end, &mut |mut text| {
+        while !text.is_empty() && left > 0 {
+            let whole = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            let (now, later) = text.split_at(text.len().min(whole - chunk.len()));
+            chunk.extend_from_slice(now);
+            text = later;
+            if chunk.len() == whole {
+                each(&chunk, wanted.next() == Some(&crc32fast::hash(&chunk)))?;
+                left -= whole as u64;
+                chunk.clear();
+            }
+        }
+        Ok(match left {
+            0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+    })?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Runs that are journaled as they come, and files that exist already.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use eframe::egui::{Key, Modifiers, Theme};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::app::App;
+use loadscope::command::{Action, Command};
+use loadscope::question::Output;
+use loadscope::session::{Journal, LeftOver};
+use loadscope::state::Source;
+use loadscope_trace::RunOptions;
+use tempfile::TempDir;
+
+use crate::fixture::{Window, control_recording, wait};
+
+/// A window whose runs are journaled in `folder`.
+fn open(folder: &Path) -> Harness<'static, App> {
+    let window = Window {
+        journal: Some(Journal::at(folder)),
+        ..Window::new()
+    };
+    window.open()
+}
+
+fn run(window: &mut Harness<'static, App>) {
+    window.state_mut().state.options = RunOptions {
+        dataset: "synthetic:len=40,cost_ms=1".to_owned(),
+        batch_size: Some(4),
+        num_workers: 2,
+        step_ms: 1.0,
+        ..RunOptions::default()
+    };
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(2);
+    wait(window, |app| app.state.source == Source::Finished);
+    window.run();
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    entries.map(|e| e.expect("an entry").path()).collect()
+}
+
+/// A folder with what a killed window left: a run that ended, and was never saved.
+fn killed() -> (TempDir, String) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = open(dir.path());
+    run(&mut window);
+    let shown = format!("{:?}", window.state().state.run);
+    assert_eq!(files(dir.path()).len(), 1);
+    // A process that is killed does nothing more.
+    std::mem::forget(window);
+    (dir, shown)
+}
+
+#[test]
+fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
+    let (dir, shown) = killed();
+    let mut window = open(dir.path());
+    assert!(
+        window
+            .query_by_label("Not saved before Loadscope ended")
+            .is_some()
+    );
+    window.get_by_label("40 made-up samples, 2 workers").click();
+    window.run_steps(2);
+    wait(&mut window, |app| {
+        matches!(app.state.source, Source::Recording { cut: false, .. })
+    });
+    assert_eq!(format!("{:?}", window.state().state.run), shown);
+    // It is no recent file: it goes with the journal.
+    assert!(window.state().state.recent.is_empty());
+    let saved = tempfile::tempdir().expect("a temporary folder");
+    let path = saved.path().join("saved.jsonl.zst");
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.recent.contains(&path));
+    window.state_mut().run(&ctx, Action::Close.into());
+    window.run();
+    assert!(files(dir.path()).is_empty(), "it is saved");
+    assert!(
+        window
+            .query_by_label("Not saved before Loadscope ended")
+            .is_none()
+    );
+}
+
+#[test]
+fn an_offered_run_can_be_discarded() {
+    let (dir, _) = killed();
+    let mut window = open(dir.path());
+    window.get_by_label("Discard").click();
+    window.run();
+    assert!(files(dir.path()).is_empty());
+    assert!(window.state().state.notices.is_empty());
+}
+
+#[test]
+fn a_run_that_is_saved_or_discarded_leaves_no_journal() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = open(dir.path());
+    let ctx = window.ctx.clone();
+    run(&mut window);
+    let path = dir.path().join("saved.json");
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.recent.contains(&path));
+    window.state_mut().run(&ctx, Action::Close.into());
+    assert_eq!(files(dir.path()), std::slice::from_ref(&path));
+    run(&mut window);
+    window.state_mut().run(&ctx, Action::Close.into());
+    window.run();
+    window.get_by_label("Discard").click();
+    window.run();
+    assert_eq!(window.state().state.source, Source::None);
+    assert_eq!(files(dir.path()), [path]);
+}
+
+#[test]
+fn a_run_that_no_one_was_asked_about_stays_in_the_journal() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = open(dir.path());
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::ToggleAsking.into());
+    run(&mut window);
+    window.state_mut().run(&ctx, Action::Close.into());
+    assert_eq!(files(dir.path()).len(), 1);
+    // The demo can be had again at any time.
+    window.state_mut().run(&ctx, Action::RunDemo.into());
+    wait(&mut window, |app| !app.state.run.batches().is_empty());
+    window.state_mut().run(&ctx, Action::Close.into());
+    window.run_steps(1);
+    assert_eq!(files(dir.path()).len(), 1);
+}
+
+#[test]
+fn an_existing_file_is_replaced_only_after_a_question() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = Window::new().open();
+    let ctx = window.ctx.clone();
+    run(&mut window);
+    let path = dir.path().join("mine.jsonl");
+    std::fs::write(&path, "mine").expect("room");
+    let table = dir.path().join("mine.samples.csv");
+    std::fs::write(&table, "mine").expect("room");
+    for (command, kept) in [
+        (Command::SaveTo(path.clone()), &path),
+        (Command::ExportTo(dir.path().join("mine.csv")), &table),
+    ] {
+        for answer in ["Cancel", "Replace"] {
+            window.state_mut().run(&ctx, command.clone());
+            wait(&mut window, |app| app.state.replacing.is_some());
+            window.run();
+            let name = kept.file_name().expect("a name").to_string_lossy();
+            assert!(
+                window
+                    .query_by_label(&format!("{name} already exists"))
+                    .is_some()
+            );
+            assert_eq!(std::fs::read(kept).expect("it is there"), b"mine");
+            window.get_by_label(answer).click();
+            window.run_steps(2);
+        }
+        wait(&mut window, |app| {
+            app.state.saving.is_none() && app.state.exporting.is_none()
+        });
+        assert_ne!(std::fs::read(kept).expect("it is there"), b"mine");
+    }
+    assert!(window.state().state.notices.is_empty());
+}
+
+#[test]
+fn what_is_offered_and_asked_can_be_seen() {
+    let mut pictures = SnapshotResults::new();
+    for theme in [Theme::Dark, Theme::Light] {
+        let name = format!("{theme:?}").to_lowercase();
+        let mut window = Window {
+            theme,
+            ..Window::new()
+        }
+        .open();
+        let left = |dataset: &str, workers, hours: u64, bytes| LeftOver {
+            path: format!("/journal/{dataset}").into(),
+            until: SystemTime::now() - Duration::from_secs(hours * 3600 + 60),
+            bytes,
+            dataset: dataset.to_owned(),
+            workers,
+        };
+        window.state_mut().state.left_over = vec![
+            left("1,797 handwritten digits", 4, 3, 1_240_000),
+            left("train.py", 0, 50, 312_000_000),
+        ];
+        window.run();
+        for label in [
+            "1,797 handwritten digits, 4 workers",
+            "3 hours ago, 1.24\u{2009}MB",
+            "2 days ago, 312\u{2009}MB",
+        ] {
+            assert!(window.query_by_label(label).is_some(), "{label}");
+        }
+        window.snapshot(format!("journal_offered-{name}"));
+        pictures.extend_harness(&mut window);
+
+        let (_dir, path) = control_recording();
+        let mut window = Window {
+            theme,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        let output = Output::Recording("/data/runs/run.jsonl.zst".into());
+        window.state_mut().state.replacing = Some(output);
+        window.run();
+        window.snapshot(format!("journal_replacing-{name}"));
+        pictures.extend_harness(&mut window);
+    }
+}

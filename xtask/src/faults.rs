@@ -1,0 +1,235 @@
+//! Injected faults: the real program under full disks, kills, limits, closed streams, vanished files, second writers and dead displays, held
+//! against what was promised. Writes `tests/faults/RESULTS.md`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use crate::setup::Ready;
+use crate::steps;
+
+mod case;
+mod facts;
+mod families;
+mod launch;
+mod place;
+mod rule;
+pub mod speak;
+mod supervise;
+mod table;
+
+use case::{Case, Tried, Verdict};
+use place::Place;
+
+/// Which faults.
+#[derive(Args, Debug, Default)]
+pub struct Options {
+    /// Those that CI runs, with a few kills; writes nothing
+    #[arg(long)]
+    fast: bool,
+    /// How often a process is killed at a random moment, over all victims [default: 300; with --fast: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    kills: Option<u32>,
+    /// Of an optimised Loadscope
+    #[arg(long)]
+    release: bool,
+    /// Only print their names
+    #[arg(long)]
+    list: bool,
+    /// Where random moments begin, to repeat a run [default: the time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// An executable of Loadscope that is there already, instead of building one
+    #[arg(long, value_name = "EXECUTABLE", conflicts_with = "release")]
+    loadscope: Option<PathBuf>,
+    /// Only cases with one of these in their names; writes nothing
+    names: Vec<String>,
+}
+
+impl Options {
+    /// Those that CI runs.
+    pub fn fast() -> Self {
+        Self {
+            fast: true,
+            ..Self::default()
+        }
+    }
+
+    fn kills(&self) -> u32 {
+        self.kills.unwrap_or(if self.fast { 20 } else { 300 })
+    }
+
+    fn wants(&self, case: &Case) -> bool {
+        let is_named = |name: &String| case.name.contains(name.as_str());
+        match self.names.is_empty() {
+            true => case.fast || !self.fast,
+            false => self.names.iter().any(is_named),
+        }
+    }
+}
+
+/// The name of a file and what is in it.
+pub type Output = (String, Vec<u8>);
+
+/// What all cases share.
+pub struct World {
+    pub loadscope: PathBuf,
+    /// This program, which also speaks as a PyTorch program does.
+    pub xtask: PathBuf,
+    /// A Python with PyTorch, if there is one.
+    pub pytorch: Option<PathBuf>,
+    /// A sound recording, compressed, and the same as text.
+    pub recording: PathBuf,
+    pub plain_recording: PathBuf,
+    /// What commands write when nothing is in their way, by name.
+    pub references: Mutex<HashMap<String, Vec<Output>>>,
+    /// System calls can be answered.
+    pub supervises: bool,
+    pub is_root: bool,
+    pub kills: u32,
+    pub seed: u64,
+    /// Where the recordings are, as long as this is.
+    _folder: tempfile::TempDir,
+}
+
+/// Builds the program, tries the faults, and writes the table.
+pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    let mut cases: Vec<Case> = families::all(options.kills());
+    cases.retain(|case| options.wants(case));
+    if options.list {
+        cases.iter().for_each(|case| println!("{}", case.name));
+        return Ok(0);
+    }
+    if cases.is_empty() {
+        bail!("there is no such case. `cargo xtask faults --list` names all");
+    }
+    let loadscope = match &options.loadscope {
+        Some(own) => own.clone(),
+        None => built(ready, options.release)?,
+    };
+    let world = World::new(loadscope, options)?;
+    let started = Instant::now();
+    let tried = try_all(&world, &cases);
+    let count = |is: fn(&Verdict) -> bool| tried.iter().filter(|one| is(&one.verdict)).count();
+    let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
+    let passed = count(|verdict| matches!(verdict, Verdict::Held));
+    if !options.fast && options.names.is_empty() {
+        let page = table::page(&world, &tried, options.release, started.elapsed());
+        let path = workspace.join("tests/faults/RESULTS.md");
+        fs::create_dir_all(path.parent().context("a folder")?)?;
+        fs::write(&path, page).with_context(|| path.display().to_string())?;
+    }
+    let left = tried.len() - passed - failed;
+    if left > 0 {
+        println!("{left} not tried");
+    }
+    println!("{passed} passed, {failed} failed");
+    Ok(u8::from(failed > 0))
+}
+
+fn built(ready: &Ready, release: bool) -> Result<PathBuf> {
+    let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
+    if release {
+        build.arg("--release");
+    }
+    if steps::finish(&mut build)? != 0 {
+        bail!("Loadscope could not be built");
+    }
+    let profile = if release { "release" } else { "debug" };
+    Ok(ready.target.join(profile).join("loadscope"))
+}
+
+impl World {
+    fn new(loadscope: PathBuf, options: &Options) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("lf-world-").tempdir()?;
+        let seed = options.seed.unwrap_or_else(|| {
+            let now = std::time::SystemTime::now();
+            let since = now.duration_since(std::time::UNIX_EPOCH);
+            since.map_or(0, |since| since.subsec_nanos().into())
+        });
+        let mut world = Self {
+            loadscope: loadscope
+                .canonicalize()
+                .with_context(|| loadscope.display().to_string())?,
+            xtask: std::env::current_exe()?,
+            pytorch: facts::pytorch(),
+            recording: folder.path().join("sample.jsonl.zst"),
+            plain_recording: folder.path().join("sample.jsonl"),
+            references: Mutex::default(),
+            supervises: supervise::is_possible(),
+            // SAFETY: it has no arguments and cannot fail.
+            is_root: unsafe { libc::geteuid() } == 0,
+            kills: options.kills(),
+            seed,
+            _folder: folder,
+        };
+        if !world.supervises {
+            println!(
+                "This system does not let a program's calls be answered (seccomp's notifications), so full disks are not tried"
+            );
+        }
+        let (recording, plain) = world.make_recordings()?;
+        fs::write(&world.recording, recording)?;
+        fs::write(&world.plain_recording, plain)?;
+        // Cases must not change what others read.
+        world.references = Mutex::default();
+        Ok(world)
+    }
+
+    /// A recording that all cases may read.
+    fn make_recordings(&self) -> Result<(Vec<u8>, Vec<u8>)> {
+        let place = Place::new(self)?;
+        let mut made = Vec::new();
+        for name in ["sample.jsonl.zst", "sample.jsonl"] {
+            let line = "run --dataset synthetic:len=1600,cost_ms=0.1 --batch-size 4 --num-workers 2 --record";
+            let words: Vec<&str> = line.split(' ').chain([name]).collect();
+            let ended = place
+                .loadscope(&words)
+                .deadline(Duration::from_secs(120))
+                .run()?;
+            ended.code(0)?;
+            made.push(fs::read(place.at(name))?);
+        }
+        let plain = made.pop().unwrap_or_default();
+        Ok((made.pop().unwrap_or_default(), plain))
+    }
+}
+
+/// Tries the cases, several at a time where that does not change what they measure.
+fn try_all(world: &World, cases: &[Case]) -> Vec<Tried> {
+    let tried: Mutex<Vec<(usize, Tried)>> = Mutex::default();
+    let next = AtomicUsize::new(0);
+    let together: Vec<usize> = (0..cases.len()).filter(|k| !cases[*k].alone).collect();
+    let one = |k: usize| {
+        let done = cases[k].attempt(world);
+        println!("{done}");
+        let mut tried = tried.lock().unwrap_or_else(PoisonError::into_inner);
+        tried.push((k, done));
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(4) {
+            let work = || {
+                while let Some(k) = together.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    one(*k);
+                }
+            };
+            let helper = std::thread::Builder::new().name("cases".to_owned());
+            // Without help it takes longer; without any thread at all this one does it.
+            if helper.spawn_scoped(scope, work).is_err() {
+                work();
+            }
+        }
+    });
+    (0..cases.len()).filter(|k| cases[*k].alone).for_each(one);
+    let mut tried = tried.into_inner().unwrap_or_else(PoisonError::into_inner);
+    tried.sort_by_key(|(k, _)| *k);
+    tried.into_iter().map(|(_, one)| one).collect()
+}

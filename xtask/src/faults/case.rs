@@ -1,0 +1,179 @@
+//! A fault, what must hold in spite of it, and whether it did.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::World;
+use super::place::Place;
+
+type Check = Box<dyn Fn(&Place) -> Result<()> + Send + Sync>;
+
+/// One injected fault.
+pub struct Case {
+    pub family: &'static str,
+    pub name: String,
+    /// What is done to the program.
+    pub injected: String,
+    /// What was promised.
+    pub holds: String,
+    /// CI runs it.
+    pub fast: bool,
+    /// It measures times, so nothing else runs beside it.
+    pub alone: bool,
+    check: Check,
+}
+
+impl Case {
+    pub fn new(
+        family: &'static str,
+        name: impl Into<String>,
+        injected: impl Into<String>,
+        holds: impl Into<String>,
+        check: impl Fn(&Place) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            family,
+            name: format!("{family}: {}", name.into()),
+            injected: injected.into(),
+            holds: holds.into(),
+            fast: false,
+            alone: false,
+            check: Box::new(check),
+        }
+    }
+
+    /// CI runs it, too.
+    pub fn fast(mut self) -> Self {
+        self.fast = true;
+        self
+    }
+
+    pub fn fast_if(mut self, fast: bool) -> Self {
+        self.fast = fast;
+        self
+    }
+
+    /// Nothing else runs beside it.
+    pub fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
+    pub fn attempt(&self, world: &World) -> Tried {
+        let started = Instant::now();
+        let place = Place::new(world);
+        let outcome = place.and_then(|place| {
+            (self.check)(&place)?;
+            Ok(place.note.take())
+        });
+        let took = started.elapsed();
+        let (verdict, note) = match outcome {
+            Ok(note) => (Verdict::Held, note),
+            Err(error) => match error.downcast::<NotTried>() {
+                Ok(NotTried(why)) => (Verdict::NotTried(why), String::new()),
+                Err(error) => (Verdict::Failed(format!("{error:#}")), String::new()),
+            },
+        };
+        Tried {
+            family: self.family,
+            name: self.name.clone(),
+            injected: self.injected.clone(),
+            holds: self.holds.clone(),
+            note,
+            verdict,
+            took,
+        }
+    }
+}
+
+/// A case as a line of a table.
+pub struct Row {
+    name: &'static str,
+    injected: &'static str,
+    holds: &'static str,
+    check: fn(&Place) -> Result<()>,
+    fast: bool,
+}
+
+impl Row {
+    pub const fn new(
+        name: &'static str,
+        injected: &'static str,
+        holds: &'static str,
+        check: fn(&Place) -> Result<()>,
+    ) -> Self {
+        Self {
+            name,
+            injected,
+            holds,
+            check,
+            fast: false,
+        }
+    }
+
+    /// CI runs it, too.
+    pub const fn fast(mut self) -> Self {
+        self.fast = true;
+        self
+    }
+}
+
+/// The cases of a table.
+pub fn table(family: &'static str, rows: &'static [Row]) -> impl Iterator<Item = Case> {
+    let case = move |row: &'static Row| {
+        Case::new(family, row.name, row.injected, row.holds, row.check).fast_if(row.fast)
+    };
+    rows.iter().map(case)
+}
+
+/// What came of a case.
+pub struct Tried {
+    pub family: &'static str,
+    pub name: String,
+    pub injected: String,
+    pub holds: String,
+    /// What was measured.
+    pub note: String,
+    pub verdict: Verdict,
+    pub took: Duration,
+}
+
+/// Whether the promise was kept.
+pub enum Verdict {
+    Held,
+    Failed(String),
+    NotTried(String),
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.took.as_secs_f64();
+        match &self.verdict {
+            Verdict::Held => write!(f, "ok      {} ({seconds:.1} s)", self.name)?,
+            Verdict::Failed(why) => write!(f, "FAILED  {} ({seconds:.1} s): {why}", self.name)?,
+            Verdict::NotTried(why) => write!(f, "–       {}: not tried: {why}", self.name)?,
+        }
+        match self.note.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", self.note),
+        }
+    }
+}
+
+/// An end whose reason is that something is not at hand here.
+#[derive(Debug)]
+pub struct NotTried(pub String);
+
+impl fmt::Display for NotTried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotTried {}
+
+/// What was measured in a case.
+pub type Note = RefCell<String>;

@@ -1,0 +1,99 @@
+//! What commands say of a recording.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use super::launch::{Ended, Started};
+use super::place::Place;
+use crate::pytorch;
+
+/// What `loadscope info --json` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    pub batches: u64,
+    pub dropped: u64,
+    pub cut: bool,
+}
+
+impl Facts {
+    fn of(ended: &Ended) -> Result<Self> {
+        ended.code(0).context("the recording must open")?;
+        let object: Value = serde_json::from_str(&ended.out).context("info prints JSON")?;
+        let number = |name: &str| object[name].as_u64().unwrap_or(0);
+        Ok(Self {
+            batches: number("batches"),
+            dropped: number("dropped"),
+            cut: object["cut"] == true,
+        })
+    }
+}
+
+impl Place<'_> {
+    /// Asks for the facts about a recording.
+    pub fn look<'a>(&'a self, path: &Path) -> Result<Started<'a>> {
+        let words = [Path::new("info"), path, Path::new("--json")];
+        self.loadscope(&words).start()
+    }
+
+    /// The facts about a recording, which must open.
+    pub fn facts(&self, path: &Path) -> Result<Facts> {
+        Facts::of(&self.look(path)?.wait()?)
+    }
+
+    /// A recording that is whole and has so many batches.
+    pub fn whole(&self, path: &Path, batches: u64) -> Result<()> {
+        self.is_whole(&self.look(path)?.wait()?, batches)
+    }
+
+    /// What was said of a recording: it is whole and has so many batches.
+    pub fn is_whole(&self, ended: &Ended, batches: u64) -> Result<()> {
+        let facts = Facts::of(ended)?;
+        let expected = Facts {
+            batches,
+            dropped: 0,
+            cut: false,
+        };
+        match facts == expected {
+            true => Ok(()),
+            false => bail!("the recording must hold {expected:?}, but holds {facts:?}"),
+        }
+    }
+
+    /// A recording that opens, or none: nothing was lost by it.
+    pub fn opens_if_there(&self, path: &Path) -> Result<()> {
+        match path.exists() {
+            true => self.facts(path).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// A file has these bytes.
+    pub fn untouched(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let now = std::fs::read(path).with_context(|| format!("{} is lost", path.display()))?;
+        match now == bytes {
+            true => Ok(()),
+            false => bail!("{} was changed", path.display()),
+        }
+    }
+
+    /// Nothing temporary is left.
+    pub fn clean(&self) -> Result<()> {
+        let left = self.leftovers()?;
+        match left.is_empty() {
+            true => Ok(()),
+            false => bail!("left behind: {left:?}"),
+        }
+    }
+}
+
+/// The Python with PyTorch that `cargo xtask setup --pytorch` made, or that the user names; none is made here.
+pub fn pytorch() -> Option<PathBuf> {
+    let python = match std::env::var_os("LOADSCOPE_PEERS_PYTHON") {
+        Some(own) => own.into(),
+        None => pytorch::inside(&pytorch::cache().ok()?.join("venv")),
+    };
+    pytorch::runs(Command::new(&python).args(["-c", "import torch"])).then_some(python)
+}

@@ -1,0 +1,392 @@
+//! Outputs that are no new file: devices, pipes, links, folders, and the input itself.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::disk::{WRITERS, Writer};
+use crate::faults::case::{Case, NotTried};
+use crate::faults::launch::{Ended, Stream};
+use crate::faults::place::Place;
+use crate::faults::speak::notes;
+
+impl Writer {
+    /// The command, with another output.
+    fn onto(&self, place: &Place, output: &Path, force: bool, out: Stream) -> Result<Ended> {
+        self.launch_onto(place, output, force)?.output(out).run()
+    }
+}
+
+/// A device of the same kind in the folder of the case: if it were replaced, nothing else would suffer.
+fn device(place: &Place, name: &str, minor: u32) -> Result<PathBuf> {
+    let path = place.at(name);
+    let text = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: mknod reads the name, which lives through the call.
+    let made = unsafe {
+        libc::mknod(
+            text.as_ptr(),
+            libc::S_IFCHR | 0o666,
+            libc::makedev(1, minor),
+        )
+    };
+    let works = made == 0 && File::options().write(true).open(&path).is_ok();
+    match (works, place.world.is_root) {
+        (true, _) => Ok(path),
+        // Who is not root cannot replace the real one.
+        (false, false) => Ok(Path::new("/dev").join(name)),
+        (false, true) => Err(NotTried("no device can be made here".to_owned()).into()),
+    }
+}
+
+fn pipe(place: &Place) -> Result<PathBuf> {
+    let path = place.at("pipe");
+    let text = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: mkfifo reads the name, which lives through the call.
+    let made = unsafe { libc::mkfifo(text.as_ptr(), 0o600) };
+    ensure!(made == 0, "no pipe can be made");
+    Ok(path)
+}
+
+/// Whatever came of it, the device is the one that it was.
+fn is_still(path: &Path, before: &fs::Metadata) -> Result<()> {
+    let now = fs::symlink_metadata(path).with_context(|| format!("{} is lost", path.display()))?;
+    let same = now.rdev() == before.rdev()
+        && now.ino() == before.ino()
+        && now.file_type() == before.file_type();
+    ensure!(same, "{} was replaced", path.display());
+    Ok(())
+}
+
+/// It ended well, or refused; the program under observation was started or was not.
+fn ended_somehow(place: &Place, writer: &Writer, ended: &Ended) -> Result<()> {
+    let started = !notes(&place.notes()).is_empty();
+    match (writer.is_of_program(), started) {
+        (true, true) => ended.code(7),
+        _ if ended.code == Some(0) => ended.code(0),
+        _ => ended.refused(&[]),
+    }
+}
+
+fn null(place: &Place, writer: &Writer, linked: bool) -> Result<()> {
+    let path = device(place, "null", 3)?;
+    let before = fs::symlink_metadata(&path)?;
+    let link = place.at("link");
+    symlink(&path, &link)?;
+    for force in [false, true] {
+        let output = if linked { &link } else { &path };
+        let ended = writer.onto(place, output, force, Stream::Kept)?;
+        ended_somehow(place, writer, &ended)?;
+        is_still(&path, &before)?;
+        let _ = fs::remove_file(place.notes());
+    }
+    place.clean()
+}
+
+/// Nothing can be written there, and that is told.
+fn full(place: &Place, writer: &Writer) -> Result<()> {
+    let path = device(place, "full", 7)?;
+    let before = fs::symlink_metadata(&path)?;
+    let ended = writer.onto(place, &path, false, Stream::Kept)?;
+    match writer.is_of_program() && place.notes().exists() {
+        true => ended.code(7)?,
+        false => ended.refused(&[])?,
+    }
+    ended.complained(&[])?;
+    is_still(&path, &before)?;
+    place.clean()
+}
+
+/// `/dev/stdout`, directed to a file or a pipe. The link of that name is put back if it was replaced.
+fn own_output(place: &Place, writer: &Writer, piped: bool) -> Result<()> {
+    let name = Path::new("/dev/stdout");
+    let Ok(before) = fs::read_link(name) else {
+        return Err(NotTried("there is no /dev/stdout here".to_owned()).into());
+    };
+    let into = place.at("into");
+    File::create(&into)?;
+    let out = match piped {
+        true => Stream::Stuck(Duration::ZERO),
+        false => Stream::File(into.clone()),
+    };
+    let ended = writer.onto(place, name, false, out)?;
+    if fs::read_link(name).ok().as_ref() != Some(&before) {
+        let _ = fs::remove_file(name);
+        let _ = symlink(&before, name);
+        ended.must(false, "/dev/stdout was replaced")?;
+    }
+    ended_somehow(place, writer, &ended)?;
+    let written = match piped {
+        true => ended.out.trim().len() as u64,
+        false => fs::metadata(&into)?.len(),
+    };
+    ended.must(
+        written > 0 || ended.code == Some(2),
+        "nothing was written, and nothing said",
+    )?;
+    place.clean()
+}
+
+/// A pipe, with and without someone who reads it.
+fn into_pipe(place: &Place, writer: &Writer, read: bool) -> Result<()> {
+    let path = pipe(place)?;
+    let reader = read.then(|| {
+        let path = path.clone();
+        std::thread::Builder::new()
+            .name("reader".to_owned())
+            .spawn(move || {
+                let mut bytes = Vec::new();
+                let read = File::open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+                read.map(|_| bytes)
+            })
+    });
+    let ended = writer.onto(place, &path, false, Stream::Kept)?;
+    ensure!(
+        fs::symlink_metadata(&path)?.file_type().is_fifo(),
+        "the pipe was replaced"
+    );
+    match reader {
+        Some(reader) => {
+            ended_somehow(place, writer, &ended)?;
+            // A writer that refuses never opened it.
+            if ended.code == Some(2) {
+                let _ = File::options().read(true).write(true).open(&path);
+                return Ok(());
+            }
+            let bytes = reader?
+                .join()
+                .map_err(|_| anyhow::anyhow!("the reader panicked"))??;
+            ended.must(!bytes.is_empty(), "nothing came through the pipe")?;
+        }
+        None => {
+            ended.refused(&["pipe"])?;
+            ensure!(!place.notes().exists(), "the program was started");
+            ended.must(
+                ended.took < Duration::from_secs(20),
+                "it was expected to give up soon",
+            )?;
+        }
+    }
+    place.clean()
+}
+
+/// A link to a file: neither is what it points to.
+fn link(place: &Place, writer: &Writer) -> Result<()> {
+    let (victim, bytes) = place.old("victim")?;
+    let path = place.at("link.json");
+    symlink(&victim, &path)?;
+    let ended = writer.onto(place, &path, false, Stream::Kept)?;
+    ended.refused(&["link.json"])?;
+    place.untouched(&victim, &bytes)?;
+    ensure!(!place.notes().exists(), "the program was started");
+    // On request the link is replaced, never what it leads to.
+    let ended = writer.onto(place, &path, true, Stream::Kept)?;
+    writer.ended_well(&ended)?;
+    place.untouched(&victim, &bytes)?;
+    ensure!(
+        fs::symlink_metadata(&path)?.is_file(),
+        "the link was not replaced"
+    );
+    place.clean()
+}
+
+/// Links to nothing and to each other, folders, sockets, names that are too long.
+fn refused(place: &Place, writer: &Writer) -> Result<()> {
+    let (dangling, a, b) = (place.at("dangling"), place.at("a"), place.at("b"));
+    symlink(place.at("nothing"), &dangling)?;
+    symlink(&a, &b)?;
+    symlink(&b, &a)?;
+    let socket = place.at("socket");
+    let _listener = UnixListener::bind(&socket)?;
+    let long = place.at("x".repeat(300));
+    let missing = place.at("missing/run.jsonl");
+    let below_a_file = place.old("old")?.0.join("run.jsonl");
+    let before = place.names()?;
+    for path in [
+        dangling,
+        a,
+        b,
+        socket,
+        place.work(),
+        long,
+        missing,
+        below_a_file,
+        PathBuf::new(),
+    ] {
+        let ended = writer.onto(place, &path, false, Stream::Kept)?;
+        ended.refused(&[])?;
+        ensure!(!place.notes().exists(), "the program was started");
+    }
+    let mut after = place.names()?;
+    after.retain(|name| !name.starts_with("sample"));
+    ensure!(after == before, "{before:?} became {after:?}");
+    place.clean()
+}
+
+/// The output is the input, under many names.
+fn input(place: &Place, line: &'static str) -> Result<()> {
+    place.inputs(line)?;
+    let name = line.split(' ').nth(1).unwrap_or_default();
+    let log = place.at(name);
+    let bytes = fs::read(&log)?;
+    fs::hard_link(&log, place.at("hard"))?;
+    symlink(&log, place.at("soft"))?;
+    fs::create_dir(place.at("folder"))?;
+    let names: [(OsString, bool); 6] = [
+        (name.into(), false),
+        (name.into(), true),
+        (format!("./{name}").into(), true),
+        (format!("folder/../{name}").into(), false),
+        ("hard".into(), true),
+        ("soft".into(), true),
+    ];
+    for (name, force) in names {
+        let word = |word: &str| match word {
+            "OUT" => name.clone(),
+            word => word.into(),
+        };
+        let mut words: Vec<OsString> = line.split(' ').map(word).collect();
+        if force {
+            words.push("--force".into());
+        }
+        let ended = place.loadscope(&words).run()?;
+        ended.refused(&["input"])?;
+        place.untouched(&log, &bytes)?;
+    }
+    place.clean()
+}
+
+/// A folder of recordings, one of which would be written over.
+fn inside_input(place: &Place) -> Result<()> {
+    fs::create_dir(place.at("runs"))?;
+    let log = place.at("runs/batches.csv");
+    fs::copy(&place.world.plain_recording, place.at("runs/a.jsonl"))?;
+    fs::copy(&place.world.plain_recording, &log)?;
+    let bytes = fs::read(&log)?;
+    for force in [false, true] {
+        let mut words = vec!["export", "runs", "--to", "csv", "-o", "runs"];
+        if force {
+            words.push("--force");
+        }
+        place.loadscope(&words).run()?.refused(&[])?;
+        place.untouched(&log, &bytes)?;
+    }
+    place.clean()
+}
+
+type Check = fn(&Place, &Writer) -> Result<()>;
+
+const OUTPUTS: &[(&str, &str, &str, Check, bool)] = &[
+    (
+        "/dev/null",
+        "the output is a device that takes everything",
+        "it is still that device",
+        |place, writer| null(place, writer, false),
+        true,
+    ),
+    (
+        "a link to /dev/null",
+        "the output is a symbolic link to a device",
+        "it is still that device",
+        |place, writer| null(place, writer, true),
+        false,
+    ),
+    (
+        "/dev/full",
+        "the output is a device that takes nothing",
+        "a sentence; it is still that device",
+        full,
+        true,
+    ),
+    (
+        "/dev/stdout",
+        "the output is /dev/stdout, directed to a file",
+        "it is written into, and /dev/stdout is still a link",
+        |place, writer| own_output(place, writer, false),
+        true,
+    ),
+    (
+        "/dev/stdout, a pipe",
+        "the output is /dev/stdout, directed to a pipe",
+        "it is written into, and /dev/stdout is still a link",
+        |place, writer| own_output(place, writer, true),
+        false,
+    ),
+    (
+        "a pipe",
+        "the output is a pipe that another process reads",
+        "everything comes through it",
+        |place, writer| into_pipe(place, writer, true),
+        false,
+    ),
+    (
+        "a pipe without a reader",
+        "the output is a pipe that no process reads",
+        "refused after a few seconds",
+        |place, writer| into_pipe(place, writer, false),
+        false,
+    ),
+    (
+        "a link to a file",
+        "the output is a symbolic link to a file that is to be kept",
+        "refused; with --force the link is replaced and the file stays",
+        link,
+        true,
+    ),
+    (
+        "impossible names",
+        "the output is a folder, a socket, a link to nothing, in a circle, too long, below a file, empty",
+        "refused with a sentence, nothing changed",
+        refused,
+        false,
+    ),
+];
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let writers = WRITERS.iter().filter(|writer| writer.has_one_output());
+    for (k, writer) in writers.enumerate() {
+        for (n, (name, injected, holds, check, fast)) in OUTPUTS.iter().enumerate() {
+            let title = format!("{} into {name}", writer.name);
+            let case = Case::new("outputs", title, *injected, *holds, |place: &Place| {
+                check(place, writer)
+            });
+            cases.push(case.fast_if(*fast && (k + n) % 4 == 0));
+        }
+    }
+    let holds = "refused, with --force as well; the input is untouched";
+    for (k, line) in [
+        "report sample.jsonl.zst --html OUT",
+        "export sample.jsonl.zst --to chrome -o OUT",
+        "repair damaged.jsonl -o OUT",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!(
+            "{} onto its input",
+            line.split(' ').next().unwrap_or_default()
+        );
+        let injected =
+            "the output is the input, by its name, a hard or symbolic link, or another path";
+        let case = Case::new("outputs", name, injected, holds, move |place: &Place| {
+            input(place, line)
+        });
+        cases.push(case.fast_if(k == 0));
+    }
+    let injected = "tables are to be written over a recording of the folder that is read";
+    cases.push(Case::new(
+        "outputs",
+        "export into the folder that it reads",
+        injected,
+        holds,
+        inside_input,
+    ));
+    cases
+}

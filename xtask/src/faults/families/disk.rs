@@ -1,0 +1,330 @@
+//! Disks that are full, slow or broken, under every command that writes.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use super::disk_faults::{Ends, FAULTS, Fault};
+use crate::faults::case::Case;
+use crate::faults::launch::{Ended, Launch};
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::speak::{Speech, notes};
+
+/// A command that writes.
+#[derive(Clone, Copy)]
+pub struct Writer {
+    pub name: &'static str,
+    arguments: &'static str,
+    /// What is written, in the folder where it runs.
+    outputs: &'static [&'static str],
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The recording of a program, which ends with 7.
+    OfProgram,
+    /// The recording of a run of its own.
+    OfRun,
+    /// What is made from a recording: the same bytes every time.
+    Derived,
+}
+
+/// Batches that [`WRITERS`] record.
+const OF_PROGRAM: u64 = 40;
+const OF_RUN: u64 = 50;
+
+pub const WRITERS: &[Writer] = &[
+    Writer {
+        name: "record",
+        arguments: "record -o run.jsonl",
+        outputs: &["run.jsonl"],
+        kind: Kind::OfProgram,
+    },
+    Writer {
+        name: "run --record",
+        arguments: "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl.zst",
+        outputs: &["run.jsonl.zst"],
+        kind: Kind::OfRun,
+    },
+    Writer {
+        name: "export --to chrome",
+        arguments: "export sample.jsonl.zst --to chrome -o trace.json",
+        outputs: &["trace.json"],
+        kind: Kind::Derived,
+    },
+    Writer {
+        name: "export --to chrome, compressed",
+        arguments: "export sample.jsonl.zst --to chrome -o trace.json.gz",
+        outputs: &["trace.json.gz"],
+        kind: Kind::Derived,
+    },
+    Writer {
+        name: "export --to csv",
+        arguments: "export sample.jsonl.zst --to csv -o t.csv",
+        outputs: &["t.batches.csv", "t.samples.csv", "t.gauges.csv"],
+        kind: Kind::Derived,
+    },
+    Writer {
+        name: "export --to parquet",
+        arguments: "export sample.jsonl.zst --to parquet -o t.parquet",
+        outputs: &["t.batches.parquet", "t.samples.parquet", "t.gauges.parquet"],
+        kind: Kind::Derived,
+    },
+    Writer {
+        name: "report --html",
+        arguments: "report sample.jsonl.zst --html page.html",
+        outputs: &["page.html"],
+        kind: Kind::Derived,
+    },
+    Writer {
+        name: "repair",
+        arguments: "repair damaged.jsonl -o whole.jsonl",
+        outputs: &["whole.jsonl"],
+        kind: Kind::Derived,
+    },
+];
+
+impl Writer {
+    /// The command; with `--force` if there is an old file.
+    pub fn launch<'a>(&self, place: &'a Place<'a>, force: bool) -> Result<Launch<'a>> {
+        place.inputs(self.arguments)?;
+        let mut words: Vec<OsString> = self.arguments.split(' ').map(OsString::from).collect();
+        if force {
+            words.push("--force".into());
+        }
+        if self.kind == Kind::OfProgram {
+            words.push("--".into());
+            // Long enough for several writes.
+            let speech = Speech {
+                batches: OF_PROGRAM,
+                every: 10_000,
+                ..place.speech()
+            };
+            words.extend(place.spoken(&speech));
+        }
+        Ok(place.loadscope(&words))
+    }
+
+    /// The command, with another output.
+    pub fn launch_onto<'a>(
+        &self,
+        place: &'a Place<'a>,
+        output: &Path,
+        force: bool,
+    ) -> Result<Launch<'a>> {
+        let mut launch = self.launch(place, force)?;
+        // The output is its last word, but for those of the program.
+        let name = self.arguments.split(' ').next_back().unwrap_or_default();
+        launch.replace(name, output);
+        Ok(launch)
+    }
+
+    pub fn is_of_program(&self) -> bool {
+        self.kind == Kind::OfProgram
+    }
+
+    pub fn has_one_output(&self) -> bool {
+        self.outputs.len() == 1
+    }
+
+    /// It ended as it does when nothing is in its way.
+    pub fn ended_well(&self, ended: &Ended) -> Result<()> {
+        ended.code(match self.kind {
+            Kind::OfProgram => 7,
+            Kind::OfRun | Kind::Derived => 0,
+        })
+    }
+
+    /// What it wrote is whole.
+    pub fn is_whole(&self, place: &Place) -> Result<()> {
+        match self.kind {
+            Kind::OfProgram => place.whole(&place.at(self.outputs[0]), OF_PROGRAM),
+            Kind::OfRun => place.whole(&place.at(self.outputs[0]), OF_RUN),
+            Kind::Derived => {
+                for (name, bytes) in self.reference(place)? {
+                    place.untouched(&place.at(name), &bytes)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What it writes when nothing is in its way.
+    fn reference(&self, place: &Place) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut all = place
+            .world
+            .references
+            .lock()
+            .map_err(|_| anyhow::anyhow!("another case panicked"))?;
+        if let Some(known) = all.get(self.name) {
+            return Ok(known.clone());
+        }
+        let sound = Place::new(place.world)?;
+        self.launch(&sound, false)?.run()?.code(0)?;
+        let read = |name: &&str| Ok(((*name).to_owned(), fs::read(sound.at(name))?));
+        let made: Vec<_> = self.outputs.iter().map(read).collect::<Result<_>>()?;
+        all.insert(self.name.to_owned(), made.clone());
+        Ok(made)
+    }
+
+    /// It said so, kept what was there, and left nothing half-written.
+    fn ended_badly(&self, place: &Place, ended: &Ended, old: Option<&[u8]>) -> Result<()> {
+        match self.kind {
+            // The program is not to suffer from it, unless it was not even started.
+            Kind::OfProgram if place.notes().exists() => {
+                ended.code(7)?;
+                let told = notes(&place.notes()).len() as u64;
+                ensure!(
+                    told == OF_PROGRAM,
+                    "the program yielded {told} batches of {OF_PROGRAM}"
+                );
+            }
+            Kind::OfProgram => ended.refused(&["not started"])?,
+            Kind::OfRun | Kind::Derived => ended.code(2)?,
+        }
+        ended.complained(&[])?;
+        let references: HashMap<_, _> = match (self.kind, self.outputs.len()) {
+            // Each of several files may be there already.
+            (Kind::Derived, 2..) => self.reference(place)?.into_iter().collect(),
+            _ => HashMap::new(),
+        };
+        for name in self.outputs {
+            let path = place.at(name);
+            let now = fs::read(&path).ok();
+            let is_new = now.is_some() && now.as_ref() == references.get(*name);
+            match (self.kind, old) {
+                (_, Some(_)) | (Kind::Derived, None) if is_new => {}
+                (_, Some(old)) => place.untouched(&path, old)?,
+                (Kind::Derived, None) if now.is_some() => {
+                    bail!("{name} was left behind, half-written")
+                }
+                (Kind::Derived, None) => {}
+                (Kind::OfProgram | Kind::OfRun, None) => place.opens_if_there(&path)?,
+            }
+        }
+        place.clean()
+    }
+
+    /// Tries the fault once.
+    fn attempt(&self, place: &Place, fault: &Fault, old: bool) -> Result<()> {
+        let mut before = None;
+        if old {
+            for name in self.outputs {
+                before = Some(place.old(name)?.1);
+            }
+        }
+        let mut launch = self.launch(place, old)?;
+        if let Some((what, most)) = fault.limit {
+            launch = launch.limit(what, most);
+        } else {
+            place.supervises()?;
+            let rule = Rule::new(
+                fault.call,
+                On::Within(place.work()),
+                fault.when,
+                fault.act(),
+            );
+            launch = launch.rule(rule);
+        }
+        let ended = launch.run()?;
+        if fault.limit.is_none() {
+            ended.injected()?;
+        }
+        match fault.ends {
+            Ends::Well => {
+                self.ended_well(&ended)?;
+                self.is_whole(place)?;
+                place.clean()
+            }
+            Ends::Badly => self.ended_badly(place, &ended, before.as_deref()),
+        }
+    }
+
+    /// How often it writes.
+    fn count_writes(&self, place: &Place) -> Result<u64> {
+        let rule = Rule::new(
+            Call::Write,
+            On::Within(place.work()),
+            When::From(1),
+            Act::Count,
+        );
+        let ended = self.launch(place, false)?.rule(rule).run()?;
+        self.ended_well(&ended)?;
+        Ok(ended.counts.first().map_or(0, |(seen, _)| *seen))
+    }
+
+    /// Tries a full disk from each of its writes on, or from `most` of them.
+    fn every_write(&self, place: &Place, most: u64) -> Result<()> {
+        place.supervises()?;
+        let writes = self.count_writes(&Place::new(place.world)?)?;
+        ensure!(writes > 0, "it writes nothing");
+        let step = writes.div_ceil(most).max(1);
+        let mut tried = 0;
+        let mut first = 1;
+        while first <= writes {
+            let fault = Fault {
+                when: When::From(first),
+                ..FULL
+            };
+            // Recordings are written as time goes, so there may be fewer of them.
+            let fresh = Place::new(place.world)?;
+            let outcome = self.attempt(&fresh, &fault, first % 2 == 0);
+            let is_of_time = self.kind != Kind::Derived && first > 2;
+            match outcome {
+                Err(e) if is_of_time && e.to_string().contains("nothing was injected") => {}
+                other => other.with_context(|| format!("full from write {first} of {writes}"))?,
+            }
+            tried += 1;
+            first += step;
+        }
+        place.note(format!("at {tried} of {writes} writes"));
+        Ok(())
+    }
+}
+
+const FULL: Fault = Fault {
+    name: "",
+    injected: "",
+    call: Call::Write,
+    when: When::From(1),
+    error: libc::ENOSPC,
+    ends: Ends::Badly,
+    limit: None,
+    fast: false,
+    only_with_old: false,
+};
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (k, writer) in WRITERS.iter().enumerate() {
+        let name = format!("{}, full disk at every write", writer.name);
+        let holds =
+            "a sentence; the old file, or none that is half-written; the program's own exit code";
+        let injected = "ENOSPC from the k-th write on, for every k";
+        let check = |place: &Place| writer.every_write(place, 24);
+        cases.push(Case::new("disk", name, injected, holds, check));
+        for (n, fault) in FAULTS.iter().enumerate() {
+            // A recording is as readable as any new file.
+            if fault.call == Call::Permissions && writer.kind != Kind::Derived {
+                continue;
+            }
+            let holds = match fault.ends {
+                Ends::Well => "everything is written, as if nothing had happened",
+                Ends::Badly => holds,
+            };
+            // Over an old file where that matters: it is then replaced at the end.
+            let old = fault.only_with_old || fault.ends == Ends::Badly;
+            let name = format!("{}, {}", writer.name, fault.name);
+            let check = move |place: &Place| writer.attempt(place, fault, old);
+            // Half of them in turn, so that CI tries each fault, and each writer.
+            let is_its_turn = fault.fast && (k + n) % 3 == 0;
+            cases.push(Case::new("disk", name, fault.injected, holds, check).fast_if(is_its_turn));
+        }
+    }
+    cases
+}

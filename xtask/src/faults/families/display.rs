@@ -1,0 +1,395 @@
+//! The window: without a display, with one that dies, with a data folder that cannot be written, and ended by signals.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::faults::case::{Case, NotTried, Row, table};
+use crate::faults::launch::{Ended, Launch, Started, Stream};
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::speak::{Speech, notes};
+
+/// So long a window has to open on a busy machine, and a case that has one.
+pub const WINDOW: Duration = Duration::from_secs(60);
+
+/// A display of its own, without a screen.
+pub struct Display<'a> {
+    server: Started<'a>,
+    name: String,
+}
+
+impl<'a> Display<'a> {
+    pub fn start(place: &'a Place<'a>) -> Result<Self> {
+        let said = place.said().join("display");
+        fs::write(&said, "")?;
+        let mut launch = place.loadscope(&[
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "1280x800x24",
+            "-nolisten",
+            "tcp",
+        ]);
+        launch.program("Xvfb");
+        let launch = launch
+            .output(Stream::File(said.clone()))
+            .deadline(WINDOW * 20);
+        let started = launch.start();
+        let mut server = started.map_err(|_| NotTried("Xvfb is not installed".to_owned()))?;
+        let number = || fs::read_to_string(&said).unwrap_or_default();
+        server
+            .until("the display has a number", || number().ends_with('\n'))
+            .map_err(|e| NotTried(format!("no display could be made: {e:#}")))?;
+        let name = format!(":{}", number().trim());
+        Ok(Self { server, name })
+    }
+
+    pub fn kill(&self) {
+        self.server.signal(libc::SIGKILL);
+    }
+
+    /// `loadscope watch` of a program that speaks, on this display.
+    pub fn watch(&self, place: &'a Place<'a>, speech: &Speech) -> Launch<'a> {
+        let mut words = vec!["watch".into(), "--".into()];
+        words.extend(place.spoken(speech));
+        place
+            .loadscope(&words)
+            .env("DISPLAY", &self.name)
+            .deadline(WINDOW)
+    }
+}
+
+/// The journals of a case, the oldest first.
+pub fn journals(place: &Place) -> Vec<PathBuf> {
+    let folder = place.home().join("data/loadscope/journal");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The only journal, once something is in it.
+pub fn journal(place: &Place) -> Option<PathBuf> {
+    let path = journals(place).pop()?;
+    let size = fs::metadata(&path).map_or(0, |found| found.len());
+    (size > 0).then_some(path)
+}
+
+fn speech(place: &Place) -> Speech {
+    Speech {
+        batches: 0,
+        every: 5000,
+        heeds: true,
+        ..place.speech()
+    }
+}
+
+/// A sentence about the display, without a path of the machine that built the program.
+fn says_no_display(ended: &Ended) -> Result<()> {
+    ended.complained(&["window"])?;
+    for path in [
+        ".cargo",
+        "/registry/",
+        "/rustc/",
+        env!("CARGO_MANIFEST_DIR"),
+        ".rs:",
+    ] {
+        ended.must(
+            !ended.err.contains(path),
+            "no path of the machine that built it was expected",
+        )?;
+    }
+    Ok(())
+}
+
+fn no_display(place: &Place, variables: &[(&str, &str)]) -> Result<()> {
+    place.recording()?;
+    for words in [&[][..], &["open", "sample.jsonl.zst"]] {
+        let mut launch = place.loadscope(words);
+        for (name, value) in variables {
+            launch = launch.env(name, value);
+        }
+        let ended = launch.run()?;
+        ended.code(2)?;
+        says_no_display(&ended)?;
+    }
+    place.clean()
+}
+
+fn watch_without_display(place: &Place) -> Result<()> {
+    let mut words = vec!["watch".into(), "--".into()];
+    words.extend(place.spoken(&place.speech()));
+    let ended = place.loadscope(&words).run()?;
+    ended.code(7)?;
+    says_no_display(&ended)?;
+    let path = journal(place).context("there is no journal of it")?;
+    place.whole(&path, 20)?;
+    place.clean()
+}
+
+/// The display is gone while a program is watched.
+fn display_dies(place: &Place) -> Result<()> {
+    let display = Display::start(place)?;
+    let mut watch = display.watch(place, &speech(place)).start()?;
+    watch.until("the journal is begun", || journal(place).is_some())?;
+    std::thread::sleep(Duration::from_millis(500));
+    display.kill();
+    let before = notes(&place.notes()).len();
+    watch.until("the program goes on", || {
+        notes(&place.notes()).len() >= before + 100
+    })?;
+    end_program(place, &watch, libc::SIGTERM)?;
+    let ended = watch.wait()?;
+    ended.code(7)?;
+    all_told(place)?;
+    place.clean()
+}
+
+/// Ends the watched program, not the window.
+fn end_program(place: &Place, watch: &Started, number: i32) -> Result<()> {
+    for process in place.alive() {
+        let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let speaks = line.split(|b| *b == 0).nth(1) == Some(b"speak");
+        if speaks && process != watch.process {
+            // SAFETY: kill reads no memory of ours.
+            unsafe { libc::kill(process, number) };
+        }
+    }
+    Ok(())
+}
+
+/// Everything that the program told is in the journal.
+fn all_told(place: &Place) -> Result<()> {
+    let path = journal(place).context("there is no journal of it")?;
+    let told = notes(&place.notes()).len() as u64;
+    let facts = place.facts(&path)?;
+    ensure!(
+        facts.batches >= told && !facts.cut,
+        "the program told {told} batches, and the journal holds {facts:?}"
+    );
+    Ok(())
+}
+
+/// Signals for a window with a program.
+fn watch_signal(place: &Place, number: i32) -> Result<()> {
+    let display = Display::start(place)?;
+    let mut watch = display.watch(place, &speech(place)).start()?;
+    watch.until("the journal is begun", || journal(place).is_some())?;
+    watch.signal(number);
+    let ended = watch.wait()?;
+    ended.code(7)?;
+    all_told(place)?;
+    place.clean()
+}
+
+/// A window without a program.
+fn window_signal(place: &Place, number: i32) -> Result<()> {
+    let display = Display::start(place)?;
+    place.recording()?;
+    let launch = place.loadscope(&["open", "sample.jsonl.zst"]);
+    let mut window = launch
+        .env("DISPLAY", &display.name)
+        .deadline(WINDOW)
+        .start()?;
+    let preferences = place.home().join("data/loadscope/preferences.json");
+    window.until("the window is open", || preferences.exists())?;
+    window.signal(number);
+    let ended = window.wait()?;
+    ended.sound()?;
+    let is = ended.signal == Some(number) || ended.code == Some(128 + number);
+    ended.must(is, &format!("exit code {} was expected", 128 + number))?;
+    place.clean()
+}
+
+/// The data folder is of no use: the program is watched all the same.
+fn useless_data(
+    place: &Place,
+    spoil: fn(&Place) -> Result<()>,
+    rule: Option<fn(&Place) -> Rule>,
+) -> Result<()> {
+    let display = Display::start(place)?;
+    spoil(place)?;
+    let mut launch = display.watch(place, &speech(place));
+    if let Some(rule) = rule {
+        place.supervises()?;
+        launch = launch.rule(rule(place));
+    }
+    let mut watch = launch.start()?;
+    watch.until("the program yields batches", || {
+        notes(&place.notes()).len() >= 400
+    })?;
+    watch.signal(libc::SIGTERM);
+    watch.wait()?.code(7)?;
+    place.clean()
+}
+
+fn data(place: &Place) -> PathBuf {
+    place.home().join("data")
+}
+
+fn is_file(place: &Place) -> Result<()> {
+    fs::remove_dir_all(data(place))?;
+    fs::write(data(place), "")?;
+    Ok(())
+}
+
+fn is_locked(place: &Place) -> Result<()> {
+    if place.world.is_root {
+        // Root may write everywhere, but not there.
+        fs::remove_dir_all(data(place))?;
+        std::os::unix::fs::symlink("/proc/self", data(place))?;
+        return Ok(());
+    }
+    fs::set_permissions(data(place), fs::Permissions::from_mode(0o500))?;
+    Ok(())
+}
+
+/// Old preferences stay when new ones cannot be written.
+fn preferences(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let display = Display::start(place)?;
+    let path = data(place).join("loadscope/preferences.json");
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+    let old = br#"{"of":"another version"}"#;
+    fs::write(&path, old)?;
+    let rule = Rule::new(
+        Call::Write,
+        On::Named("preferences".to_owned()),
+        When::From(1),
+        Act::Fail(libc::ENOSPC),
+    );
+    let launch = place.loadscope::<&str>(&[]).env("DISPLAY", &display.name);
+    let window = launch.rule(rule).deadline(WINDOW).start()?;
+    std::thread::sleep(Duration::from_secs(8));
+    window.signal(libc::SIGTERM);
+    let ended = window.wait()?;
+    ended.sound()?;
+    ended.injected()?;
+    place.untouched(&path, old)?;
+    place.clean()
+}
+
+const REFUSES: &str = "exit code 2 with a sentence, without a path of the machine that built it";
+const GOES_ON: &str =
+    "the program ends as it would have; all that it told is in the journal; nothing is left";
+
+const ROWS: &[Row] = &[
+    Row::new(
+        "no display",
+        "neither DISPLAY nor WAYLAND_DISPLAY is set",
+        REFUSES,
+        |place| no_display(place, &[]),
+    )
+    .fast(),
+    Row::new(
+        "a display of nothing",
+        "DISPLAY names one that is not there",
+        REFUSES,
+        |place| no_display(place, &[("DISPLAY", ":4567")]),
+    ),
+    Row::new(
+        "a Wayland of nothing",
+        "WAYLAND_DISPLAY names one that is not there",
+        REFUSES,
+        |place| no_display(place, &[("WAYLAND_DISPLAY", "wayland-77")]),
+    ),
+    Row::new(
+        "watch without a display",
+        "there is no display for the window",
+        GOES_ON,
+        watch_without_display,
+    )
+    .fast(),
+    Row::new(
+        "the display dies",
+        "kill -9 of the X server while a program is watched",
+        GOES_ON,
+        display_dies,
+    )
+    .fast(),
+    Row::new(
+        "preferences, full disk",
+        "ENOSPC at every write of the preferences",
+        "the old ones stay",
+        preferences,
+    ),
+    Row::new(
+        "SIGTERM",
+        "SIGTERM to a window with a recording",
+        "exit code 143; nothing is left",
+        |place| window_signal(place, libc::SIGTERM),
+    ),
+    Row::new(
+        "watch, SIGTERM",
+        "SIGTERM to a window with a program",
+        GOES_ON,
+        |place| watch_signal(place, libc::SIGTERM),
+    ),
+    Row::new(
+        "watch, SIGHUP",
+        "SIGHUP to a window with a program",
+        GOES_ON,
+        |place| watch_signal(place, libc::SIGHUP),
+    ),
+];
+
+pub fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = table("window", ROWS).collect();
+    let unaffected = "the program is watched, and ends as it would have; no panic";
+    let full: fn(&Place) -> Rule = |place| {
+        Rule::new(
+            Call::Write,
+            On::Within(data(place)),
+            When::From(3),
+            Act::Fail(libc::ENOSPC),
+        )
+    };
+    let readonly: fn(&Place) -> Rule = |place| {
+        Rule::new(
+            Call::Create,
+            On::Within(data(place)),
+            When::From(1),
+            Act::Fail(libc::EROFS),
+        )
+    };
+    for (name, injected, spoil, rule) in [
+        (
+            "the data folder is a file",
+            "XDG_DATA_HOME is a file",
+            is_file as fn(&Place) -> Result<()>,
+            None,
+        ),
+        (
+            "the data folder is not writable",
+            "no folder can be made in XDG_DATA_HOME",
+            is_locked,
+            None,
+        ),
+        (
+            "the journal's disk is full",
+            "ENOSPC from the third write to the data folder on",
+            |_| Ok(()),
+            Some(full),
+        ),
+        (
+            "the journal's disk is read-only",
+            "EROFS at every file that is created in the data folder",
+            |_| Ok(()),
+            Some(readonly),
+        ),
+    ] {
+        cases.push(Case::new(
+            "window",
+            name,
+            injected,
+            unaffected,
+            move |place: &Place| useless_data(place, spoil, rule),
+        ));
+    }
+    cases
+}

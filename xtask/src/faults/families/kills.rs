@@ -1,0 +1,373 @@
+//! kill -9 at random moments: what is missing, what opens, what is harmed, what is left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+mod chance;
+
+use chance::{Chance, Missing, Pulse};
+
+use super::display::{Display, WINDOW, journal};
+use crate::faults::case::Case;
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::speak::{Speech, notes, now};
+
+/// So much of the past may be missing.
+const MOST_MISSING: Duration = Duration::from_millis(200);
+
+fn speech(place: &Place) -> Speech {
+    Speech {
+        batches: 0,
+        every: 3000,
+        ..place.speech()
+    }
+}
+
+/// What a program told before it was killed, or its recorder was, and is not in the recording.
+fn missing(place: &Place, log: &Path, killed: Duration) -> Result<Duration> {
+    let batches = place.facts(log)?.batches;
+    let told = notes(&place.notes());
+    let first = told
+        .iter()
+        .find(|told| told.batch >= batches && told.at <= killed);
+    Ok(first.map_or(Duration::ZERO, |told| killed - told.at))
+}
+
+fn kill(process: i32) -> Duration {
+    let at = now();
+    // SAFETY: kill reads no memory of ours.
+    unsafe { libc::kill(process, libc::SIGKILL) };
+    at
+}
+
+/// The program that speaks, of the processes of a case.
+fn program(place: &Place) -> Result<i32> {
+    let speaks = |process: &i32| {
+        let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        line.split(|b| *b == 0).nth(1) == Some(b"speak")
+    };
+    place
+        .alive()
+        .into_iter()
+        .find(speaks)
+        .context("the program is gone")
+}
+
+/// Kills until so many count.
+fn repeat(place: &Place, kills: u32, mut one: impl FnMut(u32) -> Result<Duration>) -> Result<()> {
+    let pulse = Pulse::start()?;
+    let mut all = Missing::default();
+    let mut number = 0;
+    while (all.each.len() as u32) < kills {
+        number += 1;
+        ensure!(
+            number <= kills * 4 + 20,
+            "the machine stands still too often: {}",
+            all.said()
+        );
+        pulse.stood_still();
+        let missing =
+            one(number).with_context(|| format!("kill {number}, seed {}", place.world.seed))?;
+        if missing > MOST_MISSING && pulse.stood_still() {
+            all.stood_still += 1;
+            continue;
+        }
+        all.each.push(missing);
+    }
+    place.note(all.judged()?);
+    Ok(())
+}
+
+fn recorder(place: &Place, kills: u32) -> Result<()> {
+    let mut chance = Chance::of(place, 1);
+    let (old, bytes) = place.old("old.jsonl")?;
+    let mut earlier: Vec<(PathBuf, Vec<u8>)> = vec![(old, bytes)];
+    repeat(place, kills, |number| {
+        let _ = fs::remove_file(place.notes());
+        let name = format!(
+            "run-{number}.jsonl{}",
+            if number % 2 == 0 { ".zst" } else { "" }
+        );
+        let log = place.at(&name);
+        let mut record = place.record(&["-o", &name], &speech(place)).start()?;
+        // Now and then before it has begun.
+        let early = chance.below(8) == 0;
+        if !early {
+            record.until("the program yields batches", || {
+                !notes(&place.notes()).is_empty()
+            })?;
+        }
+        std::thread::sleep(chance.millis(if early { 500 } else { 900 }));
+        let killed = kill(record.process);
+        ensure!(
+            record.wait()?.signal == Some(libc::SIGKILL),
+            "it had ended before"
+        );
+        if !notes(&place.notes()).is_empty() {
+            // The program goes on without its recorder.
+            let before = notes(&place.notes()).len();
+            std::thread::sleep(Duration::from_millis(50));
+            ensure!(
+                notes(&place.notes()).len() > before,
+                "the program died with its recorder"
+            );
+        }
+        place.end_all();
+        let missing = match log.exists() {
+            true => missing(place, &log, killed)?,
+            false if notes(&place.notes()).is_empty() => Duration::ZERO,
+            false => bail!("there is no recording"),
+        };
+        for (path, bytes) in &earlier {
+            place.untouched(path, bytes)?;
+        }
+        if number <= 10 && log.exists() {
+            earlier.push((log.clone(), fs::read(&log)?));
+        }
+        Ok(missing)
+    })?;
+    // The next start removes what was left.
+    let _ = fs::remove_file(place.notes());
+    place
+        .record(&["-o", "next.jsonl"], &place.speech())
+        .run()?
+        .code(7)?;
+    place.clean()
+}
+
+fn of_program(place: &Place, kills: u32) -> Result<()> {
+    let mut chance = Chance::of(place, 2);
+    repeat(place, kills, |number| {
+        let _ = fs::remove_file(place.notes());
+        let name = format!(
+            "run-{number}.jsonl{}",
+            if number % 2 == 0 { ".zst" } else { "" }
+        );
+        let mut record = place.record(&["-o", &name], &speech(place)).start()?;
+        record.until("the program yields batches", || {
+            !notes(&place.notes()).is_empty()
+        })?;
+        std::thread::sleep(chance.millis(600));
+        let killed = kill(program(place)?);
+        record.wait()?.signal(libc::SIGKILL)?;
+        let log = place.at(&name);
+        ensure!(!place.facts(&log)?.cut, "the recording is cut");
+        let missing = missing(place, &log, killed)?;
+        place.clean()?;
+        Ok(missing)
+    })
+}
+
+fn window(place: &Place, kills: u32) -> Result<()> {
+    let display = Display::start(place)?;
+    let mut chance = Chance::of(place, 3);
+    repeat(place, kills, |_| {
+        // A user of its own each time, for whom the next start offers what is left.
+        let fresh = Place::new(place.world)?;
+        let mut watch = display.watch(&fresh, &speech(&fresh)).start()?;
+        watch.until("the program yields batches", || {
+            !notes(&fresh.notes()).is_empty()
+        })?;
+        if chance.below(4) != 0 {
+            watch.until("the journal is begun", || journal(&fresh).is_some())?;
+        }
+        std::thread::sleep(chance.millis(900));
+        let killed = kill(watch.process);
+        ensure!(
+            watch.wait()?.signal == Some(libc::SIGKILL),
+            "it had ended before"
+        );
+        let before = notes(&fresh.notes()).len();
+        std::thread::sleep(Duration::from_millis(50));
+        ensure!(
+            notes(&fresh.notes()).len() > before,
+            "the program died with its window"
+        );
+        fresh.end_all();
+        let path = journal(&fresh);
+        let Some(path) = path else {
+            let first = notes(&fresh.notes()).first().map(|told| told.at);
+            return Ok(first.map_or(Duration::ZERO, |first| killed.saturating_sub(first)));
+        };
+        missing(&fresh, &path, killed)
+    })?;
+    // The next start removes what was left.
+    let speech = Speech {
+        heeds: true,
+        ..speech(place)
+    };
+    let mut watch = display.watch(place, &speech).deadline(WINDOW).start()?;
+    watch.until("the journal is begun", || journal(place).is_some())?;
+    watch.signal(libc::SIGTERM);
+    watch.wait()?;
+    place.clean()
+}
+
+/// How far a recording goes, by the wall clock.
+fn end_of(log: &Path) -> Result<Option<Duration>> {
+    let text = fs::read_to_string(log)?;
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let mut began = None;
+    let mut last = 0;
+    for line in whole.lines() {
+        let line: Value = serde_json::from_str(line).context("a damaged line")?;
+        began = began.or_else(|| line["info"]["started_unix_ns"].as_u64());
+        last = last.max(line["t"].as_u64().unwrap_or(0));
+    }
+    Ok(began.map(|began| Duration::from_nanos(began + last)))
+}
+
+fn own_run(place: &Place, kills: u32) -> Result<()> {
+    let mut chance = Chance::of(place, 4);
+    repeat(place, kills, |number| {
+        let name = format!("run-{number}.jsonl");
+        let log = place.at(&name);
+        let line =
+            "run --dataset synthetic:len=40000,cost_ms=1 --batch-size 2 --num-workers 1 --record";
+        let words: Vec<&str> = line.split(' ').chain([name.as_str()]).collect();
+        let mut run = place.loadscope(&words).start()?;
+        let size = || fs::metadata(&log).map_or(0, |found| found.len());
+        run.until("the recording is begun", || size() > 0)?;
+        std::thread::sleep(chance.millis(900));
+        let killed = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        kill(run.process);
+        run.wait()?;
+        place.facts(&log)?;
+        let end = end_of(&log)?.context("nothing is in the recording")?;
+        fs::remove_file(&log)?;
+        Ok(killed.saturating_sub(end))
+    })?;
+    place.clean()
+}
+
+/// Over an old trace, which is then there, or the new one is.
+fn export(place: &Place, kills: u32) -> Result<()> {
+    let mut chance = Chance::of(place, 5);
+    place.recording()?;
+    let words = [
+        "export",
+        "sample.jsonl.zst",
+        "--to",
+        "chrome",
+        "-o",
+        "trace.json",
+        "--force",
+    ];
+    place.loadscope(&words).run()?.code(0)?;
+    let new = fs::read(place.at("trace.json"))?;
+    let (mut killed, mut ended) = (0, 0);
+    for number in 1..=kills {
+        let (old, bytes) = place.old("trace.json")?;
+        let mut launch = place.loadscope(&words);
+        // In every other case at a write, so that it is in the middle of its work.
+        let at_write = place.world.supervises && number % 2 == 0;
+        if at_write {
+            let when = When::Only(1 + chance.below(8));
+            launch = launch.rule(Rule::new(
+                Call::Write,
+                On::Within(place.work()),
+                when,
+                Act::Kill,
+            ));
+        }
+        let export = launch.start()?;
+        if !at_write {
+            std::thread::sleep(chance.millis(700));
+            kill(export.process);
+        }
+        let end = export.wait()?;
+        match end.signal {
+            Some(libc::SIGKILL) => killed += 1,
+            _ => {
+                end.code(0)?;
+                ended += 1;
+            }
+        }
+        let now = fs::read(&old)?;
+        ensure!(
+            now == bytes || now == new,
+            "kill {number}, seed {}: neither the old nor the new trace is there",
+            place.world.seed
+        );
+    }
+    // A file is taken for another's as long as it is this young.
+    std::thread::sleep(Duration::from_millis(700));
+    place.loadscope(&words).run()?.code(0)?;
+    place.note(format!("{killed} killed, {ended} had ended before"));
+    place.clean()
+}
+
+/// kill -9 at each of the writes of a recorder, one after the other.
+fn at_writes(place: &Place, kills: u32) -> Result<()> {
+    place.supervises()?;
+    let mut opened = 0;
+    for number in 1..=u64::from(kills) {
+        let place = Place::new(place.world)?;
+        let (old, bytes) = place.old("run.jsonl")?;
+        let rule = Rule::new(
+            Call::Write,
+            On::Within(place.work()),
+            When::Only(number),
+            Act::Kill,
+        );
+        let force = ["-o", "run.jsonl", "--force"];
+        let ended = place.record(&force, &speech(&place)).rule(rule).run()?;
+        ensure!(
+            ended.signal == Some(libc::SIGKILL),
+            "it was not killed at write {number}"
+        );
+        place.end_all();
+        place.untouched(&old, &bytes)?;
+        for name in place
+            .names()?
+            .iter()
+            .filter(|name| name.contains("unfinished"))
+        {
+            place
+                .facts(&place.at(name))
+                .with_context(|| format!("killed at write {number}"))?;
+            opened += 1;
+        }
+        place.record(&force, &place.speech()).run()?.code(7)?;
+        place.clean()?;
+    }
+    place.note(format!(
+        "{kills} kills, {opened} unfinished recordings opened"
+    ));
+    Ok(())
+}
+
+pub fn cases(kills: u32) -> Vec<Case> {
+    let share = |percent: u32| (kills * percent).div_ceil(100).max(1);
+    let holds = "at most 200 ms of the past are missing; it opens; no older file is harmed; nothing is left after the next start";
+    let mut cases = Vec::new();
+    let mut add = |name: &str, count: u32, holds: &str, check: fn(&Place, u32) -> Result<()>| {
+        let injected = format!("kill -9 at {count} random moments");
+        let case = Case::new("kills", name, injected, holds, move |place: &Place| {
+            check(place, count)
+        });
+        cases.push(case.fast().alone());
+    };
+    add("the recorder", share(30), holds, recorder);
+    add("the recorded program", share(20), holds, of_program);
+    add("the window", share(15), holds, window);
+    add("a run of its own", share(10), holds, own_run);
+    add(
+        "an export",
+        share(15),
+        "the old trace is there, or the new one; nothing is left after the next start",
+        export,
+    );
+    add(
+        "the recorder at its writes",
+        share(10),
+        "the old recording is untouched; the unfinished one opens; nothing is left after the next start",
+        at_writes,
+    );
+    cases
+}

@@ -1,0 +1,120 @@
+//! Random moments, a machine that stands still, and what is missing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::MOST_MISSING;
+use crate::faults::place::Place;
+use crate::faults::speak::now;
+
+/// Numbers that look random, and come again with the same seed.
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn of(place: &Place, victim: u64) -> Self {
+        Self(place.world.seed.wrapping_add(victim << 32))
+    }
+
+    /// SplitMix64.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.next() % most.max(1)
+    }
+
+    pub fn millis(&mut self, most: u64) -> Duration {
+        Duration::from_micros(self.below(most * 1000))
+    }
+}
+
+/// Notices when the machine stands still: then nothing could be written, whoever would have.
+pub struct Pulse {
+    worst: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Pulse {
+    pub fn start() -> Result<Self> {
+        let (worst, stop) = (
+            Arc::new(AtomicU64::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (longest, stopped) = (Arc::clone(&worst), Arc::clone(&stop));
+        const BEAT: Duration = Duration::from_millis(5);
+        std::thread::Builder::new()
+            .name("pulse".to_owned())
+            .spawn(move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    let before = now();
+                    std::thread::sleep(BEAT);
+                    let over = now().saturating_sub(before + BEAT).as_millis() as u64;
+                    longest.fetch_max(over, Ordering::Relaxed);
+                }
+            })?;
+        Ok(Self { worst, stop })
+    }
+
+    /// True if it stood still since the last question.
+    pub fn stood_still(&self) -> bool {
+        const MOST: u64 = 40;
+        self.worst.swap(0, Ordering::Relaxed) > MOST
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What was missing, kill by kill.
+#[derive(Default)]
+pub struct Missing {
+    pub each: Vec<Duration>,
+    pub stood_still: u32,
+}
+
+impl Missing {
+    /// All of them, in words; an error if one is too long.
+    pub fn judged(mut self) -> Result<String> {
+        let too_long = self.each.iter().filter(|one| **one > MOST_MISSING).count();
+        let said = self.said();
+        match too_long {
+            0 => Ok(said),
+            n => bail!(
+                "more than {} ms are missing after {n} of {said}",
+                MOST_MISSING.as_millis()
+            ),
+        }
+    }
+
+    pub fn said(&mut self) -> String {
+        self.each.sort();
+        let (Some(median), Some(most)) = (self.each.get(self.each.len() / 2), self.each.last())
+        else {
+            return "no kill".to_owned();
+        };
+        let count = self.each.len();
+        let mut text = format!(
+            "{count} kills, missing: median {} ms, at most {} ms",
+            median.as_millis(),
+            most.as_millis()
+        );
+        if self.stood_still > 0 {
+            text += &format!(
+                "; {} more while the machine stood still do not count",
+                self.stood_still
+            );
+        }
+        text
+    }
+}

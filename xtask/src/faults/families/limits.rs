@@ -1,0 +1,395 @@
+//! Descriptors, threads, processes and memory that run out.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+
+use crate::faults::case::{Case, Row, table};
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::speak::notes;
+
+fn fail(call: Call, when: When, error: i32) -> Rule {
+    Rule::new(call, On::Anything, when, Act::Fail(error))
+}
+
+/// Threads cannot be started from the n-th on, for n = 1, 2, … until there is no n-th.
+fn threads(
+    place: &Place,
+    each: impl Fn(&Place, Rule) -> Result<(u64, crate::faults::launch::Ended)>,
+) -> Result<()> {
+    place.supervises()?;
+    const MOST: u64 = 12;
+    let mut tried = 0;
+    for first in 1..=MOST {
+        let fresh = Place::new(place.world)?;
+        let rule = fail(Call::Thread, When::From(first), libc::EAGAIN);
+        let (seen, _) = each(&fresh, rule)?;
+        if seen < first {
+            break;
+        }
+        tried += 1;
+        fresh.clean()?;
+    }
+    ensure!(tried > 0, "it starts no thread at all");
+    place.note(format!("from the first to the {tried}th thread"));
+    Ok(())
+}
+
+fn record_without_threads(place: &Place) -> Result<()> {
+    threads(place, |place, rule| {
+        let ended = place
+            .record(&["-o", "run.jsonl"], &place.speech())
+            .rule(rule)
+            .run()?;
+        ended.sound()?;
+        let told = notes(&place.notes()).len();
+        match told {
+            // It was not even started, and says so.
+            0 => {
+                ended.must(
+                    matches!(ended.code, Some(2 | 127)),
+                    "exit code 2 or 127 was expected",
+                )?;
+                ended.complained(&[])?;
+            }
+            _ => {
+                ended.code(7)?;
+                ended.must(told == 20, "20 batches were expected of the program")?;
+            }
+        }
+        place.opens_if_there(&place.at("run.jsonl"))?;
+        Ok((ended.counts[0].0, ended))
+    })
+}
+
+fn run_without_threads(place: &Place) -> Result<()> {
+    threads(place, |place, rule| {
+        let line = "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl";
+        let words: Vec<&str> = line.split(' ').collect();
+        let ended = place.loadscope(&words).rule(rule).run()?;
+        ended.sound()?;
+        match ended.code {
+            Some(0) => place.whole(&place.at("run.jsonl"), 50)?,
+            _ => {
+                ended.refused(&[])?;
+                place.opens_if_there(&place.at("run.jsonl"))?;
+            }
+        }
+        Ok((ended.counts[0].0, ended))
+    })
+}
+
+fn read_without_threads(place: &Place, line: &'static str) -> Result<()> {
+    threads(place, |place, rule| {
+        place.recording()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let ended = place.loadscope(&words).rule(rule).run()?;
+        // Help from threads makes it faster, no more.
+        match ended.code {
+            Some(0) => ended.code(0)?,
+            _ => ended.refused(&[])?,
+        }
+        Ok((ended.counts[0].0, ended))
+    })
+}
+
+fn no_process(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let (old, bytes) = place.old("run.jsonl")?;
+    let rule = fail(Call::Process, When::From(1), libc::EAGAIN);
+    let ended = place
+        .record(&["-o", "run.jsonl", "--force"], &place.speech())
+        .rule(rule)
+        .run()?;
+    ended.injected()?;
+    ended.code(127)?;
+    ended.complained(&["cannot start"])?;
+    place.untouched(&old, &bytes)?;
+    place.clean()
+}
+
+/// A process cannot be let in at first; it is once there is a descriptor again.
+fn no_descriptor_for_a_process(place: &Place, when: When) -> Result<()> {
+    place.supervises()?;
+    let ended = place
+        .record(&["-o", "run.jsonl"], &place.speech())
+        .rule(fail(Call::Accept, when, libc::EMFILE))
+        .run()?;
+    ended.injected()?;
+    ended.code(7)?;
+    match when {
+        When::From(_) => place.opens_if_there(&place.at("run.jsonl"))?,
+        When::Only(_) | When::Odd => place.whole(&place.at("run.jsonl"), 20)?,
+    }
+    place.clean()
+}
+
+/// So few descriptors that something fails, and one more, and one more.
+fn few_descriptors(place: &Place) -> Result<()> {
+    let mut refused = 0;
+    for most in [4, 5, 6, 7, 8, 10, 12, 16] {
+        let place = Place::new(place.world)?;
+        let ended = place
+            .record(&["-o", "run.jsonl"], &place.speech())
+            .limit(libc::RLIMIT_NOFILE, most)
+            .run()?;
+        // The system's own loader needs some to start the program at all.
+        let loaded = !ended.err.contains("error while loading shared libraries");
+        if !loaded {
+            continue;
+        }
+        ended.sound()?;
+        let told = notes(&place.notes()).len();
+        if told == 20 {
+            ended.code(7)?;
+        } else {
+            refused += 1;
+            ended.must(
+                matches!(ended.code, Some(2 | 127 | 7)),
+                "an exit code of its own, or the program's",
+            )?;
+            ended.complained(&[])?;
+        }
+        place.opens_if_there(&place.at("run.jsonl"))?;
+        place.clean()?;
+    }
+    place.note(format!("refused with a sentence {refused} times"));
+    Ok(())
+}
+
+fn no_socket(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let ended = place
+        .record(&["-o", "run.jsonl"], &place.speech())
+        .rule(fail(Call::Socket, When::From(1), libc::EMFILE))
+        .run()?;
+    ended.injected()?;
+    ended.must(
+        matches!(ended.code, Some(2 | 127)),
+        "exit code 2 or 127 was expected",
+    )?;
+    ended.complained(&[])?;
+    ensure!(notes(&place.notes()).is_empty(), "the program was started");
+    ensure!(
+        !place.at("run.jsonl").exists(),
+        "an empty recording was left behind"
+    );
+    place.clean()
+}
+
+/// No place for what the program needs to be heard.
+fn no_temporary_folder(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let ended = place
+        .record(&["-o", "run.jsonl"], &place.speech())
+        .rule(fail(Call::MakeFolder, When::From(1), libc::ENOSPC))
+        .run()?;
+    ended.injected()?;
+    ended.must(
+        matches!(ended.code, Some(2 | 127)),
+        "exit code 2 or 127 was expected",
+    )?;
+    ended.complained(&[])?;
+    ensure!(notes(&place.notes()).is_empty(), "the program was started");
+    ensure!(
+        !place.at("run.jsonl").exists(),
+        "an empty recording was left behind"
+    );
+    place.clean()
+}
+
+/// What cannot be removed at the end is no reason to end otherwise.
+fn nothing_can_be_removed(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let ended = place
+        .record(&["-o", "run.jsonl"], &place.speech())
+        .rule(fail(Call::Remove, When::From(1), libc::EIO))
+        .run()?;
+    ended.injected()?;
+    ended.code(7)?;
+    place.whole(&place.at("run.jsonl"), 20)?;
+    // The next one removes what was left.
+    place
+        .record(&["-o", "next.jsonl"], &place.speech())
+        .run()?
+        .code(7)?;
+    place.clean()
+}
+
+/// Less and less memory: the program under observation never notices.
+fn little_memory(place: &Place) -> Result<()> {
+    let mut least = None;
+    for megabytes in [4096, 2048, 1024, 768, 640, 512] {
+        let place = Place::new(place.world)?;
+        let (old, bytes) = place.old("old.jsonl")?;
+        let ended = place
+            .record(&["-o", "run.jsonl"], &place.speech())
+            .limit(libc::RLIMIT_AS, megabytes << 20)
+            .run()?;
+        place.untouched(&old, &bytes)?;
+        let told = notes(&place.notes()).len();
+        if told > 0 {
+            ended.code(7)?;
+            ended.must(told == 20, "20 batches were expected of the program")?;
+            place.whole(&place.at("run.jsonl"), 20)?;
+            least = Some(megabytes);
+        }
+        place.opens_if_there(&place.at("run.jsonl"))?;
+    }
+    ensure!(least.is_some(), "not even 4 GB were enough");
+    place.note(format!(
+        "recorded with {} MB of addresses",
+        least.unwrap_or_default()
+    ));
+    Ok(())
+}
+
+/// Memory that a command takes for input without end.
+fn endless_input(place: &Place, line: &'static str) -> Result<()> {
+    let words: Vec<&str> = line.split(' ').collect();
+    let ended = place.loadscope(&words).run()?;
+    ended.refused(&[])?;
+    let most = 1u64 << 30;
+    ended.must(
+        ended.most_memory < most,
+        "less than 1 GB of memory was expected",
+    )?;
+    ensure!(
+        fs::symlink_metadata("/dev/zero").is_ok(),
+        "/dev/zero is lost"
+    );
+    place.note(format!(
+        "{} MB, {:.1} s",
+        ended.most_memory >> 20,
+        ended.took.as_secs_f64()
+    ));
+    place.clean()
+}
+
+/// Input and arguments without end.
+const ENDLESS: &[(&str, &str, bool)] = &[
+    ("options", "run --config /dev/zero", false),
+    (
+        "weights",
+        "order --len 10 --sampler weighted:/dev/zero",
+        true,
+    ),
+    ("pictures", "run --dataset folder:/dev", false),
+    ("files in a folder", "info /proc", false),
+    ("a recording", "info /dev/zero", false),
+    (
+        "workers",
+        "run --dataset synthetic:len=10 --num-workers 65535",
+        false,
+    ),
+    (
+        "ranks",
+        "order --len 10 --sampler distributed --world 0 --rank 0",
+        false,
+    ),
+    (
+        "seconds",
+        "run --dataset synthetic:len=10 --num-workers 1 --timeout 1e308",
+        false,
+    ),
+    (
+        "workers of an order",
+        "order --len 10 --iterable whole --num-workers 4000000000",
+        false,
+    ),
+];
+
+const PROGRAM: &str =
+    "the program's exit code, or a sentence before it is started; what is recorded opens";
+const OWN: &str = "the whole result, or a sentence with exit code 2; no panic";
+
+const ROWS: &[Row] = &[
+    Row::new(
+        "record without threads",
+        "EAGAIN from the n-th thread on, for every n",
+        PROGRAM,
+        record_without_threads,
+    )
+    .fast(),
+    Row::new(
+        "run without threads",
+        "EAGAIN from the n-th thread on, for every n",
+        OWN,
+        run_without_threads,
+    ),
+    Row::new(
+        "record without processes",
+        "EAGAIN when the program is started",
+        "exit code 127, a sentence, the old file untouched",
+        no_process,
+    )
+    .fast(),
+    Row::new(
+        "record without a socket",
+        "EMFILE when the socket is made",
+        "the program is not started; no empty file is left",
+        no_socket,
+    )
+    .fast(),
+    Row::new(
+        "record without a temporary folder",
+        "ENOSPC at every folder that is made",
+        "the program is not started; no empty file is left",
+        no_temporary_folder,
+    )
+    .fast(),
+    Row::new(
+        "nothing can be removed",
+        "EIO when temporary files are removed",
+        "the program's exit code and a whole recording; the next start removes them",
+        nothing_can_be_removed,
+    ),
+    Row::new(
+        "record with few descriptors",
+        "RLIMIT_NOFILE of 4 to 16",
+        PROGRAM,
+        few_descriptors,
+    ),
+    Row::new(
+        "record with little memory",
+        "RLIMIT_AS of 4 GB to 512 MB",
+        "the program's exit code and a whole recording, or no program at all",
+        little_memory,
+    ),
+    Row::new(
+        "a process comes when there is no descriptor",
+        "EMFILE at the first accept",
+        "it is let in a little later; nothing is missing",
+        |place| no_descriptor_for_a_process(place, When::Only(1)),
+    )
+    .fast(),
+    Row::new(
+        "no process can be let in",
+        "EMFILE at every accept",
+        PROGRAM,
+        |place| no_descriptor_for_a_process(place, When::From(1)),
+    ),
+];
+
+pub fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = table("limits", ROWS).collect();
+    for (name, line) in [
+        ("info", "info sample.jsonl.zst"),
+        ("report", "report sample.jsonl.zst"),
+        ("export", "export sample.jsonl.zst --to parquet -o t"),
+        ("what-if", "what-if sample.jsonl.zst --workers 1..2"),
+    ] {
+        let check = move |place: &Place| read_without_threads(place, line);
+        let title = format!("{name} without threads");
+        let injected = "EAGAIN from the n-th thread on, for every n";
+        cases.push(Case::new("limits", title, injected, OWN, check));
+    }
+    for (name, line, fast) in ENDLESS {
+        let check = |place: &Place| endless_input(place, line);
+        let holds = "exit code 2 with a sentence, in 30 s and less than 1 GB";
+        let title = format!("too many {name}");
+        cases.push(Case::new("limits", title, *line, holds, check).fast_if(*fast));
+    }
+    cases
+}

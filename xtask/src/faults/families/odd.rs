@@ -1,0 +1,111 @@
+//! Surroundings that are odd: folders for temporary files and for data that are long, missing, files or not writable.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::faults::case::Case;
+use crate::faults::place::Place;
+
+type Make = fn(&Place) -> Result<OsString>;
+
+fn made(path: PathBuf) -> Result<OsString> {
+    fs::create_dir_all(&path)?;
+    Ok(path.into())
+}
+
+/// Values of a variable that names a folder.
+const FOLDERS: &[(&str, Make)] = &[
+    ("of 300 characters", |place| {
+        made(place.tmp().join("x".repeat(150)).join("y".repeat(150)))
+    }),
+    ("with a colon", |place| made(place.tmp().join("a:b"))),
+    ("with spaces and quotes", |place| {
+        made(place.tmp().join("a 'b' \"c\" $d"))
+    }),
+    ("that is not UTF-8", |place| {
+        made(place.tmp().join(OsStr::from_bytes(b"a\xffb")))
+    }),
+    ("that is missing", |place| {
+        Ok(place.tmp().join("missing").into())
+    }),
+    ("that is a file", |place| {
+        let path = place.tmp().join("file");
+        fs::write(&path, "")?;
+        Ok(path.into())
+    }),
+    ("that is not writable", |place| {
+        let path = place.tmp().join("locked");
+        fs::create_dir(&path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o500))?;
+        // Root may write there all the same; this nobody may write to.
+        match place.world.is_root {
+            true => Ok("/proc/self".into()),
+            false => Ok(path.into()),
+        }
+    }),
+    ("that is a device", |_| Ok("/dev/null".into())),
+    ("that is relative", |place| {
+        fs::create_dir(place.at("here"))?;
+        Ok("here".into())
+    }),
+    ("that is empty", |_| Ok(OsString::new())),
+];
+
+fn attempt(place: &Place, variable: &str, make: Make) -> Result<()> {
+    let value = make(place)?;
+    let ended = place
+        .record(&["-o", "run.jsonl"], &place.speech())
+        .env(variable, value)
+        .run()?;
+    ended.code(7)?;
+    place.whole(&place.at("run.jsonl"), 20)
+}
+
+/// Without any of the variables.
+fn nothing_set(place: &Place) -> Result<()> {
+    let mut launch = place.record(&["-o", "run.jsonl"], &place.speech());
+    for name in [
+        "HOME",
+        "TMPDIR",
+        "PATH",
+        "LANG",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "XDG_RUNTIME_DIR",
+    ] {
+        launch = launch.without(name);
+    }
+    launch.run()?.code(7)?;
+    place.whole(&place.at("run.jsonl"), 20)
+}
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let holds = "a program is recorded whole, with its own exit code";
+    for (k, (name, make)) in FOLDERS.iter().enumerate() {
+        for variable in ["TMPDIR", "HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"] {
+            let title = format!("{variable} {name}");
+            let injected = format!("{variable} names a folder {name}");
+            let check = move |place: &Place| attempt(place, variable, *make);
+            let case = Case::new("surroundings", title, injected, holds, check);
+            cases.push(case.fast_if(variable == "TMPDIR" && k % 3 == 0));
+        }
+    }
+    cases.push(
+        Case::new(
+            "surroundings",
+            "no variables",
+            "HOME, TMPDIR, PATH and those of XDG are not set",
+            holds,
+            nothing_set,
+        )
+        .fast(),
+    );
+    cases
+}

@@ -1,0 +1,142 @@
+//! A real PyTorch program under the worst of the faults, where a PyTorch is at hand.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::faults::case::{Case, NotTried, Row, table};
+use crate::faults::launch::{Launch, Stream};
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+
+/// Two workers, a hundred batches, the numbers that came, and an exit code of its own.
+const PROGRAM: &str = "\
+import sys, time
+import torch.utils.data as data
+class Slow(data.Dataset):
+    def __len__(self):
+        return 200
+    def __getitem__(self, index):
+        time.sleep(0.002)
+        return index
+if __name__ == '__main__':
+    total = 0
+    for batch in data.DataLoader(Slow(), batch_size=2, num_workers=2):
+        total += int(batch.sum())
+        print(total, flush=True)
+    open('done', 'w').write(str(total))
+    sys.exit(7)
+";
+
+/// What the numbers from 0 to 199 add up to.
+const TOTAL: &str = "19900";
+
+const BATCHES: u64 = 100;
+
+/// Importing PyTorch takes seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn launch<'a>(place: &'a Place<'a>) -> Result<Launch<'a>> {
+    let missing =
+        || NotTried("there is no PyTorch; `cargo xtask setup --pytorch` gets one".to_owned());
+    let python = place.world.pytorch.as_ref().ok_or_else(missing)?;
+    fs::write(place.at("train.py"), PROGRAM)?;
+    let words: [OsString; 6] = [
+        "record".into(),
+        "-o".into(),
+        "run.jsonl".into(),
+        "--".into(),
+        python.into(),
+        "train.py".into(),
+    ];
+    Ok(place.loadscope(&words).deadline(PATIENCE))
+}
+
+/// It did all its work, and ended by itself.
+fn is_done(place: &Place) -> bool {
+    fs::read_to_string(place.at("done")).is_ok_and(|total| total == TOTAL)
+}
+
+fn full_disk(place: &Place) -> Result<()> {
+    place.supervises()?;
+    let rule = Rule::new(
+        Call::Write,
+        On::Named("run.jsonl".to_owned()),
+        When::From(2),
+        Act::Fail(libc::ENOSPC),
+    );
+    let ended = launch(place)?.rule(rule).run()?;
+    ended.injected()?;
+    ended.code(7)?;
+    ended.complained(&["run.jsonl"])?;
+    ensure!(is_done(place), "the program was harmed");
+    place.opens_if_there(&place.at("run.jsonl"))?;
+    place.clean()
+}
+
+fn no_streams(place: &Place) -> Result<()> {
+    let ended = launch(place)?
+        .input(Stream::Closed)
+        .errors(Stream::Broken)
+        .run()?;
+    ended.code(7)?;
+    ensure!(is_done(place), "the program was harmed");
+    place.whole(&place.at("run.jsonl"), BATCHES)?;
+    place.clean()
+}
+
+/// The recorder is killed; the program and its workers do not notice.
+fn recorder_killed(place: &Place) -> Result<()> {
+    let log = place.at("run.jsonl");
+    let mut record = launch(place)?.start()?;
+    let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    record.until("the recording grows", || size(&log) > 4000)?;
+    record.signal(libc::SIGKILL);
+    record.wait()?;
+    let until = std::time::Instant::now() + PATIENCE;
+    while !place.alive().is_empty() && std::time::Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    ensure!(is_done(place), "the program was harmed");
+    ensure!(
+        place.facts(&log)?.batches > 0,
+        "nothing is in the recording"
+    );
+    // The next start removes what the killed one left.
+    launch(place)?
+        .replaced("run.jsonl", "next.jsonl")
+        .run()?
+        .code(7)?;
+    place.whole(&place.at("next.jsonl"), BATCHES)?;
+    place.clean()
+}
+
+const HARMLESS: &str = "the program does all its work and ends with its own exit code";
+
+const ROWS: &[Row] = &[
+    Row::new(
+        "full disk",
+        "ENOSPC from the second write on",
+        HARMLESS,
+        full_disk,
+    ),
+    Row::new(
+        "no streams",
+        "standard input is closed, nobody reads standard error",
+        HARMLESS,
+        no_streams,
+    ),
+    Row::new(
+        "the recorder is killed",
+        "kill -9 of the recorder in the middle",
+        "the program does all its work; the recording opens; nothing is left after the next start",
+        recorder_killed,
+    ),
+];
+
+pub fn cases() -> Vec<Case> {
+    table("PyTorch", ROWS).collect()
+}

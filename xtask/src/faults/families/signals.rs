@@ -1,0 +1,242 @@
+//! Signals for commands under way.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::faults::case::Case;
+use crate::faults::launch::Ended;
+use crate::faults::place::Place;
+use crate::faults::rule::{Act, Call, On, Rule, When};
+use crate::faults::speak::{Speech, notes};
+
+const SIGNALS: [(&str, i32); 4] = [
+    ("SIGINT", libc::SIGINT),
+    ("SIGTERM", libc::SIGTERM),
+    ("SIGHUP", libc::SIGHUP),
+    ("SIGQUIT", libc::SIGQUIT),
+];
+
+/// So many batches are told before a signal comes.
+const BEFORE: usize = 30;
+
+fn endless(place: &Place, heeds: bool) -> Speech {
+    Speech {
+        batches: 0,
+        heeds,
+        ..place.speech()
+    }
+}
+
+/// A signal for the recorder alone, in the middle of a program.
+fn recorder(place: &Place, number: i32, heeds: bool) -> Result<()> {
+    let log = place.at("run.jsonl.zst");
+    let mut record = place
+        .record(&["-o", "run.jsonl.zst"], &endless(place, heeds))
+        .start()?;
+    record.until("the program yields batches", || {
+        notes(&place.notes()).len() >= BEFORE
+    })?;
+    record.signal(number);
+    let ended = record.wait()?;
+    match heeds {
+        true => ended.code(7)?,
+        false => ended.signal(number)?,
+    }
+    ended.complained(&["run.jsonl.zst"])?;
+    all_is_there(place, &log)
+}
+
+/// The recording holds all that the program told, and nothing temporary is left.
+fn all_is_there(place: &Place, log: &std::path::Path) -> Result<()> {
+    let alive = place.alive();
+    ensure!(alive.is_empty(), "processes are left: {alive:?}");
+    let told = notes(&place.notes()).len() as u64;
+    let facts = place.facts(log)?;
+    // It may have been ended between telling a batch and noting it.
+    ensure!(
+        !facts.cut && facts.dropped == 0 && (facts.batches == told || facts.batches == told + 1),
+        "the program told {told} batches, and the recording holds {facts:?}"
+    );
+    place.clean()
+}
+
+/// The program dies by itself.
+fn program(place: &Place, number: i32) -> Result<()> {
+    let log = place.at("run.jsonl.zst");
+    let mut record = place
+        .record(&["-o", "run.jsonl.zst"], &endless(place, false))
+        .start()?;
+    record.until("the program yields batches", || {
+        notes(&place.notes()).len() >= BEFORE
+    })?;
+    let recorder = record.process;
+    let others = place
+        .alive()
+        .into_iter()
+        .filter(|process| *process != recorder);
+    for process in others {
+        // SAFETY: kill reads no memory of ours.
+        unsafe { libc::kill(process, number) };
+    }
+    record.wait()?.signal(number)?;
+    all_is_there(place, &log)
+}
+
+/// As Ctrl-C at a terminal: for the whole group.
+fn everyone(place: &Place) -> Result<()> {
+    let log = place.at("run.jsonl.zst");
+    let mut record = place
+        .record(&["-o", "run.jsonl.zst"], &endless(place, false))
+        .start()?;
+    record.until("the program yields batches", || {
+        notes(&place.notes()).len() >= BEFORE
+    })?;
+    // SAFETY: kill reads no memory of ours. The command is the first of its group.
+    unsafe { libc::kill(-record.process, libc::SIGINT) };
+    record.wait()?.signal(libc::SIGINT)?;
+    all_is_there(place, &log)
+}
+
+/// A shell shows both as the same.
+fn ended_by(ended: &Ended, number: i32) -> Result<()> {
+    ended.sound()?;
+    let is = ended.signal == Some(number) || ended.code == Some(128 + number);
+    ended.must(is, &format!("exit code {} was expected", 128 + number))
+}
+
+/// A run of its own that would take a minute.
+fn run(place: &Place, number: i32) -> Result<()> {
+    let line = "run --dataset synthetic:len=40000,cost_ms=3 --batch-size 4 --num-workers 2 --record run.jsonl";
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut run = place.loadscope(&words).start()?;
+    let log = place.at("run.jsonl");
+    let size = || fs::metadata(&log).map_or(0, |found| found.len());
+    run.until("the recording grows", || size() > 4000)?;
+    run.signal(number);
+    let ended = run.wait()?;
+    ended_by(&ended, number)?;
+    ended.must(
+        ended.took < Duration::from_secs(20),
+        "it was expected to end soon",
+    )?;
+    ended.complained(&["interrupted"])?;
+    let facts = place.facts(&log)?;
+    ensure!(
+        !facts.cut && facts.batches > 0,
+        "the recording must be whole, but is {facts:?}"
+    );
+    place.clean()
+}
+
+/// A command that only reads and writes files is ended at its first write.
+fn export(place: &Place, number: i32) -> Result<()> {
+    place.supervises()?;
+    place.recording()?;
+    let (old, bytes) = place.old("trace.json")?;
+    let line = "export sample.jsonl.zst --to chrome -o trace.json --force";
+    let words: Vec<&str> = line.split(' ').collect();
+    let process = Arc::new(std::sync::atomic::AtomicI32::new(0));
+    let shared = Arc::clone(&process);
+    let send = move || {
+        // The signal has time to be delivered.
+        // SAFETY: kill reads no memory of ours. The process waits for this to return.
+        unsafe { libc::kill(shared.load(std::sync::atomic::Ordering::Acquire), number) };
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let rule = Rule::new(
+        Call::Write,
+        On::Within(place.work()),
+        When::Only(1),
+        Act::First(Arc::new(send)),
+    );
+    let started = place.loadscope(&words).rule(rule).start()?;
+    process.store(started.process, std::sync::atomic::Ordering::Release);
+    let ended = started.wait()?;
+    ended.injected()?;
+    ended_by(&ended, number)?;
+    place.untouched(&old, &bytes)?;
+    // What was left is removed by the next one.
+    std::thread::sleep(Duration::from_millis(600));
+    place.loadscope(&words).run()?.code(0)?;
+    place.clean()
+}
+
+/// A program that does not end: a second Ctrl-C is passed on as the first was.
+fn twice(place: &Place) -> Result<()> {
+    let mut record = place
+        .record(&["-o", "run.jsonl.zst"], &endless(place, true))
+        .start()?;
+    record.until("the program yields batches", || {
+        notes(&place.notes()).len() >= BEFORE
+    })?;
+    record.signal(libc::SIGTERM);
+    record.signal(libc::SIGINT);
+    record.wait()?.code(7)?;
+    all_is_there(place, &place.at("run.jsonl.zst"))
+}
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let holds =
+        "it ends as the program ends; the recording holds every batch; no temporary folder is left";
+    for (name, number) in SIGNALS {
+        let is_usual = number == libc::SIGINT || number == libc::SIGTERM;
+        for (heeds, program) in [(false, "dies by it"), (true, "heeds it")] {
+            let injected = format!("{name} to the recorder; the program {program}");
+            let title = format!("record, {name}, the program {program}");
+            let check = move |place: &Place| recorder(place, number, heeds);
+            let case = Case::new("signals", title, injected, holds, check);
+            cases.push(case.fast_if(is_usual));
+        }
+        if number == libc::SIGQUIT {
+            continue;
+        }
+        let title = format!("run --record, {name}");
+        let injected = format!("{name} in the middle of a run");
+        let promised = format!("exit code {}, a sentence, a whole recording", 128 + number);
+        let check = move |place: &Place| run(place, number);
+        let case = Case::new("signals", title, injected, promised, check);
+        cases.push(case.fast_if(is_usual));
+        let title = format!("export, {name}");
+        let injected = format!("{name} at its first write");
+        let promised = format!(
+            "exit code {}; the old file is untouched; nothing is left after the next one",
+            128 + number
+        );
+        let check = move |place: &Place| export(place, number);
+        let case = Case::new("signals", title, injected, promised, check);
+        cases.push(case.fast_if(number == libc::SIGTERM));
+    }
+    for (name, number) in [("SIGKILL", libc::SIGKILL), ("SIGUSR1", libc::SIGUSR1)] {
+        let title = format!("record, the program ends by {name}");
+        let check = move |place: &Place| program(place, number);
+        let case = Case::new(
+            "signals",
+            title,
+            format!("{name} to the program"),
+            holds,
+            check,
+        );
+        cases.push(case.fast_if(number == libc::SIGKILL));
+    }
+    let case = Case::new(
+        "signals",
+        "record, Ctrl-C",
+        "SIGINT to the whole group",
+        holds,
+        everyone,
+    );
+    cases.push(case.fast());
+    let injected = "SIGTERM and SIGINT at once";
+    cases.push(Case::new(
+        "signals",
+        "record, two signals",
+        injected,
+        holds,
+        twice,
+    ));
+    cases
+}

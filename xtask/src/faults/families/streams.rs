@@ -1,0 +1,292 @@
+//! Standard streams that are closed, full, broken or slow, under every command.
+
+use std::ffi::OsString;
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::faults::case::Case;
+use crate::faults::launch::{Ended, Launch, Stream};
+use crate::faults::place::Place;
+use crate::faults::speak::notes;
+
+/// A command, and how it ends when nothing is in its way.
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    code: i32,
+    /// It is for what it prints, so that it may say that it cannot.
+    prints: bool,
+    /// A recording that it makes, and its batches.
+    makes: Option<(&'static str, u64)>,
+    fast: bool,
+}
+
+const PLAIN: Command = Command {
+    name: "",
+    arguments: "",
+    code: 0,
+    prints: true,
+    makes: None,
+    fast: false,
+};
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "record",
+        arguments: "record -o run.jsonl.zst -- PROGRAM",
+        code: 7,
+        prints: false,
+        makes: Some(("run.jsonl.zst", 20)),
+        fast: true,
+    },
+    Command {
+        name: "run --record",
+        arguments: "run --dataset synthetic:len=200,cost_ms=0.2 --batch-size 4 --num-workers 2 --record run.jsonl",
+        prints: true,
+        makes: Some(("run.jsonl", 50)),
+        fast: true,
+        ..PLAIN
+    },
+    Command {
+        name: "export",
+        arguments: "export sample.jsonl.zst --to chrome -o trace.json",
+        prints: true,
+        fast: true,
+        ..PLAIN
+    },
+    Command {
+        name: "info",
+        arguments: "info sample.jsonl.zst",
+        fast: true,
+        ..PLAIN
+    },
+    Command {
+        name: "report",
+        arguments: "report sample.jsonl.zst --fail-on throughput<1000000000",
+        code: 1,
+        ..PLAIN
+    },
+    Command {
+        name: "compare",
+        arguments: "compare sample.jsonl.zst sample.jsonl.zst",
+        ..PLAIN
+    },
+    Command {
+        name: "what-if",
+        arguments: "what-if sample.jsonl.zst --workers 1..2",
+        ..PLAIN
+    },
+    Command {
+        name: "order",
+        arguments: "order --len 20000 --epochs 2 --sampler random",
+        ..PLAIN
+    },
+    Command {
+        name: "repair",
+        arguments: "repair damaged.jsonl -o whole.jsonl",
+        ..PLAIN
+    },
+    Command {
+        name: "probe",
+        arguments: "probe",
+        ..PLAIN
+    },
+    Command {
+        name: "a command that is refused",
+        arguments: "info there-is-no-such-file.jsonl",
+        code: 2,
+        prints: false,
+        ..PLAIN
+    },
+    Command {
+        name: "help",
+        arguments: "--help",
+        prints: false,
+        ..PLAIN
+    },
+];
+
+/// What is wrong with which stream.
+struct Fault {
+    name: &'static str,
+    injected: &'static str,
+    streams: fn(Launch) -> Launch,
+    /// It cannot print, and can say so.
+    is_full: bool,
+    /// Its words can be read afterwards.
+    fast: bool,
+}
+
+const SLOW: Duration = Duration::from_millis(1500);
+
+const FAULTS: &[Fault] = &[
+    Fault {
+        name: "without standard input",
+        injected: "standard input is closed",
+        streams: |launch| launch.input(Stream::Closed),
+        is_full: false,
+        fast: false,
+    },
+    Fault {
+        name: "without standard error",
+        injected: "standard error is closed",
+        streams: |launch| launch.errors(Stream::Closed),
+        is_full: false,
+        fast: true,
+    },
+    Fault {
+        name: "standard error is full",
+        injected: "standard error is /dev/full",
+        streams: |launch| launch.errors(Stream::File("/dev/full".into())),
+        is_full: false,
+        fast: true,
+    },
+    Fault {
+        name: "nobody reads standard error",
+        injected: "standard error is a pipe whose reader is gone",
+        streams: |launch| launch.errors(Stream::Broken),
+        is_full: false,
+        fast: true,
+    },
+    Fault {
+        name: "standard error is read late",
+        injected: "standard error is a full pipe that is read after 1.5 s",
+        streams: |launch| launch.errors(Stream::Stuck(SLOW)),
+        is_full: false,
+        fast: false,
+    },
+    Fault {
+        name: "without standard output",
+        injected: "standard output is closed",
+        streams: |launch| launch.output(Stream::Closed),
+        is_full: false,
+        fast: false,
+    },
+    Fault {
+        name: "standard output is full",
+        injected: "standard output is /dev/full",
+        streams: |launch| launch.output(Stream::File("/dev/full".into())),
+        is_full: true,
+        fast: true,
+    },
+    Fault {
+        name: "nobody reads standard output",
+        injected: "standard output is a pipe whose reader is gone",
+        streams: |launch| launch.output(Stream::Broken),
+        is_full: false,
+        fast: true,
+    },
+    Fault {
+        name: "standard output is read late",
+        injected: "standard output is a full pipe that is read after 1.5 s",
+        streams: |launch| launch.output(Stream::Stuck(SLOW)),
+        is_full: false,
+        fast: false,
+    },
+    Fault {
+        name: "without any stream",
+        injected: "all three streams are closed",
+        streams: |launch| {
+            let launch = launch.input(Stream::Closed).output(Stream::Closed);
+            launch.errors(Stream::Closed)
+        },
+        is_full: false,
+        fast: false,
+    },
+    Fault {
+        name: "all streams are full",
+        injected: "standard output and error are /dev/full",
+        streams: |launch| {
+            let launch = launch.output(Stream::File("/dev/full".into()));
+            launch.errors(Stream::File("/dev/full".into()))
+        },
+        is_full: true,
+        fast: false,
+    },
+];
+
+impl Command {
+    fn attempt(&self, place: &Place, fault: &Fault) -> Result<()> {
+        place.inputs(self.arguments)?;
+        let mut words: Vec<OsString> = Vec::new();
+        for word in self.arguments.split(' ') {
+            match word {
+                "PROGRAM" => words.extend(place.spoken(&place.speech())),
+                word => words.push(word.into()),
+            }
+        }
+        let ended = (fault.streams)(place.loadscope(&words)).run()?;
+        self.ended_as_ever(&ended, fault)?;
+        if let Some((name, batches)) = self.makes {
+            place.whole(&place.at(name), batches)?;
+        }
+        if self.name == "record" {
+            is_at_its_pace(place)?;
+        }
+        if self.name == "export" {
+            let written = fs::read(place.at("trace.json"))?;
+            ensure!(
+                written.ends_with(b"}") || written.ends_with(b"}\n"),
+                "the trace is cut"
+            );
+        }
+        place.clean()
+    }
+
+    fn ended_as_ever(&self, ended: &Ended, fault: &Fault) -> Result<()> {
+        let refuses = fault.is_full && self.prints;
+        match refuses && ended.code == Some(2) {
+            // What it is for could not be done, and it says so where it can.
+            true if ended.err.is_empty() && fault.name == "all streams are full" => ended.sound(),
+            true => ended.refused(&["standard output"]),
+            false if refuses => {
+                ended.must(false, "exit code 2 was expected: nothing could be printed")
+            }
+            false => ended.code(self.code),
+        }
+    }
+}
+
+/// Twenty batches 2 ms apart, which nothing held up.
+fn is_at_its_pace(place: &Place) -> Result<()> {
+    let told = notes(&place.notes());
+    ensure!(
+        told.len() == 20,
+        "the program yielded {} batches of 20",
+        told.len()
+    );
+    let longest = told
+        .windows(2)
+        .map(|two| two[1].at.saturating_sub(two[0].at))
+        .max();
+    let longest = longest.unwrap_or_default();
+    ensure!(
+        longest < SLOW / 2,
+        "the program stood still for {longest:?}"
+    );
+    Ok(())
+}
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (k, command) in COMMANDS.iter().enumerate() {
+        for (n, fault) in FAULTS.iter().enumerate() {
+            let name = format!("{}, {}", command.name, fault.name);
+            let holds = match (fault.is_full && command.prints, command.makes.is_some()) {
+                (true, _) => {
+                    "exit code 2 with a sentence, and no panic; what it writes to files is whole"
+                }
+                (false, true) => {
+                    "the same exit code, a whole recording, and a program that was not held up"
+                }
+                (false, false) => "the same exit code, and no panic",
+            };
+            let check = |place: &Place| command.attempt(place, fault);
+            let case = Case::new("streams", name, fault.injected, holds, check);
+            cases.push(case.fast_if(fault.fast && command.fast && (k + n) % 2 == 0));
+        }
+    }
+    cases
+}

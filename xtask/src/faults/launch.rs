@@ -1,0 +1,266 @@
+//! Starts a command in the surroundings of a case.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+mod ended;
+mod streams;
+
+pub use ended::{Ended, Started};
+pub use streams::Stream;
+use streams::Streams;
+
+use super::place::{MARK, Place};
+use super::rule::Rule;
+use super::speak::Speech;
+use super::supervise::Supervised;
+
+/// A command to be started.
+pub struct Launch<'a> {
+    place: &'a Place<'a>,
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, Option<OsString>)>,
+    folder: PathBuf,
+    streams: [Stream; 3],
+    limits: Vec<(libc::c_uint, u64)>,
+    rules: Vec<Rule>,
+    deadline: Duration,
+}
+
+/// So long a command has, where nothing else is named. Far more than it needs on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+impl<'a> Place<'a> {
+    /// `loadscope` with these arguments.
+    pub fn loadscope<S: AsRef<OsStr>>(&'a self, arguments: &[S]) -> Launch<'a> {
+        Launch {
+            place: self,
+            program: self.world.loadscope.clone(),
+            arguments: arguments.iter().map(|a| a.as_ref().to_owned()).collect(),
+            variables: Vec::new(),
+            folder: self.work(),
+            streams: [Stream::Nothing, Stream::Kept, Stream::Kept],
+            limits: Vec::new(),
+            rules: Vec::new(),
+            deadline: DEADLINE,
+        }
+    }
+
+    /// The command of a program that speaks, to stand after `--`.
+    pub fn spoken(&self, speech: &Speech) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![self.world.xtask.clone().into(), "speak".into()];
+        words.push(speech.notes.clone().into());
+        for (name, value) in [
+            ("--batches", speech.batches),
+            ("--every", speech.every),
+            ("--code", speech.code.into()),
+        ] {
+            words.push(name.into());
+            words.push(value.to_string().into());
+        }
+        if speech.heeds {
+            words.push("--heeds".into());
+        }
+        words
+    }
+
+    /// `loadscope record`, of a program that speaks.
+    pub fn record<S: AsRef<OsStr>>(&'a self, options: &[S], speech: &Speech) -> Launch<'a> {
+        let mut launch = self.loadscope(&["record"]);
+        let options = options.iter().map(|o| o.as_ref().to_owned());
+        launch.arguments.extend(options);
+        launch.arguments.push("--".into());
+        launch.arguments.extend(self.spoken(speech));
+        launch
+    }
+
+    /// A program that yields twenty batches in 40 ms and ends with 7.
+    pub fn speech(&self) -> Speech {
+        Speech {
+            notes: self.notes(),
+            batches: 20,
+            every: 2000,
+            code: 7,
+            heeds: false,
+        }
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// Puts another word in the place of one.
+    pub fn replace(&mut self, word: &str, by: impl AsRef<OsStr>) {
+        for one in self.arguments.iter_mut().filter(|one| *one == word) {
+            by.as_ref().clone_into(one);
+        }
+    }
+
+    /// With another word in the place of one.
+    pub fn replaced(mut self, word: &str, by: &str) -> Self {
+        self.replace(word, by);
+        self
+    }
+
+    /// Starts another program instead.
+    pub fn program(&mut self, path: &str) {
+        self.program = path.into();
+    }
+
+    pub fn input(mut self, stream: Stream) -> Self {
+        self.streams[0] = stream;
+        self
+    }
+
+    pub fn output(mut self, stream: Stream) -> Self {
+        self.streams[1] = stream;
+        self
+    }
+
+    pub fn errors(mut self, stream: Stream) -> Self {
+        self.streams[2] = stream;
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        let value = value.as_ref().to_owned();
+        self.variables.push((name.into(), Some(value)));
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.variables.push((name.into(), None));
+        self
+    }
+
+    pub fn folder(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
+    /// One of the system's limits, `RLIMIT_…`.
+    pub fn limit(mut self, what: libc::c_uint, most: u64) -> Self {
+        self.limits.push((what, most));
+        self
+    }
+
+    pub fn rule(mut self, rule: Rule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// As a user would type it.
+    fn shown(&self) -> String {
+        let mut text = String::from("loadscope");
+        for word in &self.arguments {
+            let word = word.to_string_lossy();
+            let word = match Path::new(&*word).strip_prefix(self.place.work()) {
+                Ok(inner) => inner.to_string_lossy().into_owned(),
+                Err(_) if Path::new(&*word) == self.place.world.xtask => "PROGRAM".to_owned(),
+                Err(_) => word.into_owned(),
+            };
+            let _ = write!(text, " {word}");
+        }
+        text
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Result<Started<'a>> {
+        let shown = self.shown();
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(&self.folder);
+        surround(&mut command, self.place);
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let mut streams = Streams::default();
+        let [input, output, errors] = &self.streams;
+        command.stdin(streams.make(input, 0, self.place)?);
+        command.stdout(streams.make(output, 1, self.place)?);
+        command.stderr(streams.make(errors, 2, self.place)?);
+        constrain(&mut command, &streams.closed, self.limits);
+        let supervised = match self.rules.is_empty() {
+            true => None,
+            false => Some(Supervised::prepare(&mut command, self.rules)?),
+        };
+        let started = Instant::now();
+        let child = command
+            .spawn()
+            .with_context(|| format!("{shown} cannot be started"))?;
+        let readers = streams.attend()?;
+        Ok(Started {
+            place: self.place,
+            shown,
+            process: child.id() as i32,
+            supervised,
+            started,
+            until: started + self.deadline,
+            said: streams.said,
+            readers,
+        })
+    }
+
+    /// Starts it and waits for its end.
+    pub fn run(self) -> Result<Ended> {
+        self.start()?.wait()
+    }
+}
+
+/// The surroundings of every command: nothing of the user's own, and no display.
+fn surround(command: &mut Command, place: &Place) {
+    command.env_clear();
+    for name in ["PATH", "LANG", "SystemRoot"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    let home = place.home();
+    command
+        .env(MARK, &place.mark)
+        .env("TMPDIR", place.tmp())
+        .env("HOME", &home)
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env("XDG_RUNTIME_DIR", home.join("run"))
+        .env("LIBGL_ALWAYS_SOFTWARE", "1");
+}
+
+/// Closes what is to be closed and sets the limits, in the process itself. It gets a session of its own, so that no terminal's signals
+/// reach it.
+fn constrain(command: &mut Command, closed: &[i32], limits: Vec<(libc::c_uint, u64)>) {
+    let closed = closed.to_vec();
+    // SAFETY: between fork and exec it makes system calls only, and all memory was taken before.
+    unsafe {
+        command.pre_exec(move || {
+            libc::setsid();
+            for descriptor in &closed {
+                libc::close(*descriptor);
+            }
+            for (what, most) in &limits {
+                let limit = libc::rlimit {
+                    rlim_cur: *most,
+                    rlim_max: *most,
+                };
+                if libc::setrlimit(*what, &raw const limit) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,241 @@
+//! A command under way, and how it ended.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail};
+
+use crate::faults::place::Place;
+use crate::faults::supervise::Supervised;
+
+/// A command under way. Whatever is left of its case is ended with the case.
+pub struct Started<'a> {
+    pub(super) place: &'a Place<'a>,
+    /// As a user would type it.
+    pub(super) shown: String,
+    pub process: i32,
+    pub(super) supervised: Option<Supervised>,
+    pub(super) started: Instant,
+    pub(super) until: Instant,
+    pub(super) said: [Option<PathBuf>; 3],
+    /// Who reads pipes that were stuck at first.
+    pub(super) readers: Vec<JoinHandle<()>>,
+}
+
+impl Started<'_> {
+    /// Sends it a signal.
+    pub fn signal(&self, number: i32) {
+        // SAFETY: kill reads no memory of ours. It was not waited for, so its id is no one else's.
+        unsafe { libc::kill(self.process, number) };
+    }
+
+    /// Waits until something holds.
+    pub fn until(&mut self, what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
+        while !holds() {
+            if Instant::now() > self.until {
+                bail!(
+                    "{}: it never came to this: {what}. {}",
+                    self.shown,
+                    self.words()
+                );
+            }
+            if !Path::new(&format!("/proc/{}", self.process)).exists() || self.is_zombie() {
+                // Once more: it may have come to it right before its end.
+                if holds() {
+                    return Ok(());
+                }
+                bail!(
+                    "{}: it ended before this: {what}. {}",
+                    self.shown,
+                    self.words()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn is_zombie(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process)).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('Z'))
+    }
+
+    fn words(&self) -> String {
+        let [_, out, err] = self
+            .said
+            .clone()
+            .map(|path| path.map(|p| text(&p)).unwrap_or_default());
+        format!(
+            "Standard output: {}; standard error: {}",
+            brief(&out),
+            brief(&err)
+        )
+    }
+
+    /// Waits for its end; past the deadline it is killed with all that it started, which is a failure.
+    pub fn wait(self) -> Result<Ended> {
+        let (status, usage) = loop {
+            if let Some(ended) = ended(self.process)? {
+                break ended;
+            }
+            if Instant::now() > self.until {
+                let words = self.words();
+                self.place.end_all();
+                // Nothing of it may stay behind as a zombie.
+                let _ = ended(self.process);
+                return Err(anyhow!("{}: it hangs. {words}", self.shown));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let took = self.started.elapsed();
+        // What is still in a pipe is a matter of milliseconds; what a program of its own holds open is not.
+        let until = Instant::now() + Duration::from_secs(3);
+        while self.readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let counts = self.supervised.as_ref().map(Supervised::counts);
+        let said = |number: usize| self.said[number].as_deref().map(text).unwrap_or_default();
+        Ok(Ended {
+            shown: self.shown.clone(),
+            code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+            out: said(1),
+            err: said(2),
+            took,
+            counts: counts.unwrap_or_default(),
+            most_memory: usage.ru_maxrss as u64 * 1024,
+        })
+    }
+}
+
+/// How a process ended, if it has.
+fn ended(process: i32) -> Result<Option<(i32, libc::rusage)>> {
+    let mut status = 0;
+    // SAFETY: an all-zero rusage is a valid one; the system fills in both, which live through the call.
+    let (answer, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        let answer = libc::wait4(process, &raw mut status, libc::WNOHANG, &raw mut usage);
+        (answer, usage)
+    };
+    match answer {
+        0 => Ok(None),
+        n if n == process => Ok(Some((status, usage))),
+        _ => Err(io::Error::last_os_error().into()),
+    }
+}
+
+fn text(path: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
+}
+
+/// The beginning of what was printed.
+fn brief(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(600) {
+        Some((at, _)) => format!("{:?} …", &text[..at]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    shown: String,
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    pub out: String,
+    pub err: String,
+    pub took: Duration,
+    /// Of each rule: how often it matched, and how often something came of it.
+    pub counts: Vec<(u64, u64)>,
+    /// Bytes of memory at most.
+    pub most_memory: u64,
+}
+
+impl Ended {
+    /// Fails with the whole story if something does not hold.
+    pub fn must(&self, holds: bool, what: &str) -> Result<()> {
+        if holds {
+            return Ok(());
+        }
+        let end = match (self.code, self.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (_, Some(signal)) => format!("signal {signal}"),
+            _ => "no end".to_owned(),
+        };
+        Err(anyhow!(
+            "{what}. {}: {end}; standard output: {}; standard error: {}",
+            self.shown,
+            brief(&self.out),
+            brief(&self.err)
+        ))
+    }
+
+    /// It ended with this code.
+    pub fn code(&self, code: i32) -> Result<()> {
+        self.sound()?;
+        self.must(
+            self.code == Some(code),
+            &format!("exit code {code} was expected"),
+        )
+    }
+
+    /// It ended by this signal.
+    pub fn signal(&self, signal: i32) -> Result<()> {
+        self.sound()?;
+        self.must(
+            self.signal == Some(signal),
+            &format!("signal {signal} was expected"),
+        )
+    }
+
+    /// It did not panic, and was not aborted.
+    pub fn sound(&self) -> Result<()> {
+        let panicked = self.err.contains("panicked") || self.out.contains("panicked");
+        let aborted = matches!(
+            self.signal,
+            Some(libc::SIGABRT | libc::SIGSEGV | libc::SIGXFSZ | libc::SIGPIPE)
+        );
+        self.must(
+            !panicked && !aborted && self.code != Some(101),
+            "it must not panic or be aborted",
+        )
+    }
+
+    /// It refused: exit code 2, with a sentence that has these words.
+    pub fn refused(&self, words: &[&str]) -> Result<()> {
+        self.code(2)?;
+        self.complained(words)
+    }
+
+    /// A sentence on standard error has these words.
+    pub fn complained(&self, words: &[&str]) -> Result<()> {
+        let is_sentence = self.err.lines().any(|line| {
+            line.starts_with("loadscope: ")
+                || line.starts_with("error: ")
+                || line.contains("loadscope: ")
+        });
+        self.must(is_sentence, "a sentence on standard error was expected")?;
+        for word in words {
+            let says = self.err.to_lowercase().contains(&word.to_lowercase());
+            self.must(
+                says,
+                &format!("standard error was expected to say {word:?}"),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The rules had an effect; otherwise nothing was tried.
+    pub fn injected(&self) -> Result<()> {
+        let any = self.counts.iter().any(|(_, done)| *done > 0);
+        self.must(
+            any,
+            "nothing was injected: the call that was to fail never came",
+        )
+    }
+}

@@ -1,0 +1,116 @@
+//! What a command has for its inputs and outputs.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::faults::place::Place;
+
+/// What a command has for an input or an output.
+#[derive(Clone, Debug)]
+pub enum Stream {
+    /// `/dev/null`.
+    Nothing,
+    /// A file, which is looked at afterwards.
+    Kept,
+    /// It is not there at all.
+    Closed,
+    /// A pipe whose other end is closed.
+    Broken,
+    /// A pipe that is full, and emptied after this time.
+    Stuck(Duration),
+    /// This file.
+    File(PathBuf),
+}
+
+/// What a command's streams need while it runs.
+#[derive(Default)]
+pub(super) struct Streams {
+    pub closed: Vec<i32>,
+    pub said: [Option<PathBuf>; 3],
+    stuck: Vec<(OwnedFd, Duration, PathBuf)>,
+}
+
+impl Streams {
+    pub fn make(&mut self, stream: &Stream, number: usize, place: &Place) -> Result<Stdio> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let kept = || {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            place.said().join(format!("{count}-{number}"))
+        };
+        Ok(match stream {
+            Stream::Nothing => Stdio::null(),
+            Stream::Closed => {
+                self.closed.push(number as i32);
+                Stdio::null()
+            }
+            Stream::Kept => {
+                let path = kept();
+                let file = File::create(&path)?;
+                self.said[number] = Some(path);
+                file.into()
+            }
+            Stream::File(path) => {
+                let mut options = File::options();
+                options.read(number == 0).write(number != 0);
+                let file = options.open(path);
+                file.with_context(|| path.display().to_string())?.into()
+            }
+            Stream::Broken => pipe()?.1.into(),
+            Stream::Stuck(time) => {
+                let (ours, theirs) = pipe()?;
+                fill(&theirs)?;
+                let path = kept();
+                self.said[number] = Some(path.clone());
+                self.stuck.push((ours, *time, path));
+                theirs.into()
+            }
+        })
+    }
+
+    /// Empties the pipes that are stuck, when it is time.
+    pub fn attend(&mut self) -> Result<Vec<JoinHandle<()>>> {
+        let mut readers = Vec::new();
+        for (pipe, time, path) in self.stuck.drain(..) {
+            let mut kept = File::create(path)?;
+            let attend = move || {
+                std::thread::sleep(time);
+                let _ = io::copy(&mut File::from(pipe), &mut kept);
+            };
+            let reader = std::thread::Builder::new().name("reader".to_owned());
+            readers.push(reader.spawn(attend)?);
+        }
+        Ok(readers)
+    }
+}
+
+fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the system fills in two descriptors, which are no one else's.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            bail!(io::Error::last_os_error());
+        }
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Fills a pipe to the brim.
+fn fill(pipe: &OwnedFd) -> Result<()> {
+    let set = |flags: libc::c_int| {
+        // SAFETY: fcntl with this command reads no memory of ours.
+        unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags) }
+    };
+    set(libc::O_NONBLOCK);
+    let mut file = File::from(pipe.try_clone()?);
+    while io::Write::write(&mut file, b"\n").is_ok() {}
+    set(0);
+    Ok(())
+}

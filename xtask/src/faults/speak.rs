@@ -1,0 +1,237 @@
+//! A stand-in for a PyTorch program: it tells of one loader in the form of `loader/live/WIRE.md`, at a pace of its own, and notes for itself
+//! when it told what.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+/// What the program does.
+#[derive(Args, Clone, Debug)]
+pub struct Speech {
+    /// Where it notes what it told, and when: a line a batch
+    pub notes: PathBuf,
+    /// Batches that it yields; 0: without end
+    #[arg(long, default_value_t = 20)]
+    pub batches: u64,
+    /// Microseconds between two batches
+    #[arg(long, default_value_t = 2000)]
+    pub every: u64,
+    /// The exit code that it ends with
+    #[arg(long, default_value_t = 0)]
+    pub code: u8,
+    /// On Ctrl-C and SIGTERM it says goodbye and ends with its exit code, instead of dying
+    #[arg(long)]
+    pub heeds: bool,
+}
+
+/// The number of a batch, and when it was told, on the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub batch: u64,
+    pub at: Duration,
+}
+
+/// What a program noted so far.
+pub fn notes(path: &Path) -> Vec<Told> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    // The last line may be half-written.
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let told = whole.lines().filter_map(|line| {
+        let (batch, at) = line.split_once(' ')?;
+        Some(Told {
+            batch: batch.parse().ok()?,
+            at: Duration::from_nanos(at.parse().ok()?),
+        })
+    });
+    told.collect()
+}
+
+/// The monotonic clock, which all processes share.
+pub fn now() -> Duration {
+    // SAFETY: the system fills in the timespec, which lives through the call.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time);
+        time
+    };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+static ASKED_TO_END: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn ask_to_end(_: libc::c_int) {
+    ASKED_TO_END.store(true, Ordering::Relaxed);
+}
+
+/// Speaks. Answers the exit code.
+pub fn speak(speech: &Speech) -> Result<u8> {
+    if speech.heeds {
+        for number in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+            // SAFETY: the handler only touches an atomic number.
+            unsafe { libc::signal(number, ask_to_end as *const () as libc::sighandler_t) };
+        }
+    }
+    let notes = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&speech.notes);
+    let notes = notes.with_context(|| speech.notes.display().to_string())?;
+    let mut speaker = Speaker::new(notes);
+    speaker.begin();
+    let mut batch = 0;
+    while speech.batches == 0 || batch < speech.batches {
+        if ASKED_TO_END.load(Ordering::Relaxed) {
+            break;
+        }
+        speaker.batch(batch)?;
+        batch += 1;
+        std::thread::sleep(Duration::from_micros(speech.every));
+    }
+    speaker.end();
+    Ok(speech.code)
+}
+
+/// A stream to whoever listens; without a listener it says nothing, and goes on.
+struct Speaker {
+    socket: Option<UnixStream>,
+    waiting: Vec<u8>,
+    notes: File,
+}
+
+impl Speaker {
+    fn new(notes: File) -> Self {
+        // A path need not be UTF-8.
+        let to = std::env::var_os("LOADSCOPE_PROBE_TO").unwrap_or_default();
+        let socket = to.as_bytes().strip_prefix(b"unix:").and_then(|path| {
+            let socket = UnixStream::connect(OsStr::from_bytes(path)).ok()?;
+            socket.set_nonblocking(true).ok()?;
+            Some(socket)
+        });
+        Self {
+            socket,
+            waiting: Vec::new(),
+            notes,
+        }
+    }
+
+    fn begin(&mut self) {
+        let token = std::env::var("LOADSCOPE_PROBE_TOKEN").unwrap_or_default();
+        let (at, real) = (now().as_nanos(), SystemTime::now());
+        let real = real.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (pid, parent) = (std::process::id(), std::os::unix::process::parent_id());
+        self.say(&format!(
+            r#"{{"loadscope_stream":1,"token":"{token}","pid":{pid},"parent":{parent},"monotonic":{at},"realtime":{},"host":"here","boot":"now","python":"3.12","torch":"2.13.0","program":"spoken"}}"#,
+            real.as_nanos()
+        ));
+        self.say(&format!(
+            r#"["loader",{at},0,{{"dataset":"Spoken","num_workers":0,"batch_size":2,"in_order":true}}]"#
+        ));
+        self.say(&format!(r#"["epoch",{at},0,0,0]"#));
+    }
+
+    /// The life of a batch, without workers.
+    fn batch(&mut self, batch: u64) -> io::Result<()> {
+        /// 0 and 1, packed.
+        const INDICES: &str = "AAAAAAAAAAABAAAAAAAAAA==";
+        let at = now();
+        let t = |after: u32| at.as_nanos() + u128::from(after);
+        let lines = [
+            format!(r#"["wait",{},0]"#, t(0)),
+            format!(
+                r#"["dispatch",{},0,0,{batch},null,{batch},"{INDICES}"]"#,
+                t(1)
+            ),
+            format!(r#"["begin",{},0,0,{batch}]"#, t(2)),
+            format!(
+                r#"["fetch",{},0,0,{batch},{},{},0,"","",[]]"#,
+                t(2),
+                t(1000),
+                t(2000)
+            ),
+            format!(r#"["yield",{},0,0,{batch}]"#, t(3000)),
+        ];
+        for line in lines {
+            self.say(&line);
+        }
+        self.push();
+        // One call a line, so that a kill leaves whole ones.
+        writeln_at_once(&mut self.notes, &format!("{batch} {}", at.as_nanos()))
+    }
+
+    fn end(&mut self) {
+        let at = now().as_nanos();
+        self.say(&format!(r#"["end",{at},0,0]"#));
+        self.say(&format!(r#"["bye",{at},0]"#));
+        for _ in 0..100 {
+            self.push();
+            if self.waiting.is_empty() || self.socket.is_none() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.waiting.extend_from_slice(line.as_bytes());
+        self.waiting.push(b'\n');
+    }
+
+    /// Sends what there is room for, and never waits.
+    fn push(&mut self) {
+        let Some(socket) = &mut self.socket else {
+            self.waiting.clear();
+            return;
+        };
+        while !self.waiting.is_empty() {
+            match socket.write(&self.waiting) {
+                Ok(sent) => drop(self.waiting.drain(..sent)),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    self.socket = None;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn writeln_at_once(file: &mut File, line: &str) -> io::Result<()> {
+    file.write_all(format!("{line}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_read_back_without_a_line_that_was_cut() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("notes");
+        let speech = Speech {
+            notes: path.clone(),
+            batches: 3,
+            every: 1,
+            code: 7,
+            heeds: false,
+        };
+        assert_eq!(speak(&speech).expect("room"), 7);
+        let mut file = OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .expect("it is there");
+        file.write_all(b"3 17").expect("room");
+        let told = notes(&path);
+        let batches: Vec<u64> = told.iter().map(|t| t.batch).collect();
+        assert_eq!(batches, [0, 1, 2]);
+        assert!(told.is_sorted_by_key(|t| t.at) && told[2].at <= now());
+    }
+}

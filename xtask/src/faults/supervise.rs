@@ -1,0 +1,336 @@
+//! Sees the system calls of a process and answers some of them itself, by seccomp's user notifications.
+//!
+//! Unlike a library that stands before the C library's functions it sees every call, also of code that speaks to the system directly, and
+//! needs nothing in the process. Only the process itself is meant, not the programs that it starts.
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+use libc::{c_int, c_long, seccomp_notif, seccomp_notif_resp};
+
+use super::rule::{Act, Call, On, Rule, When};
+
+mod install;
+mod look;
+
+use install::{filter, install, receive, send};
+use look::{is_of, path_of, write_half};
+
+/// A process whose calls are seen.
+pub struct Supervised {
+    state: Arc<State>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+struct State {
+    /// Each with how often it matched, and how often something came of it.
+    rules: Vec<(Rule, AtomicU64, AtomicU64)>,
+}
+
+impl Supervised {
+    /// Puts the rules on the process that `command` will start. The command must be started before [`Supervised::end`].
+    pub fn prepare(command: &mut Command, rules: Vec<Rule>) -> io::Result<Self> {
+        let mut numbers: Vec<c_long> = rules.iter().flat_map(|rule| rule.call.numbers()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut filter = filter(&numbers);
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let theirs = OwnedFd::from(theirs);
+        // SAFETY: between fork and exec it makes system calls only, and all memory was taken before.
+        unsafe {
+            command.pre_exec(move || {
+                let listener = install(&mut filter)?;
+                send(theirs.as_raw_fd(), listener)
+            });
+        }
+        let rules = rules.into_iter();
+        let state = Arc::new(State {
+            rules: rules
+                .map(|rule| (rule, AtomicU64::new(0), AtomicU64::new(0)))
+                .collect(),
+        });
+        let shared = Arc::clone(&state);
+        let thread = Builder::new()
+            .name("supervisor".to_owned())
+            .spawn(move || supervise(&ours.into(), &shared))?;
+        Ok(Self { state, thread })
+    }
+
+    /// How often each rule matched, and how often something came of it.
+    pub fn counts(&self) -> Vec<(u64, u64)> {
+        let rules = self.state.rules.iter();
+        let counts = rules
+            .map(|(_, seen, done)| (seen.load(Ordering::Acquire), done.load(Ordering::Acquire)));
+        counts.collect()
+    }
+
+    /// Waits until no process is left that is supervised.
+    pub fn end(self) -> io::Result<()> {
+        match self.thread.join() {
+            Ok(ended) => ended,
+            Err(_) => Err(io::Error::other("the supervisor panicked")),
+        }
+    }
+}
+
+/// True if this system lets a process be supervised.
+pub fn is_possible() -> bool {
+    let mut command = Command::new("/bin/true");
+    let rule = Rule::new(Call::Open, On::Anything, When::From(1), Act::Count);
+    let Ok(supervised) = Supervised::prepare(&mut command, vec![rule]) else {
+        return false;
+    };
+    let ended = command.status().is_ok_and(|status| status.success());
+    drop(command);
+    ended && supervised.end().is_ok()
+}
+
+/// Answers the calls of the process until nothing is left of it.
+fn supervise(socket: &OwnedFd, state: &Arc<State>) -> io::Result<()> {
+    let (listener, process) = receive(socket)?;
+    let supervisor = Supervisor {
+        listener: Arc::new(listener),
+        state: Arc::clone(state),
+        process,
+    };
+    loop {
+        let mut asked = libc::pollfd {
+            fd: supervisor.listener.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: poll reads and writes one pollfd, which lives through the call.
+        let count = unsafe { libc::poll(&raw mut asked, 1, -1) };
+        if count < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+            continue;
+        }
+        if asked.revents & libc::POLLIN == 0 {
+            return Ok(());
+        }
+        supervisor.turn()?;
+    }
+}
+
+struct Supervisor {
+    listener: Arc<OwnedFd>,
+    state: Arc<State>,
+    /// The process that was started.
+    process: c_int,
+}
+
+impl Supervisor {
+    fn turn(&self) -> io::Result<()> {
+        // SAFETY: it consists of numbers.
+        let mut told: seccomp_notif = unsafe { mem::zeroed() };
+        // SAFETY: the system fills in what there is room for.
+        let got = unsafe { libc::ioctl(self.listener.as_raw_fd(), RECEIVE, &raw mut told) };
+        if got != 0 {
+            return match io::Error::last_os_error() {
+                // The one that called is gone.
+                e if e.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+                e if e.kind() == io::ErrorKind::Interrupted => Ok(()),
+                e => Err(e),
+            };
+        }
+        let (process, thread) = (self.process, told.pid as c_int);
+        let is_its =
+            thread == process || Path::new(&format!("/proc/{process}/task/{thread}")).exists();
+        let act = is_its.then(|| self.act(process, &told)).flatten();
+        self.answer(process, &told, act);
+        Ok(())
+    }
+
+    /// What is to happen to a call.
+    fn act(&self, process: c_int, told: &seccomp_notif) -> Option<Act> {
+        let mut path = None;
+        let mut found = None;
+        for (rule, seen, done) in &self.state.rules {
+            if !is_of(rule.call, process, &told.data) {
+                continue;
+            }
+            let path = path.get_or_insert_with(|| path_of(process, &told.data));
+            if !rule.on.is(path.as_deref()) {
+                continue;
+            }
+            let number = seen.fetch_add(1, Ordering::AcqRel) + 1;
+            if found.is_none() && rule.when.is(number) {
+                done.fetch_add(1, Ordering::AcqRel);
+                found = Some(rule.act.clone());
+            }
+        }
+        found
+    }
+
+    fn answer(&self, process: c_int, told: &seccomp_notif, act: Option<Act>) {
+        let go_on = Answer::GoOn;
+        let answer = match act {
+            None | Some(Act::Count) => go_on,
+            Some(Act::Fail(number)) => Answer::Error(number),
+            Some(Act::Short) => write_half(process, &told.data).map_or(go_on, Answer::Value),
+            Some(Act::First(what)) => {
+                what();
+                go_on
+            }
+            Some(Act::Kill) => {
+                // SAFETY: kill reads no memory. The process waits for our answer, so its id is no one else's.
+                unsafe { libc::kill(process, libc::SIGKILL) };
+                return;
+            }
+            Some(Act::Late(by)) => {
+                let (listener, id) = (Arc::clone(&self.listener), told.id);
+                let later = Builder::new().name("late".to_owned()).spawn(move || {
+                    std::thread::sleep(by);
+                    go_on.send(&listener, id);
+                });
+                if later.is_ok() {
+                    return;
+                }
+                go_on
+            }
+        };
+        answer.send(&self.listener, told.id);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Answer {
+    GoOn,
+    Error(c_int),
+    Value(i64),
+}
+
+impl Answer {
+    fn send(self, listener: &OwnedFd, id: u64) {
+        let mut answer = seccomp_notif_resp {
+            id,
+            val: 0,
+            error: 0,
+            flags: 0,
+        };
+        match self {
+            Self::GoOn => answer.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+            Self::Error(number) => answer.error = -number,
+            Self::Value(value) => answer.val = value,
+        }
+        // The process may be gone meanwhile; that is its own affair.
+        // SAFETY: the system reads the answer, which lives through the call.
+        unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut answer) };
+    }
+}
+
+const RECEIVE: libc::Ioctl = libc::SECCOMP_IOCTL_NOTIF_RECV;
+const SEND: libc::Ioctl = libc::SECCOMP_IOCTL_NOTIF_SEND;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Runs a shell's script in a folder of its own, under rules; answers its exit code, the counts, and what is in `out`.
+    fn shell(
+        script: &str,
+        rules: impl Fn(&Path) -> Vec<Rule>,
+    ) -> (Option<i32>, Vec<(u64, u64)>, String) {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).current_dir(dir.path());
+        let supervised =
+            Supervised::prepare(&mut command, rules(dir.path())).expect("a supervisor");
+        let status = command.status().expect("a shell");
+        drop(command);
+        let counts = supervised.counts();
+        supervised.end().expect("it ends with the program");
+        let out = fs::read_to_string(dir.path().join("out")).unwrap_or_default();
+        (status.code(), counts, out)
+    }
+
+    fn in_folder(call: Call, when: When, act: Act) -> impl Fn(&Path) -> Vec<Rule> {
+        move |folder| {
+            vec![Rule::new(
+                call,
+                On::Within(folder.to_owned()),
+                when,
+                act.clone(),
+            )]
+        }
+    }
+
+    #[test]
+    fn a_write_fails_from_the_chosen_one_on_and_others_do_not() {
+        if !is_possible() {
+            eprintln!("Calls of a program cannot be answered here, so this was not tested");
+            return;
+        }
+        let script = "exec 3> out; echo a >&3; echo b >&3; echo c >&3; echo said >&2; exit 5";
+        let rule = in_folder(Call::Write, When::From(2), Act::Fail(libc::ENOSPC));
+        assert_eq!(
+            shell(script, rule),
+            (Some(5), vec![(3, 2)], "a\n".to_owned())
+        );
+        let rule = in_folder(Call::Write, When::Only(2), Act::Fail(libc::ENOSPC));
+        assert_eq!(
+            shell(script, rule),
+            (Some(5), vec![(3, 1)], "a\nc\n".to_owned())
+        );
+        let rule = in_folder(Call::Create, When::From(1), Act::Fail(libc::EROFS));
+        let (_, counts, out) = shell("echo a > out", rule);
+        assert_eq!((counts, out.as_str()), (vec![(1, 1)], ""));
+    }
+
+    #[test]
+    fn half_of_a_write_is_written_where_the_process_stands() {
+        if !is_possible() {
+            return;
+        }
+        // The shell does not finish what was short; what comes next follows on it.
+        let rule = in_folder(Call::Write, When::Only(1), Act::Short);
+        let (code, counts, out) = shell(
+            "exec 3> out; printf abcdef >&3; printf gh >&3; exit 0",
+            rule,
+        );
+        assert_eq!((code, counts[0].1), (Some(0), 1));
+        assert!(out.starts_with("abc") && out.ends_with("gh"), "{out}");
+    }
+
+    #[test]
+    fn programs_that_it_starts_are_left_alone() {
+        if !is_possible() {
+            return;
+        }
+        let rule = in_folder(Call::Write, When::From(1), Act::Fail(libc::EIO));
+        let script = "/bin/sh -c 'echo child > out'; echo own >> out";
+        assert_eq!(shell(script, rule).2, "child\n");
+    }
+
+    #[test]
+    fn a_kill_strikes_before_the_call_and_something_else_can_happen_first() {
+        if !is_possible() {
+            return;
+        }
+        let script = "exec 3> out; echo a >&3; echo b >&3";
+        let rule = in_folder(Call::Write, When::Only(2), Act::Kill);
+        let (code, _, out) = shell(script, rule);
+        assert_eq!((code, out.as_str()), (None, "a\n"));
+        let moved = |folder: &Path| {
+            let (from, to) = (folder.join("out"), folder.join("moved"));
+            let act = move || drop(fs::rename(&from, &to));
+            let act = Act::First(Arc::new(act));
+            vec![Rule::new(
+                Call::Write,
+                On::Within(folder.to_owned()),
+                When::Only(2),
+                act,
+            )]
+        };
+        let (code, counts, out) = shell(&format!("{script}; cat moved > out"), moved);
+        assert_eq!((code, counts[0].1, out.as_str()), (Some(0), 1, "a\nb\n"));
+    }
+}

@@ -1,0 +1,76 @@
+//! `tests/faults/RESULTS.md`.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::World;
+use super::case::{Tried, Verdict};
+
+/// The page.
+pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> String {
+    let count = |is: fn(&Verdict) -> bool| tried.iter().filter(|one| is(&one.verdict)).count();
+    let passed = count(|verdict| matches!(verdict, Verdict::Held));
+    let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
+    let left = tried.len() - passed - failed;
+    let mut page = format!(
+        "# Injected faults\n\nMade by `cargo xtask faults`: the real program{}, under faults that are injected by answering its system calls, by \
+         limits and by kills. {} cases in {:.0} s, {} kills at random moments: **{passed} held, {failed} failed, {left} not tried**.\n",
+        if release { ", optimised" } else { "" },
+        tried.len(),
+        took.as_secs_f64(),
+        world.kills,
+    );
+    let mut family = "";
+    for one in tried {
+        if one.family != family {
+            family = one.family;
+            let _ = write!(
+                page,
+                "\n## {}\n\n| case | injected | must hold | outcome |\n|---|---|---|---|\n",
+                title(family)
+            );
+        }
+        let name = one
+            .name
+            .split_once(": ")
+            .map_or(one.name.as_str(), |(_, name)| name);
+        let outcome = match &one.verdict {
+            Verdict::Held if one.note.is_empty() => "held".to_owned(),
+            Verdict::Held => format!("held: {}", one.note),
+            Verdict::Failed(why) => format!("**failed**: {}", first_sentence(why)),
+            Verdict::NotTried(why) => format!("not tried: {why}"),
+        };
+        let cells = [name, &one.injected, &one.holds, &outcome].map(cell);
+        let _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+    page
+}
+
+/// A family's name as a heading.
+fn title(family: &str) -> String {
+    let mut letters = family.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// What does not break a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// What is said after it is for the terminal, with folders that are no more.
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_cell_breaks_the_table() {
+        assert_eq!(cell("a|b\nc"), "a\\|b c");
+        assert_eq!(first_sentence("one. two. three"), "one");
+        assert_eq!(title("kills"), "Kills");
+    }
+}
