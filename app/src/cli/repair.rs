@@ -276,7 +276,7 @@ mod tests {
             lines,
             [
                 "a.jsonl is damaged. 1,002 lines are lost; 10,093 bytes of the file are damaged:",
-                "  lines 4–1,005 · bytes 129–10,221 · between 1.500 s and 2.500 s",
+                "  lines 4–1,005 · bytes 129–10,221 · between 1.50\u{2009}s and 2.50\u{2009}s",
                 "  byte 3",
                 "  and 1 place more",
                 "It is cut off at its end",

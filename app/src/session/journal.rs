@@ -244,7 +244,8 @@ mod tests {
             dataset: dataset.to_owned(),
             ..RunInfo::default()
         };
-        let mut log = LogWriter::new(Vec::new(), Compression::Zstd).expect("a vector");
+        // The file begins with the header.
+        let mut log = LogWriter::for_copies(Vec::new(), Compression::Zstd).expect("a vector");
         let kind = EventKind::RunStarted(Box::new(info));
         let at = Nanos::ZERO;
         log.write(&Event {
