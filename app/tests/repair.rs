@@ -119,7 +119,9 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     assert_eq!(Some(kept + lost), before["events"].as_u64());
     let gap = &report["gaps"][0];
     assert!(gap["lines"][0].as_u64() > Some(100) && gap["after_seconds"].as_f64() > Some(0.0));
-    assert_eq!(gap["bytes"][0], 0, "all of it is one frame: {report}");
+    // The header is a frame of its own; all the rest is one.
+    let header = gap["bytes"][0].as_u64().expect("a number");
+    assert!((1..200).contains(&header), "{report}");
     let repaired = PathBuf::from(report["output"].as_str().expect("a path"));
     let after = info(&repaired);
     assert_eq!(

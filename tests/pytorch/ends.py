@@ -59,6 +59,7 @@ def check_ctrl_c(loadscope, python, start, folder):
 
 
 def endless(loadscope, python, start, log, **more):
+    pathlib.Path(log).unlink(missing_ok=True)
     command = [loadscope, "record", "-o", log, "--", python, TROUBLE, "endless", start]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 

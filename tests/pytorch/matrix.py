@@ -12,6 +12,7 @@ import collections
 import os
 import pathlib
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -162,8 +163,17 @@ def check_deaf(loadscope, python, start, folder):
         heard = run([python, str(HERE / "flood.py")], env={**base, "LOADSCOPE_PROBE_TO": "unix:" + path})
         must(heard.returncode == 0, "a reader that does not read stops the program: " + heard.stderr[-300:])
         must(int(heard.stdout.split()[-1]) > 0, "nothing was counted as lost: " + heard.stdout)
-    # A device that is always full.
-    full = recorded(loadscope, "/dev/full", script)
+    # A device that is full from the beginning, and a file that may not become larger.
+    never = recorded(loadscope, "/dev/full", script)
+    must(never.returncode == 2, "exit code %d with a full disk: %s" % (never.returncode, never.stderr[-300:]))
+    must("The program was not started" in never.stderr, "it does not say so: " + never.stderr[-300:])
+    small = (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    full = recorded(
+        loadscope,
+        os.path.join(folder, "full.jsonl"),
+        script,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, small),
+    )
     must(full.returncode == 0, "exit code %d with a full disk: %s" % (full.returncode, full.stderr[-300:]))
     must("recording has stopped" in full.stderr, "the full disk is not told: " + full.stderr[-300:])
     return "%s lost and counted" % heard.stdout.split()[-1]

@@ -60,7 +60,7 @@ def measured(loadscope, command, rounds, unit, log):
     extra = {"seconds": [], "busy": [], "all": []}
     bare_times = []
     for number in range(rounds):
-        turns = [("bare", command), ("recorded", [loadscope, "record", "-o", log, "--", *command])]
+        turns = [("bare", command), ("recorded", [loadscope, "record", "--force", "-o", log, "--", *command])]
         took = {who: turn(what) for who, what in (turns if number % 2 else turns[::-1])}
         bare, recorded = took["bare"], took["recorded"]
         bare_times.append(bare["seconds"])
@@ -97,7 +97,7 @@ def instructions(loadscope, command, folder):
         recorded, epochs = divmod(number, 2)
         words = [*command[:4], str(epochs), *command[5:]]
         log = os.path.join(folder, "%d.jsonl.zst" % epochs)
-        return executed([loadscope, "record", "-o", log, "--", *words] if recorded else words)
+        return executed([loadscope, "record", "--force", "-o", log, "--", *words] if recorded else words)
 
     # They do not disturb each other.
     with concurrent.futures.ThreadPoolExecutor(2) as two:
@@ -128,7 +128,7 @@ def timed(options, folder):
     """Rows of the table of times."""
     log = os.path.join(folder, "log.jsonl.zst")
     nothing = [options.python, "-c", "pass"]
-    recorded = [options.loadscope, "record", "-o", log, "--", *nothing]
+    recorded = [options.loadscope, "record", "--force", "-o", log, "--", *nothing]
     start = statistics.median(spent(recorded)[1] - spent(nothing)[1] for _ in range(5))
     for row, command, unit, most in chosen(options):
         bare, extra = measured(options.loadscope, command, options.rounds, unit, log)

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -75,6 +76,9 @@ class Recording:
 
 
 def recorded(loadscope, log, command, *options, **more):
+    """Runs the command under the recorder. A recording of an earlier run is removed, since none is replaced unasked."""
+    if os.path.isfile(log):
+        os.remove(log)
     return run([loadscope, "record", "-o", log, *options, "--", *command], **more)
 
 

@@ -56,7 +56,7 @@ pub struct LoaderArgs {
     /// Keep the workers alive between epochs
     #[arg(long)]
     persistent_workers: bool,
-    /// How often to go through the dataset, at most 1,000,000 times [default: 1]
+    /// How often to go through the dataset, at most 1,000,000 times, and 20,000,000 batches in all epochs [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = epochs)]
     epochs: Option<u32>,
 }

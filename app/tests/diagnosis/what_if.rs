@@ -119,5 +119,5 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
         let said = refusal(&["what-if", &file, "--set", set]);
         assert!(said.contains(says), "{set}: {said}");
     }
-    assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("range"));
+    assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }

@@ -134,7 +134,16 @@ fn open(path: &Path) -> Result<(File, FileType), ReadError> {
         &mut options,
         libc::O_NONBLOCK | libc::O_NOCTTY,
     );
-    let file = options.open(path).map_err(failed)?;
+    let file = options.open(path).map_err(|cause| {
+        // Sockets cannot be opened at all; that says less than what they are.
+        match std::fs::metadata(path).map(|found| what_else(found.file_type())) {
+            Ok(Some(what @ "a socket")) => ReadError::NotAFile {
+                path: path.to_owned(),
+                what,
+            },
+            _ => failed(cause),
+        }
+    })?;
     let kind = file.metadata().map_err(failed)?.file_type();
     Ok((file, kind))
 }

@@ -147,6 +147,7 @@ fn what_cannot_be_simulated_is_refused() {
     // What is drawn, workers, streams that all yield everything, and tasks without an answer count as well.
     let drawn = RunOptions {
         sampler: "random".to_owned(),
+        shuffle: false,
         num_samples: Some(999_999_999),
         ..made_up("synthetic:len=9")
     };
