@@ -112,6 +112,7 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     }
     let loadscope = match &options.loadscope {
         Some(own) => own.clone(),
+        None if options.fast => built_by_tests(ready)?,
         None => built(ready, options.release)?,
     };
     let world = World::new(loadscope, options)?;
@@ -132,6 +133,18 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     }
     println!("{passed} passed, {failed} failed");
     Ok(u8::from(failed > 0))
+}
+
+/// The one that `cargo xtask test` has just built: another choice of packages would build the libraries with other features.
+fn built_by_tests(ready: &Ready) -> Result<PathBuf> {
+    let mut build = steps::cargo(
+        ready,
+        &["test", "--quiet", "--workspace", "--exclude", "xtask"],
+    );
+    if steps::finish(build.args(["--no-run", "--test", "bounds"]))? != 0 {
+        bail!("Loadscope could not be built");
+    }
+    Ok(ready.target.join("debug").join("loadscope"))
 }
 
 fn built(ready: &Ready, release: bool) -> Result<PathBuf> {

@@ -159,6 +159,8 @@ impl Journal {
 
     /// Makes room for one more.
     fn prune(&self) {
+        // What processes had begun to create when they were killed.
+        loadscope_files::sweep_folder(&self.folder);
         let (mut runs, mut bytes) = (1, MOST_OF_ONE);
         for (path, found) in self.entries() {
             runs += 1;

@@ -150,6 +150,19 @@ fn sweep(path: &Path) {
     }
 }
 
+/// Removes all files in `folder` that processes which are no more had begun to create, whatever their names would have been.
+pub fn sweep_folder(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        let is_part = name.starts_with(b".") && name.ends_with(b".part");
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_part && is_file && !lock::is_being_written(&entry.path()) && is_old(&entry) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Random characters in the name of an unfinished file.
 const RANDOM: usize = 6;
 

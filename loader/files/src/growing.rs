@@ -36,7 +36,7 @@ impl GrowingFile {
     pub fn create(path: &Path, existing: Existing, head: &[u8]) -> Result<Self, WriteError> {
         let (file, grows_at, is_stream) = match Target::of(path, existing)? {
             Target::Stream => (stream_with(path, head)?, None, true),
-            Target::Free => (create_new(path, head)?, None, false),
+            Target::Free => (create_new(path, path, head)?, None, false),
             Target::Replaceable => {
                 let (file, at) = unfinished(path, head)?;
                 (file, Some(at), false)
@@ -161,9 +161,10 @@ fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
     Ok(file)
 }
 
-/// Creates a file that must not exist, locked and with `head` in it from the moment its name appears.
-fn create_new(path: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let mut part = new_part(path)?;
+/// Creates a file that must not exist, locked and with `head` in it from the moment its name appears. If this process is
+/// killed before, what is left is removed by the next one that writes `target`.
+fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteError> {
+    let mut part = new_part(target)?;
     part.write_all(head)
         .map_err(|e| WriteError::io(path, "write", e))?;
     match part.persist_noclobber(path) {
@@ -206,7 +207,7 @@ fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
         .prefix(&OsString::from(format!("{stem}.unfinished-")))
         .suffix(endings)
         .make_in(folder_of(path), |at| {
-            create_new(at, head).map_err(io::Error::other)
+            create_new(at, path, head).map_err(io::Error::other)
         });
     let made = made.map_err(|e| WriteError::io(path, "create", e))?;
     let (file, at) = made
@@ -224,6 +225,28 @@ mod tests {
 
     fn count(folder: &Path) -> usize {
         fs::read_dir(folder).expect("a folder").count()
+    }
+
+    #[test]
+    fn what_a_killed_process_had_begun_to_create_is_removed() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        fs::write(&path, "old").expect("room");
+        let begun = |target: &Path| {
+            let part = new_part(target).expect("room");
+            let (file, at) = part.keep().expect("room");
+            let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
+            file.set_modified(long_ago).expect("its own file");
+            at
+        };
+        let left = begun(&path);
+        let next = GrowingFile::create(&path, Existing::Replace, HEAD).expect("room");
+        assert!(!left.exists(), "the next one for this name removes it");
+        drop(next);
+        let (left, other) = (begun(&path), dir.path().join(".hidden"));
+        fs::write(&other, "not ours").expect("room");
+        crate::sweep_folder(dir.path());
+        assert!(!left.exists() && other.exists() && path.exists());
     }
 
     #[test]

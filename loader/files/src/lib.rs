@@ -21,7 +21,7 @@ mod stream;
 mod target;
 mod temporary;
 
-pub use atomic::NewFile;
+pub use atomic::{NewFile, sweep_folder};
 pub use error::{ReadError, WriteError};
 pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
