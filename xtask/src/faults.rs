@@ -94,6 +94,8 @@ pub struct World {
     pub supervises: bool,
     pub is_root: bool,
     pub kills: u32,
+    /// So much of the past may be missing after a kill: what is promised, or, where a loaded machine must not fail, more.
+    pub most_missing: Duration,
     pub seed: u64,
     /// Where the recordings are, as long as this is.
     _folder: tempfile::TempDir,
@@ -180,6 +182,7 @@ impl World {
             // SAFETY: it has no arguments and cannot fail.
             is_root: unsafe { libc::geteuid() } == 0,
             kills: options.kills(),
+            most_missing: Duration::from_millis(if options.fast { 1000 } else { 200 }),
             seed,
             _folder: folder,
         };

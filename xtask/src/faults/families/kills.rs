@@ -17,9 +17,6 @@ use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 use crate::faults::speak::{Speech, notes, now};
 
-/// So much of the past may be missing.
-const MOST_MISSING: Duration = Duration::from_millis(200);
-
 fn speech(place: &Place) -> Speech {
     Speech {
         batches: 0,
@@ -73,13 +70,13 @@ fn repeat(place: &Place, kills: u32, mut one: impl FnMut(u32) -> Result<Duration
         pulse.stood_still();
         let missing =
             one(number).with_context(|| format!("kill {number}, seed {}", place.world.seed))?;
-        if missing > MOST_MISSING && pulse.stood_still() {
+        if missing > place.world.most_missing && pulse.stood_still() {
             all.stood_still += 1;
             continue;
         }
         all.each.push(missing);
     }
-    place.note(all.judged()?);
+    place.note(all.judged(place.world.most_missing)?);
     Ok(())
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::MOST_MISSING;
 use crate::faults::place::Place;
 use crate::faults::speak::now;
 
@@ -85,14 +84,14 @@ pub struct Missing {
 
 impl Missing {
     /// All of them, in words; an error if one is too long.
-    pub fn judged(mut self) -> Result<String> {
-        let too_long = self.each.iter().filter(|one| **one > MOST_MISSING).count();
+    pub fn judged(mut self, most: Duration) -> Result<String> {
+        let too_long = self.each.iter().filter(|one| **one > most).count();
         let said = self.said();
         match too_long {
             0 => Ok(said),
             n => bail!(
                 "more than {} ms are missing after {n} of {said}",
-                MOST_MISSING.as_millis()
+                most.as_millis()
             ),
         }
     }
