@@ -101,7 +101,12 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// If they are the same.
 pub fn refuse_input(output: &Path, input: &Path) -> Result<(), WriteError> {
-    let is_same = same_file::is_same_file(output, input).unwrap_or(false);
+    // To compare them they are opened, and a pipe without a writer would hold that up for ever.
+    let is_stored =
+        |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir());
+    let is_same = is_stored(output)
+        && is_stored(input)
+        && same_file::is_same_file(output, input).unwrap_or(false);
     if is_same || (input.is_dir() && is_inside(output, input)) {
         return Err(WriteError::IsInput(output.to_owned()));
     }
@@ -154,6 +159,20 @@ mod tests {
         // One of the recordings of a folder, but not a new file beside them.
         assert!(refuse_input(&input, dir.path()).is_err());
         assert!(refuse_input(&dir.path().join("new"), dir.path()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_not_waited_for_to_be_compared() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (input, pipe) = (dir.path().join("run.jsonl"), dir.path().join("pipe"));
+        fs::write(&input, "x").expect("room");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|code| code.success()));
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send(refuse_input(&pipe, &input).is_ok()));
+        let within = std::time::Duration::from_secs(20);
+        assert_eq!(told.recv_timeout(within), Ok(true));
     }
 
     #[test]

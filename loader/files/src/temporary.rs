@@ -73,8 +73,10 @@ impl TemporaryFolder {
             .make_in(&place, |path| builder.create(path))?;
         // From here on it is removed by `Drop`.
         let path = made.into_temp_path().keep()?;
+        // There may be no descriptor to look into the folder with.
         let lock = locked(&path).inspect_err(|_| {
-            let _ = fs::remove_dir_all(&path);
+            let _ = fs::remove_file(path.join(NEW_LOCK));
+            let _ = fs::remove_dir(&path);
         })?;
         Ok(Self { path, _lock: lock })
     }

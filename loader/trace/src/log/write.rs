@@ -28,6 +28,9 @@ impl Compression {
     }
 }
 
+/// Bytes that are written at once, unless it is flushed: a slow disk takes its time for every write.
+const BUFFER: usize = 64 << 10;
+
 enum Sink<W: Write> {
     Plain(BufWriter<W>),
     Zstd(Box<Frames<W>>),
@@ -87,7 +90,7 @@ impl<W: Write> LogWriter<W> {
     /// If there is no memory.
     pub fn for_copies(writer: W, compression: Compression) -> Result<Self, LogError> {
         let sink = match compression {
-            Compression::None => Sink::Plain(BufWriter::new(writer)),
+            Compression::None => Sink::Plain(BufWriter::with_capacity(BUFFER, writer)),
             Compression::Zstd => {
                 let frames = Frames::new(writer).map_err(|cause| LogError::Io {
                     doing: "write",

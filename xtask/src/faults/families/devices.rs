@@ -224,7 +224,7 @@ fn refused(place: &Place, writer: &Writer) -> Result<()> {
         ensure!(!place.notes().exists(), "the program was started");
     }
     let mut after = place.names()?;
-    after.retain(|name| !name.starts_with("sample"));
+    after.retain(|name| !name.starts_with("sample") && !name.starts_with("damaged"));
     ensure!(after == before, "{before:?} became {after:?}");
     place.clean()
 }

@@ -184,7 +184,11 @@ impl Writer {
                     "the program yielded {told} batches of {OF_PROGRAM}"
                 );
             }
-            Kind::OfProgram => ended.refused(&["not started"])?,
+            // 127, as shells have it, where the probe or the program could not be prepared.
+            Kind::OfProgram => ended.must(
+                matches!(ended.code, Some(2 | 127)),
+                "exit code 2 or 127 was expected",
+            )?,
             Kind::OfRun | Kind::Derived => ended.code(2)?,
         }
         ended.complained(&[])?;

@@ -152,6 +152,11 @@ fn few_descriptors(place: &Place) -> Result<()> {
             ended.complained(&[])?;
         }
         place.opens_if_there(&place.at("run.jsonl"))?;
+        // A folder cannot be removed without a descriptor; the next start does it.
+        place
+            .record(&["-o", "next.jsonl"], &place.speech())
+            .run()?
+            .code(7)?;
         place.clean()?;
     }
     place.note(format!("refused with a sentence {refused} times"));

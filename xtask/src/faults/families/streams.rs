@@ -103,7 +103,6 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "help",
         arguments: "--help",
-        prints: false,
         ..PLAIN
     },
 ];
