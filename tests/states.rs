@@ -2,7 +2,6 @@
 
 use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::landmarks::Landmarks;
 use loadscope::panels::batches::BatchTable;
 use loadscope::panels::plots::Plots;
 use loadscope::panels::{messages, options, welcome};
@@ -11,6 +10,7 @@ use loadscope::state::{Source, State};
 use loadscope::theme;
 use loadscope::timeline::Timeline;
 use loadscope::view::Item;
+use loadscope_insight::landmarks::Landmarks;
 use loadscope_trace::{Run, RunOptions};
 
 use crate::fixture::failed_sequence;

@@ -4,8 +4,8 @@ use eframe::egui::{Event, Key, Modifiers, Role, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use loadscope::app::App;
-use loadscope::landmarks::Goal;
 use loadscope::view::{Cursor, Item, Workspace};
+use loadscope_insight::landmarks::Goal;
 use loadscope_trace::{Nanos, Stage};
 
 use crate::fixture::{Window, control_recording, failed_sequence, write_log};

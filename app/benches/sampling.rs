@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::{Context, RawInput, Rect, pos2};
-use loadscope::background::Progress;
 use loadscope::panels::plots::Plots;
-use loadscope::sampling::analysis::{Question, answer};
-use loadscope::sampling::order::{Digest, Order};
-use loadscope::sampling::raster::{Raster, Window};
-use loadscope::session::foretell;
 use loadscope::state::State;
 use loadscope::view::TimeView;
+use loadscope_insight::Datasets;
+use loadscope_insight::background::Progress;
+use loadscope_insight::sampling::analysis::{Question, answer};
+use loadscope_insight::sampling::foretell;
+use loadscope_insight::sampling::order::{Digest, Order};
+use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, RunOptions, Stage};
 
 const INDICES: u64 = 10_000_000;
@@ -27,7 +28,7 @@ fn order() -> Order {
         ..RunOptions::default()
     };
     let mut order = Order::default();
-    foretell::epochs(&options, 0, &mut |epoch| {
+    foretell::epochs(&options, 0, Datasets::default(), &mut |epoch| {
         epoch.batches().for_each(|b| order.push(b, None, None));
         true
     })

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loadscope::command::Action;
-use loadscope::landmarks::{Goal, Landmarks};
-use loadscope::search::Search;
 use loadscope::state::{Source, State};
 use loadscope::update::obstacle;
 use loadscope::view::Cursor;
+use loadscope_insight::landmarks::{Goal, Landmarks};
+use loadscope_insight::search::Search;
 use loadscope_trace::{
     BatchId, Event, EventKind, Fetched, Nanos, Run, RunId, RunInfo, SampleTiming, Stage,
 };

@@ -10,7 +10,6 @@ use loadscope_trace::Nanos;
 
 use crate::command::Command;
 use crate::dialog::Dialogs;
-use crate::headline::Headline;
 use crate::machine::MachineView;
 use crate::motion::SystemMotion;
 use crate::panels::batches::BatchTable;
@@ -28,6 +27,7 @@ use crate::theme::{self};
 use crate::timeline::Timeline;
 use crate::update::{Effect, advance, seek, update};
 use crate::view::Workspace;
+use loadscope_insight::headline::Headline;
 
 mod compare;
 mod frame;
@@ -110,6 +110,7 @@ impl App {
         let waker = ctx.clone();
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
         let state = State {
+            datasets: session::datasets(),
             options: prefs.options,
             // With nothing to look at, a start is the welcome, whatever was looked at last.
             workspace: match start.files.is_empty() {

@@ -8,8 +8,8 @@ use loadscope_files::{Existing, NewFile, WriteError};
 use loadscope_trace::{Field, FieldData, Pictures, Run};
 
 use crate::command::Action;
-use crate::machine::variables;
 use crate::state::State;
+use loadscope_insight::variables;
 
 /// A picture on its way to a file, with the pixels that were recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn text(state: &State, action: Action) -> Option<String> {
     }
     let row = || state.selection?.batch();
     match action {
-        Action::CopyVariables => Some(variables::python(state)),
+        Action::CopyVariables => Some(variables::python(&state.run, &state.machine())),
         Action::CopyIndices => Some(indices(&state.run, row()?)),
         Action::CopyValues => Some(values(&state.run, row()?)),
         Action::CopyContent => serde_json::to_string_pretty(state.run.content(row()?)?).ok(),

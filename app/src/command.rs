@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use eframe::egui::{Key, KeyboardShortcut, Modifiers, ThemePreference};
 use loadscope_trace::{RunId, RunOptions};
 
-use crate::diagnose::Check;
-use crate::landmarks::Goal;
 use crate::markers::Mark;
 use crate::palette::Palette;
 use crate::question::{Answer, Output};
-use crate::sampling::Choice;
-use crate::session::forecast::Setting;
 use crate::state::{Notice, OptionsOf};
 use crate::timeline::group::Group as LaneGroup;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView};
+use loadscope_insight::diagnose::Check;
+use loadscope_insight::landmarks::Goal;
+use loadscope_insight::sampling::Choice;
+use loadscope_plan::forecast::Setting;
 
 mod info;
 mod keys;

@@ -4,17 +4,11 @@
 //! state. Only [`session`] names the engine.
 
 pub mod app;
-pub mod background;
 pub mod cli;
 pub mod clipboard;
 pub mod command;
-pub mod diagnose;
 pub mod dialog;
-pub mod format;
-pub mod headline;
 pub mod history;
-pub mod landmarks;
-pub mod loaders;
 pub mod machine;
 pub mod markers;
 pub mod motion;
@@ -22,11 +16,7 @@ pub mod palette;
 pub mod panels;
 pub mod prefs;
 pub mod question;
-pub mod report;
-pub mod sampling;
-pub mod search;
 pub mod session;
-pub mod shared;
 pub mod state;
 pub mod theme;
 pub mod timeline;

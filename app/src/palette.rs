@@ -1,9 +1,9 @@
 //! The palette: every action, and what the run holds, found by typing.
 
 use crate::command::Action;
-use crate::search::Query;
 use crate::state::State;
 use crate::update::obstacle;
+use loadscope_insight::search::Query;
 
 /// What is typed into the palette, and which of its lines is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

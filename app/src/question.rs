@@ -1,6 +1,6 @@
 //! The questions there are: what to do with a run that was not saved and is about to be replaced, and whether to replace a file.
 
-use std::path::{Path, PathBuf};
+pub use loadscope_insight::unsaved::Output;
 
 use crate::update::Effect;
 
@@ -11,24 +11,6 @@ pub struct Question {
     pub then: Effect,
     /// True while the run is being saved; what was asked for comes after.
     pub saving: bool,
-}
-
-/// A file that is to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// The recording.
-    Recording(PathBuf),
-    /// The run for other tools. The second path is the one of its files that was in the way, if one was.
-    Export(PathBuf, Option<PathBuf>),
-}
-
-impl Output {
-    /// The file that exists already.
-    pub fn existing(&self) -> &Path {
-        match self {
-            Self::Recording(path) | Self::Export(path, None) | Self::Export(_, Some(path)) => path,
-        }
-    }
 }
 
 /// What to do with the run.

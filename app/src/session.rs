@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_engine::{EngineError, RunControl};
 use loadscope_files::GrowingFile;
+use loadscope_insight::Datasets;
 use loadscope_trace::{Event, LogError, Run, RunOptions};
 
-use crate::landmarks::Landmarks;
-use crate::loaders::Loaders;
-use crate::question::Output;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::unsaved::Output;
 
 mod again;
 mod export;
 mod file;
 mod folder;
-pub mod foretell;
 mod journal;
 mod opened;
 mod outgoing;
@@ -36,7 +36,6 @@ pub use export::{ExportFormat, export_runs};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_engine::order::{Orders, samples_of_dataset};
-pub use loadscope_engine::rng::Generator;
 pub use loadscope_engine::{forecast, limits};
 pub use loadscope_live::{End, PROBE, ProgramError, at_exit, end_at_once, end_by, take_signals};
 pub use opened::{Note, Opened, open, read_run};
@@ -166,6 +165,11 @@ impl Kept {
             Record::Off | Record::Memory | Record::File(_) => Self::Memory(Arc::clone(memory)),
         }
     }
+}
+
+/// Who is asked about datasets: the engine, which opens them.
+pub fn datasets() -> Datasets {
+    Datasets(&loadscope_engine::dataset::Opening)
 }
 
 /// Checks options without running them.

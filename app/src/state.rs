@@ -4,24 +4,25 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use eframe::egui::ThemePreference;
+use loadscope_insight::Datasets;
 use loadscope_trace::{Machine, Nanos, Origin, Run, RunOptions, Transition};
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::Diagnose;
 use crate::history::History;
-use crate::landmarks::{Goal, Landmarks};
-use crate::loaders::Loaders;
 use crate::markers::Markers;
 use crate::palette::Palette;
 use crate::prefs::{Motion, WindowPlace};
 use crate::question::{Output, Question};
-use crate::sampling::Choice;
-use crate::search::Search;
 use crate::session::LeftOver;
-use crate::shared::Shared;
 use crate::timeline::group::Group;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, TimeView, Workspace};
+use loadscope_insight::diagnose::Diagnose;
+use loadscope_insight::landmarks::{Goal, Landmarks};
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::sampling::Choice;
+use loadscope_insight::search::Search;
+use loadscope_insight::shared::Shared;
 
 /// Where the events come from, and how far along that is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -126,6 +127,8 @@ pub struct State {
     pub source: Source,
     /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
     pub watched: bool,
+    /// Who is asked about datasets.
+    pub datasets: Datasets,
     /// What is known of the run; empty while there is none.
     pub run: Shared<Run>,
     /// The other loaders of the session.

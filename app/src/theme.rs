@@ -10,6 +10,7 @@ use eframe::egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, ThemePreference, Vec2, Visuals,
 };
+use loadscope_insight::colours::Colours;
 use loadscope_trace::{Activity, Stage};
 
 /// Text sizes, points.
@@ -56,6 +57,10 @@ pub fn heading(size: f32) -> FontId {
     FontId::new(size, strong_family())
 }
 
+const fn opaque([r, g, b]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(r, g, b)
+}
+
 /// The colours of a theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
@@ -91,40 +96,29 @@ pub struct Palette {
 
 impl Palette {
     /// For eyes in the dark.
-    pub const DARK: Self = Self {
-        panel: Color32::from_rgb(0x1B, 0x1F, 0x25),
-        canvas: Color32::from_rgb(0x14, 0x17, 0x1C),
-        line: Color32::from_rgb(0x2A, 0x2F, 0x37),
-        text: Color32::from_rgb(0xD7, 0xDB, 0xE0),
-        weak: Color32::from_rgb(0x8A, 0x92, 0x9C),
-        strong: Color32::from_rgb(0xFF, 0xFF, 0xFF),
-        wait: Color32::from_rgb(0x5E, 0x65, 0x6D),
-        fetch: Color32::from_rgb(0x3A, 0x7B, 0xF0),
-        collate: Color32::from_rgb(0x2C, 0xD3, 0xBD),
-        pin: Color32::from_rgb(0xE5, 0x8C, 0xF0),
-        held: Color32::from_rgb(0xF9, 0xB2, 0x33),
-        step: Color32::from_rgb(0xCD, 0xEB, 0x9B),
-        stall: Color32::from_rgb(0xDC, 0x5A, 0x46),
-        dark: true,
-    };
+    pub const DARK: Self = Self::from(&Colours::DARK, true);
 
     /// For paper and daylight.
-    pub const LIGHT: Self = Self {
-        panel: Color32::from_rgb(0xF2, 0xF2, 0xEF),
-        canvas: Color32::from_rgb(0xFA, 0xFA, 0xF8),
-        line: Color32::from_rgb(0xDC, 0xDC, 0xD7),
-        text: Color32::from_rgb(0x2A, 0x2E, 0x34),
-        weak: Color32::from_rgb(0x68, 0x6F, 0x79),
-        strong: Color32::from_rgb(0x00, 0x00, 0x00),
-        wait: Color32::from_rgb(0x8B, 0x97, 0xAD),
-        fetch: Color32::from_rgb(0x14, 0x40, 0x8F),
-        collate: Color32::from_rgb(0x1A, 0x6B, 0x5A),
-        pin: Color32::from_rgb(0xB1, 0x5E, 0xC3),
-        held: Color32::from_rgb(0xAB, 0x90, 0x1C),
-        step: Color32::from_rgb(0x6B, 0xA2, 0x5B),
-        stall: Color32::from_rgb(0x9E, 0x2A, 0x12),
-        dark: false,
-    };
+    pub const LIGHT: Self = Self::from(&Colours::LIGHT, false);
+
+    const fn from(colours: &Colours, dark: bool) -> Self {
+        Self {
+            panel: opaque(colours.panel),
+            canvas: opaque(colours.canvas),
+            line: opaque(colours.line),
+            text: opaque(colours.text),
+            weak: opaque(colours.weak),
+            strong: opaque(colours.strong),
+            wait: opaque(colours.wait),
+            fetch: opaque(colours.fetch),
+            collate: opaque(colours.collate),
+            pin: opaque(colours.pin),
+            held: opaque(colours.held),
+            step: opaque(colours.step),
+            stall: opaque(colours.stall),
+            dark,
+        }
+    }
 
     /// The one in use.
     pub fn of(ctx: &Context) -> &'static Self {

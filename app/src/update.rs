@@ -6,11 +6,11 @@ use loadscope_trace::{Origin, RunOptions};
 
 use crate::clipboard::{self, Picture};
 use crate::command::{Action, Command};
-use crate::diagnose::Check;
 use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::{Lower, OptionsOf, State};
 use crate::view::{Cursor, Workspace};
+use loadscope_insight::diagnose::Check;
 
 mod find;
 mod lanes;

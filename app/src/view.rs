@@ -31,6 +31,11 @@ impl TimeView {
         self.end - self.start
     }
 
+    /// Its left and its right edge.
+    pub fn ends(self) -> (Nanos, Nanos) {
+        (self.start, self.end)
+    }
+
     /// Never true: a view has a length.
     pub fn is_empty(self) -> bool {
         false

@@ -7,12 +7,12 @@ use eframe::egui::Context;
 use loadscope_trace::Run;
 
 use super::App;
-use crate::background::{Background, Outcome, Unwanted};
 use crate::command::Command;
-use crate::diagnose::{Check, Other};
-use crate::loaders::{Loaders, names};
 use crate::session::{Opened, open, refusal};
 use crate::view::Workspace;
+use loadscope_insight::background::{Background, Outcome, Unwanted};
+use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::loaders::{Loaders, names};
 
 /// A recording that is being read.
 pub(super) struct Reading {

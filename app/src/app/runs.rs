@@ -6,14 +6,14 @@ use std::sync::Arc;
 use loadscope_trace::{Run, plural};
 
 use super::App;
-use crate::diagnose::Diagnose;
-use crate::landmarks::Landmarks;
-use crate::loaders::Loaders;
 use crate::markers::Markers;
-use crate::sampling::Choice;
 use crate::session::{Record, Session, SessionError, Watched};
 use crate::state::{Notice, OptionsOf, Source};
 use crate::view::Cursor;
+use loadscope_insight::diagnose::Diagnose;
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::sampling::Choice;
 
 impl App {
     pub(super) fn start(&mut self) {

@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::pick::{LoaderArg, pick};
 use super::terminal::say;
-use crate::report::compare::Comparison;
+use crate::session::datasets;
+use loadscope_insight::report::compare::Comparison;
 
 /// Which recordings.
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let wanted = args.loader.loader.as_deref();
     let a = pick(&args.a, wanted)?;
     let b = pick(&args.b, args.other_loader.as_deref().or(wanted))?;
-    let mut comparison = Comparison::of((a.run(), a.cut()), (b.run(), b.cut()));
+    let mut comparison = Comparison::of((a.run(), a.cut()), (b.run(), b.cut()), datasets());
     (comparison.a.loader, comparison.b.loader) = (a.about(), b.about());
     if args.json {
         say(&comparison.json().to_string())?;

@@ -8,9 +8,9 @@ use loadscope_trace::{Glance, Level, Nanos, Origin, Run, RunId, Summary};
 use serde_json::Value;
 
 use super::terminal::say;
-use crate::format;
-use crate::report::loader::{Named, named};
 use crate::timeline::chart::Chart;
+use loadscope_insight::format;
+use loadscope_insight::report::loader::{Named, named};
 
 mod several;
 

@@ -14,8 +14,8 @@ use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
 use super::arguments::{LoaderArgs, set};
 use super::terminal::complain;
 use super::{ForceArg, OnErrorArg, PinArg, info, interrupt};
-use crate::format;
 use crate::session::{self, Record, Session, Update, limits};
+use loadscope_insight::format;
 
 /// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
 /// 20,000,000 batches in all epochs, or as many as there is memory for.

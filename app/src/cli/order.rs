@@ -10,8 +10,8 @@ use loadscope_trace::RunOptions;
 
 use super::arguments::{LoaderArgs, len};
 use super::terminal::{complain, say_as_made};
-use crate::sampling::analysis::is_one_of_many;
 use crate::session::{Orders, samples_of_dataset};
+use loadscope_insight::sampling::analysis::is_one_of_many;
 
 /// The order that PyTorch gives for these arguments.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use clap::Args;
 use loadscope_trace::{Run, RunId};
 
 use super::terminal::complain;
-use crate::loaders::find;
-use crate::report::AboutLoader;
 use crate::session::{self, Opened, refusal};
+use loadscope_insight::loaders::find;
+use loadscope_insight::report::AboutLoader;
 
 /// `--loader`.
 #[derive(Clone, Debug, Default, Args)]

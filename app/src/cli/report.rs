@@ -11,8 +11,9 @@ use loadscope_files::{NewFile, refuse_input};
 use super::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::terminal::{complain, say};
-use crate::report::rules::Rule;
-use crate::report::{Report, html, text};
+use crate::session::datasets;
+use loadscope_insight::report::rules::Rule;
+use loadscope_insight::report::{Report, html, text};
 
 /// What to say about which recording.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         None => None,
     };
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
-    let mut report = Report::with_prospects(picked.run(), picked.cut());
+    let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
     report.loader = picked.about();
     if args.json {
         say(&report.json().to_string())?;

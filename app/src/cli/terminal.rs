@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
 
-use crate::format::printable;
+use loadscope_insight::format::printable;
 
 /// So long a message may take to be written. After the first that takes longer, no other is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);

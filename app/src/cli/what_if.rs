@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::arguments::whole;
 use super::pick::{LoaderArg, pick};
 use super::terminal::say;
-use crate::format;
-use crate::report::AboutLoader;
-use crate::session::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 use crate::session::limits;
+use loadscope_insight::format;
+use loadscope_insight::report::AboutLoader;
+use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
 
 /// More settings than this are hardly meant.
 const MOST_SETTINGS: usize = 10_000;

@@ -1,9 +1,9 @@
 //! PyTorch's counters, under PyTorch's names.
 
 use eframe::egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
+use loadscope_insight::variables::entry;
 
 use super::pen::{Pen, inset, text_width};
-use super::variables::entry;
 use crate::command::Action;
 use crate::theme::{mono, size, words};
 

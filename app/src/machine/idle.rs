@@ -3,7 +3,7 @@
 use loadscope_trace::{Lane, Machine, Run, Stage};
 
 use super::scene::plan;
-use crate::format;
+use loadscope_insight::format;
 
 /// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
 pub fn why_idle(run: &Run, machine: &Machine<'_>, lane: Lane) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use loadscope_insight::variables::planned_workers;
 use loadscope_trace::{HeldBatch, Lane, Machine, Nanos, Run, Stage, Transition, WorkerId};
 
 use super::layout::Plan;
@@ -135,23 +136,18 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Most workers that are drawn because the options say so.
-const MOST_PLANNED: usize = 256;
-
 /// Which stations the run has: those its options ask for, and those that were seen in use.
 pub fn plan(run: &Run) -> Plan {
     let options = &run.info.options;
-    // A file may say anything; workers that were seen count in any case.
-    let mut workers = options.num_workers.min(MOST_PLANNED);
+    let workers = planned_workers(run);
     let mut seen = [false; 4];
     for (lane, _) in run.lanes() {
         match lane {
-            Lane::Worker(w) | Lane::IndexQueue(w) => workers = workers.max(usize::from(w) + 1),
             Lane::ResultQueue => seen[0] = true,
             Lane::Pin => seen[1] = true,
             Lane::DataQueue => seen[2] = true,
             Lane::Reorder => seen[3] = true,
-            Lane::Trainer | Lane::Main => {}
+            Lane::Worker(_) | Lane::IndexQueue(_) | Lane::Trainer | Lane::Main => {}
         }
     }
     let with_workers = workers > 0;

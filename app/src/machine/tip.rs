@@ -6,8 +6,8 @@ use loadscope_trace::{HeldBatch, Lane, Machine, Run, Stage};
 use super::idle::why_idle;
 use super::narrate::{capital, fetcher, whereabouts};
 use super::scene::{Scene, Trainer};
-use crate::format;
 use crate::theme::{Palette, heading, size};
+use loadscope_insight::format;
 
 /// About a batch.
 pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {

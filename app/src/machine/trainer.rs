@@ -7,8 +7,8 @@ use super::layout::PAD;
 use super::narrate::whereabouts;
 use super::pen::{CORNER, Pen, Place, inset, row, text_width};
 use super::scene::Trainer;
-use crate::format;
 use crate::theme::{heading, mono, size, words};
+use loadscope_insight::format;
 
 const BANNER: f32 = 28.0;
 

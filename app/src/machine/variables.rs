@@ -4,10 +4,10 @@ use eframe::egui::{
     Align2, Button, Id, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2,
     vec2,
 };
-use loadscope_trace::{Lane, Machine, Run, TaskInfo, WorkerId};
+use loadscope_insight::variables::{About, Variable, variables};
+use loadscope_trace::Lane;
 
 use super::pen::{inset, row};
-use super::scene::plan;
 use crate::command::{Action, Command};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, words};
@@ -19,132 +19,6 @@ const ROW: f32 = 18.0;
 const HEAD: f32 = 24.0;
 const PAD: f32 = 12.0;
 const BUTTON: f32 = 48.0;
-
-/// A row of the table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variable {
-    /// PyTorch's name, or the key in a dictionary or list.
-    pub name: String,
-    /// As Python prints it; nothing for the name of a dictionary or a list.
-    pub value: String,
-    /// True if it is an entry of the dictionary or list above.
-    pub is_entry: bool,
-    /// True if the last transition changed it.
-    pub has_changed: bool,
-    /// What it is about.
-    pub item: Option<Item>,
-}
-
-/// All variables at the instant that is looked at.
-pub fn variables(state: &State) -> Vec<Variable> {
-    let machine = state.machine();
-    let before = machine.step.checked_sub(1);
-    let before = before.map(|step| state.run.machine_after(step));
-    let mut all = listed(&state.run, &machine);
-    let Some(before) = before else {
-        return all;
-    };
-    let before = listed(&state.run, &before);
-    let mut group = String::new();
-    let mut known = std::collections::HashMap::new();
-    for v in &before {
-        if !v.is_entry {
-            group.clone_from(&v.name);
-        }
-        known.insert((group.clone(), v.name.clone()), &v.value);
-    }
-    for v in &mut all {
-        if !v.is_entry {
-            group.clone_from(&v.name);
-        }
-        v.has_changed = known.get(&(group.clone(), v.name.clone())) != Some(&&v.value);
-    }
-    all
-}
-
-fn listed(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
-    let workers = plan(run).workers;
-    let row = |name: &str, value: String| Variable {
-        name: name.to_owned(),
-        value,
-        is_entry: false,
-        has_changed: false,
-        item: None,
-    };
-    if workers == 0 {
-        // `_SingleProcessDataLoaderIter` has no more than this.
-        return vec![row("num_yielded", machine.rcvd_idx.to_string())];
-    }
-    let mut all = vec![row("send_idx", machine.send_idx.to_string())];
-    all.push(row("rcvd_idx", machine.rcvd_idx.to_string()));
-    all.push(row(
-        "tasks_outstanding",
-        machine.tasks_outstanding.to_string(),
-    ));
-    let tasks: Vec<Variable> = machine
-        .task_info()
-        .map(|t| Variable {
-            is_entry: true,
-            item: Some(Item::Batch(t.row)),
-            ..row(&t.idx.to_string(), entry(&t))
-        })
-        .collect();
-    all.push(row(
-        "task_info",
-        if tasks.is_empty() { "{}" } else { "" }.to_owned(),
-    ));
-    all.extend(tasks);
-    all.push(row("workers_status", String::new()));
-    all.extend((0..workers).map(|w| {
-        let worker = w as WorkerId;
-        Variable {
-            is_entry: true,
-            item: Some(Item::Lane(Lane::Worker(worker))),
-            ..row(
-                &w.to_string(),
-                python_bool(machine.takes_tasks(worker)).to_owned(),
-            )
-        }
-    }));
-    all
-}
-
-/// `(1,)` while worker 1 has the task, `(1, data)` once the batch has arrived.
-pub fn entry(task: &TaskInfo) -> String {
-    let worker = task.worker.map_or("—".to_owned(), |w| w.to_string());
-    match task.has_data {
-        true => format!("({worker}, data)"),
-        false => format!("({worker},)"),
-    }
-}
-
-fn python_bool(value: bool) -> &'static str {
-    if value { "True" } else { "False" }
-}
-
-/// All variables as Python would print the attributes of the iterator.
-pub fn python(state: &State) -> String {
-    let machine = state.machine();
-    let workers = plan(&state.run).workers;
-    if workers == 0 {
-        return format!("_num_yielded = {}\n", machine.rcvd_idx);
-    }
-    let tasks: Vec<String> = machine
-        .task_info()
-        .map(|t| format!("{}: {}", t.idx, entry(&t)))
-        .collect();
-    let status: Vec<&str> = (0..workers)
-        .map(|w| python_bool(machine.takes_tasks(w as WorkerId)))
-        .collect();
-    format!(
-        "_send_idx = {}\n_rcvd_idx = {}\n_tasks_outstanding = {}\n_task_info = {{{}}}\n_workers_status = [{}]\n",
-        machine.send_idx,
-        machine.rcvd_idx,
-        machine.tasks_outstanding,
-        tasks.join(", "),
-        status.join(", ")
-    )
-}
 
 /// Draws the table in `area`.
 pub fn show(ui: &mut Ui, state: &State, area: Rect) -> Vec<Command> {
@@ -159,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, area: Rect) -> Vec<Command> {
     let inner = area.shrink2(vec2(PAD, 8.0));
     head(ui, row(inner, 0.0, HEAD), &mut commands);
     let body = Rect::from_min_max(pos2(area.left() + 1.0, inner.top() + HEAD + 4.0), area.max);
-    let all = variables(state);
+    let all = variables(&state.run, &state.machine());
     ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         ScrollArea::vertical()
@@ -206,13 +80,14 @@ fn head(ui: &mut Ui, rect: Rect, commands: &mut Vec<Command>) {
 fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &mut Vec<Command>) {
     let size_of_line = vec2(ui.available_width(), ROW);
     let (rect, _) = ui.allocate_exact_size(size_of_line, Sense::hover());
-    let response = v.item.map(|item| {
+    let about = v.item.map(item);
+    let response = about.map(|item| {
         let id = Id::unique(("variable", v.name.as_str(), matches!(item, Item::Lane(_))));
         (item, ui.interact(rect, id, Sense::click()))
     });
-    let is_selected = v.item.is_some() && state.selection == v.item;
+    let is_selected = about.is_some() && state.selection == about;
     let has_focus = response.as_ref().is_some_and(|(_, r)| r.has_focus());
-    let is_hovered = has_focus || (v.item.is_some() && state.hovered == v.item);
+    let is_hovered = has_focus || (about.is_some() && state.hovered == about);
     if v.has_changed {
         ui.painter().rect_filled(rect, 0.0, palette.selected());
         let dot = pos2(rect.left() + PAD * 0.5, rect.center().y);
@@ -275,80 +150,9 @@ fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo, RunOptions, Stage};
-
-    use super::*;
-    use crate::view::Cursor;
-
-    fn state() -> State {
-        let info = RunInfo {
-            options: RunOptions {
-                num_workers: 2,
-                ..RunOptions::default()
-            },
-            ..RunInfo::default()
-        };
-        let id = |idx| BatchId { epoch: 0, idx };
-        let entered = |idx, stage| EventKind::Entered {
-            batch: id(idx),
-            stage,
-        };
-        let mut state = State {
-            run: Run::new(info).into(),
-            ..State::default()
-        };
-        let kinds = [
-            EventKind::EpochStarted { epoch: 0 },
-            EventKind::dispatched(id(0), Some(0), []),
-            EventKind::dispatched(id(1), Some(1), []),
-            EventKind::Consumer { waiting: true },
-            entered(1, Stage::Fetching),
-            entered(1, Stage::Held),
-            entered(0, Stage::Ready),
-            entered(0, Stage::Training),
-        ];
-        for (at, kind) in kinds.into_iter().enumerate() {
-            let (at, run) = (Nanos(at as i64), RunId(0));
-            state.run.apply(&Event { at, run, kind });
-        }
-        state
-    }
-
-    /// What is marked as changed by transition `step`.
-    fn changed(state: &mut State, step: usize) -> Vec<String> {
-        state.cursor = Cursor::Step(step);
-        let all = variables(state).into_iter().filter(|v| v.has_changed);
-        all.map(|v| format!("{} {}", v.name, v.value)).collect()
-    }
-
-    #[test]
-    fn what_a_transition_changes_is_marked() {
-        let mut state = state();
-        let dispatched = ["send_idx 2", "tasks_outstanding 2", "1 (1,)"];
-        assert_eq!(changed(&mut state, 2), dispatched);
-        assert!(
-            changed(&mut state, 3).is_empty(),
-            "a worker takes a task by itself"
-        );
-        assert_eq!(
-            changed(&mut state, 4),
-            ["tasks_outstanding 1", "1 (1, data)"]
-        );
-        assert_eq!(
-            changed(&mut state, 5),
-            ["rcvd_idx 1", "tasks_outstanding 0"]
-        );
-        assert!(changed(&mut state, 6).is_empty());
-    }
-
-    #[test]
-    fn python_prints_them_like_this() {
-        let mut state = state();
-        state.cursor = Cursor::Step(4);
-        let expected = "_send_idx = 2\n_rcvd_idx = 0\n_tasks_outstanding = 1\n_task_info = {0: (0,), 1: (1, data)}\n\
-                        _workers_status = [True, True]\n";
-        assert_eq!(python(&state), expected);
+fn item(about: About) -> Item {
+    match about {
+        About::Batch(row) => Item::Batch(row),
+        About::Worker(worker) => Item::Lane(Lane::Worker(worker)),
     }
 }

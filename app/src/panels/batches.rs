@@ -14,11 +14,11 @@ mod durations;
 mod order;
 
 use crate::command::Command;
-use crate::format;
 use crate::machine::stage_dot;
 use crate::state::State;
 use crate::theme::{Palette, mono, size};
 use crate::view::Item;
+use loadscope_insight::format;
 
 use columns::{BETWEEN, Field, fields, widths};
 use durations::{Durations, Row, time};

@@ -3,9 +3,9 @@
 use eframe::egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
 
 use crate::command::Command;
-use crate::diagnose::look::Look;
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::diagnose::look::Look;
 
 mod ask;
 mod blame;

@@ -7,8 +7,8 @@ use eframe::egui::{
 };
 
 use super::notices::ground;
-use crate::format::plural;
 use crate::theme::{Palette, heading, size, words};
+use loadscope_insight::format::plural;
 
 /// Shows it above everything else, as long as they are held there.
 pub fn show(ui: &Ui) {

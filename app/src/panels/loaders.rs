@@ -11,10 +11,10 @@ use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
 
 use super::strip;
 use crate::command::Command;
-use crate::loaders::{clocks, crew_names, crews, names, said, trainer};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::view::TimeView;
+use loadscope_insight::loaders::{clocks, crew_names, crews, names, said, trainer};
 
 /// Height of a row.
 const ROW: f32 = 22.0;
@@ -193,7 +193,7 @@ fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
         per_second,
         waited: glance.waited.beside(glance.total),
         share: percent(glance.share()),
-        parts: trainer(run, view, parts),
+        parts: trainer(run, view.ends(), parts),
         within: begins.zip(within),
         holds_up: false,
     }

@@ -5,10 +5,10 @@ use loadscope_trace::{Level, Message, Nanos};
 
 use super::notices::{STATUS, ground};
 use crate::command::{Action, Command};
-use crate::format;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::view::{Cursor, Item};
+use loadscope_insight::format;
 
 /// So many are listed, the latest ones; the search finds the others.
 const LISTED: usize = 200;

@@ -5,10 +5,10 @@ use eframe::egui::{
 };
 
 use crate::command::Command;
-use crate::format;
 use crate::panels::{question, typing};
 use crate::state::{Notice, State};
 use crate::theme::{Palette, size, space, words};
+use loadscope_insight::format;
 
 /// So many are shown at a time, the latest ones.
 const SHOWN: usize = 3;

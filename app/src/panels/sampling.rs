@@ -5,12 +5,12 @@ use std::sync::Arc;
 use eframe::egui::{self, CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
 
 use crate::command::Command;
-use crate::sampling::OrderOf;
-use crate::sampling::analysis::Answers;
-use crate::sampling::ranks::Ranks;
 use crate::state::State;
 use crate::theme::{Palette, heading, size, space};
 use crate::view::Item;
+use loadscope_insight::sampling::OrderOf;
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::ranks::Ranks;
 
 mod answers;
 mod ask;

@@ -11,10 +11,10 @@ use super::notices::ground;
 use super::signs::Sign;
 use super::transport::sign_button;
 use crate::command::{Action, Command};
-use crate::format;
-use crate::search::{Query, example_of_slow};
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::format;
+use loadscope_insight::search::{Query, example_of_slow};
 
 /// Its width, points.
 const WIDTH: f32 = 520.0;

@@ -4,11 +4,11 @@ use eframe::egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, Wi
 use loadscope_trace::Level;
 
 use crate::command::{Action, Command};
-use crate::format;
-use crate::landmarks::Goal;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size, words};
 use crate::view::Cursor;
+use loadscope_insight::format;
+use loadscope_insight::landmarks::Goal;
 
 /// The longest name of a data set that is written out, points.
 const DATASET: f32 = 200.0;

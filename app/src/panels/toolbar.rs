@@ -6,13 +6,13 @@ use eframe::egui::text::{LayoutJob, TextFormat, TextWrapping};
 use eframe::egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
-use crate::headline::Headline;
-use crate::loaders::names;
 use crate::panels::signs::Sign;
 use crate::panels::{menus, transport};
 use crate::state::{Lower, State};
 use crate::theme::{Palette, heading, mono, size, words};
 use crate::view::{Item, Workspace};
+use loadscope_insight::headline::Headline;
+use loadscope_insight::loaders::names;
 
 /// Shows menus and transport.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {

@@ -6,11 +6,11 @@ use eframe::egui::{
 
 use super::signs::{Sign, draw};
 use crate::command::{Action, Command};
-use crate::landmarks::Goal;
 use crate::state::{Source, State};
 use crate::theme::{Palette, mono, size};
 use crate::update::{SPEEDS, obstacle};
 use crate::view::Cursor;
+use loadscope_insight::landmarks::Goal;
 
 /// From this width on there is room for what is in a menu as well, points.
 const ROOMY: f32 = 1300.0;

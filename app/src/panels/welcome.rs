@@ -7,10 +7,10 @@ use eframe::egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, v
 use loadscope_trace::{Level, percent, plural};
 
 use crate::command::{Action, Command};
-use crate::format::{ago, bytes};
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::update::WATCH;
+use loadscope_insight::format::{ago, bytes};
 
 /// So many runs that were not saved are listed.
 const LEFT_OVER: usize = 3;

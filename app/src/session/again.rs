@@ -13,7 +13,7 @@ use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos}
 
 use super::file::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
-use crate::question::Output;
+use loadscope_insight::unsaved::Output;
 
 use super::{Kept, Origin, Session, SessionError, Update};
 

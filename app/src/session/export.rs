@@ -11,7 +11,7 @@ use loadscope_files::{Existing, WriteError};
 use loadscope_trace::{Run, RunId};
 
 use super::{Session, SessionError, Update};
-use crate::question::Output;
+use loadscope_insight::unsaved::Output;
 
 /// Writes the loaders of a session to `path`; `progress` hears how far it is and says whether to go on.
 ///

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use loadscope_files::{GrowingFile, WriteError, is_being_written};
+pub use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{EventKind, LogReader, RunInfo};
 
 use super::outgoing::new_recording_in;
@@ -32,21 +33,6 @@ const LOOK: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
     folder: PathBuf,
-}
-
-/// A run that was written but never saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOver {
-    /// The recording.
-    pub path: PathBuf,
-    /// When its last event was written.
-    pub until: SystemTime,
-    /// Its size, bytes.
-    pub bytes: u64,
-    /// What was loaded.
-    pub dataset: String,
-    /// `num_workers`
-    pub workers: usize,
 }
 
 /// A journal that is to be written.

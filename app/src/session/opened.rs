@@ -7,7 +7,7 @@ use loadscope_trace::{Fleet, Run, plural};
 
 use super::file::{Taker, complete, read_into, refusal};
 use super::folder::{Folder, Numbers, name, seats};
-use crate::loaders::Loaders;
+use loadscope_insight::loaders::Loaders;
 
 /// What was read.
 #[derive(Debug, Default)]

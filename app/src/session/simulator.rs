@@ -8,7 +8,7 @@ use loadscope_trace::{Compression, LogWriter, Run, RunOptions};
 
 use super::outgoing::{Memory, SharedLog};
 use super::{SessionError, Update, Waker};
-use crate::landmarks::Landmarks;
+use loadscope_insight::landmarks::Landmarks;
 
 /// What is to be simulated, and who is told.
 pub(super) struct Job {

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series};
 
 use super::layout::Grid;
-use crate::format;
-use crate::format::bytes;
+use loadscope_insight::format;
+use loadscope_insight::format::bytes;
 
 /// A quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use loadscope_trace::{Lane, Nanos, Run, Stage, Track};
 use super::axis::TimeAxis;
 use super::overlay;
 use super::scene::Scene;
-use crate::search::Hit;
+use loadscope_insight::search::Hit;
 
 /// Something that was found, where it is in time.
 #[derive(Clone, Copy, Debug, PartialEq)]

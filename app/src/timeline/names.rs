@@ -7,9 +7,9 @@ use super::input::{self, Asks};
 use super::lanes::{ChartBox, LaneBox};
 use super::scene::{Part, Scene};
 use super::tooltip;
-use crate::format;
 use crate::theme::{self, size, space};
 use crate::view::Item;
+use loadscope_insight::format;
 
 /// Air between a number and what shows time, points.
 const AIR: f32 = 8.0;

@@ -12,10 +12,10 @@ use super::head;
 use super::input::Asks;
 use super::scene::Scene;
 use crate::command::{Action, Command};
-use crate::loaders::{crews, names, trainer};
 use crate::panels::strip;
 use crate::state::State;
 use crate::theme::{self, size, space};
+use loadscope_insight::loaders::{crews, names, trainer};
 
 /// Height of the heading.
 const HEAD: f32 = 18.0;
@@ -192,7 +192,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
             full: names[k].clone(),
             waited: Glance::of(run).share(),
             holds_up: slow.as_ref().is_some_and(|s| s.run == id),
-            parts: trainer(run, scene.axis.view, parts),
+            parts: trainer(run, scene.axis.view.ends(), parts),
         }
     };
     let peers = peers.filter(|k| *k != shown).map(|k| (k, true));

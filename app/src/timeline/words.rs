@@ -4,7 +4,7 @@ use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Stage};
 
 use super::axis::TimeAxis;
 use super::hit::{Bucket, Target};
-use crate::format;
+use loadscope_insight::format;
 
 /// The lines of a tooltip for what is at `t`. The first one is a heading.
 pub fn lines(run: &Run, axis: &TimeAxis, target: &Target, t: Nanos) -> Vec<String> {

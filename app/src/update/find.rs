@@ -4,11 +4,11 @@ use loadscope_trace::Nanos;
 
 use super::look::{bring_into_view, extent, fit};
 use super::travel::{go_to, moved};
-use crate::format;
-use crate::landmarks::Place;
-use crate::search::Hit;
 use crate::state::State;
 use crate::view::{Item, TimeView};
+use loadscope_insight::format;
+use loadscope_insight::landmarks::Place;
+use loadscope_insight::search::Hit;
 
 /// To the hit after or before the one that was jumped to last.
 pub fn next(state: &mut State, forwards: bool) {

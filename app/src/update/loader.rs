@@ -2,8 +2,8 @@
 
 use loadscope_trace::RunId;
 
-use crate::landmarks::Landmarks;
 use crate::state::State;
+use loadscope_insight::landmarks::Landmarks;
 
 /// Shows another loader. Its clock is the same, so the range on the screen and the instant that is looked at stay.
 pub fn show(state: &mut State, id: RunId) {
@@ -22,8 +22,8 @@ pub fn forget(state: &mut State) {
     state.enlarged = None;
     state.hovered = None;
     state.playing = false;
-    state.sampling = crate::sampling::Choice::default();
-    state.diagnose = crate::diagnose::Diagnose::default();
+    state.sampling = loadscope_insight::sampling::Choice::default();
+    state.diagnose = loadscope_insight::diagnose::Diagnose::default();
     // Steps count the transitions of one loader; time goes for all.
     if let crate::view::Cursor::Step(_) = state.cursor {
         state.cursor = crate::view::Cursor::Live;

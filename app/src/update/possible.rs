@@ -4,9 +4,9 @@ use super::lanes::{beside, lane, neighbour};
 use super::travel::{SPEEDS, find, goal, stage};
 use crate::clipboard::{self, Picture};
 use crate::command::Action;
-use crate::landmarks::Goal;
 use crate::state::{Source, State};
 use crate::view::{Cursor, Item};
+use loadscope_insight::landmarks::Goal;
 
 /// True if `action` makes sense now.
 pub fn is_possible(state: &State, action: Action) -> bool {

@@ -2,9 +2,9 @@ use loadscope_trace::{BatchId, Event, EventKind, Lane, Level, Message, Nanos, Ru
 use proptest::prelude::*;
 
 use super::*;
-use crate::landmarks::Landmarks;
 use crate::state::Source;
 use crate::view::{Item, TimeView};
+use loadscope_insight::landmarks::Landmarks;
 
 fn apply(run: &mut Run, ms: i64, kind: EventKind) {
     run.apply(&Event {

@@ -6,9 +6,9 @@ use loadscope_trace::Nanos;
 use super::Effect;
 use super::look::{bring_into_view, set_view};
 use crate::command::Action;
-use crate::landmarks::{Goal, Place};
 use crate::state::{Seek, Source, State};
 use crate::view::{Cursor, Item};
+use loadscope_insight::landmarks::{Goal, Place};
 
 /// Multiples of real time at which a recording is played.
 pub const SPEEDS: [f64; 7] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];

@@ -1,4 +1,4 @@
-//! The processor: CPU time of the calling thread, and how many cores there are.
+//! CPU time of the calling thread.
 
 use loadscope_trace::Nanos;
 
@@ -18,9 +18,4 @@ pub(crate) fn thread_cpu_time() -> Option<Nanos> {
 #[cfg(not(unix))]
 pub(crate) fn thread_cpu_time() -> Option<Nanos> {
     None
-}
-
-/// Processor cores that the program may use, at least 1.
-pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -13,29 +13,7 @@ use crate::batch::Batch;
 use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream};
 use crate::error::EngineError;
 
-/// What a task asks for: PyTorch's `possibly_batched_index`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// A batch of the samples with these dataset indices.
-    Batch(Vec<usize>),
-    /// One sample, as it is (`batch_size=None`).
-    Sample(usize),
-    /// A batch of the next samples of a stream, so many.
-    Next(usize),
-    /// The next sample of a stream, as it is.
-    NextSample,
-}
-
-impl Request {
-    /// The dataset indices asked for; none if samples come from a stream.
-    pub fn indices(&self) -> &[usize] {
-        match self {
-            Self::Batch(indices) => indices,
-            Self::Sample(index) => std::slice::from_ref(index),
-            Self::Next(_) | Self::NextSample => &[],
-        }
-    }
-}
+pub use loadscope_plan::loader::Request;
 
 /// A data set and a collate function: everything that makes batches. Shared by all threads.
 pub trait Fetch: Send + Sync + 'static {

@@ -48,26 +48,21 @@ pub mod collate;
 pub mod content;
 mod cpu;
 pub mod dataset;
-pub mod error;
 pub mod fetch;
-pub mod forecast;
 pub mod gate;
-pub mod limits;
 pub mod loader;
 pub mod order;
 pub mod pin;
-pub mod plan;
 mod pool;
 pub mod probe;
-pub mod rng;
 pub mod run;
-pub mod sampler;
-pub mod scheduler;
 pub mod simulate;
 mod sync;
 pub mod value;
 mod worker;
 mod worker_info;
+
+pub use loadscope_plan::{error, forecast, limits, plan, rng, sampler, scheduler};
 
 pub use batch::{Batch, Loaded};
 pub use clock::Clock;

@@ -1,8 +1,6 @@
 //! The loader: PyTorch's `DataLoader` and the iterators behind it.
 
-mod arguments;
 mod builder;
-mod index;
 mod iter;
 mod state;
 
@@ -10,12 +8,13 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use loadscope_trace::{EventKind, Level, PinMemory};
+pub use loadscope_plan::loader::{
+    Arguments, Index, LoaderOptions, RequestIter, check_assignable, too_many_workers,
+};
+use loadscope_trace::{EventKind, Level};
 
-pub use arguments::{Arguments, check_assignable, too_many_workers};
 pub(crate) use builder::Rest;
 pub use builder::{LoaderBuilder, MapStyle, Streaming};
-pub use index::{Index, RequestIter};
 pub use iter::LoaderIter;
 pub use state::{LoaderState, Progress};
 
@@ -31,46 +30,6 @@ use crate::sync::AtomicBool;
 use crate::worker::{Looking, WorkerInitFn};
 use iter::Source;
 use state::{Behind, Resume};
-
-/// The arguments of `DataLoader` that say how batches are loaded; which batches, the samplers say.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LoaderOptions {
-    /// Worker threads; 0: the caller's thread fetches by itself.
-    pub num_workers: usize,
-    /// Batches in flight per worker; `None`: 2.
-    pub prefetch_factor: Option<usize>,
-    /// Hand batches out in the order of the sampler.
-    pub in_order: bool,
-    /// Copy batches to page-locked memory.
-    pub pin_memory: PinMemory,
-    /// Keep the workers alive between epochs.
-    pub persistent_workers: bool,
-    /// The longest wait for any worker's message, seconds; 0: no limit.
-    pub timeout: f64,
-}
-
-impl Default for LoaderOptions {
-    fn default() -> Self {
-        Self {
-            num_workers: 0,
-            prefetch_factor: None,
-            in_order: true,
-            pin_memory: PinMemory::Off,
-            persistent_workers: false,
-            timeout: 0.0,
-        }
-    }
-}
-
-impl LoaderOptions {
-    /// PyTorch's checks, in PyTorch's order.
-    ///
-    /// # Errors
-    /// ValueError where PyTorch's constructor raises one.
-    pub fn check(&self) -> Result<(), EngineError> {
-        Arguments::of(self).check()
-    }
-}
 
 /// What the loader has to know of its data set.
 #[derive(Clone)]

@@ -1,127 +1,18 @@
-//! Which batches a loader will yield, without loading anything: PyTorch's order for these options and this seed.
-
-mod orders;
+//! Which batches a loader will yield, of data sets that are opened here.
 
 use loadscope_trace::RunOptions;
-use serde::Serialize;
 
-use crate::dataset::{Dataset as _, DatasetSpec, Digits, ImageFolder};
+pub use loadscope_plan::order::*;
+
+use crate::dataset::Opening;
 use crate::error::EngineError;
-use crate::limits::grouped;
-use crate::plan::weights;
-
-pub use orders::{EpochBatches, Orders, Samples, Streams};
-pub(crate) use orders::{epoch_of_streams, indices};
-
-/// Indices of an epoch that is kept whole.
-const MOST_KEPT: u64 = 100_000_000;
-
-/// What a loader will yield.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Order {
-    /// `len(loader)`: batches in an epoch; `None` if it is not known.
-    pub len: Option<usize>,
-    /// The indices of each batch of each epoch.
-    pub epochs: Vec<Vec<Vec<u64>>>,
-    /// The worker of each batch of each epoch; -1: the main thread.
-    pub workers: Vec<Vec<i64>>,
-    /// The seed of each worker in each epoch.
-    pub seeds: Vec<Vec<u64>>,
-}
-
-/// The order of these options. With several workers it holds for `in_order=True`; without, the order depends on time.
-///
-/// # Errors
-/// If the options contradict each other, or the sampler fails.
-pub fn order(options: &RunOptions, samples: &Samples) -> Result<Order, EngineError> {
-    let mut order = Order {
-        len: None,
-        epochs: Vec::new(),
-        workers: Vec::new(),
-        seeds: Vec::new(),
-    };
-    order.len = each_epoch(options, samples, &mut |epoch| {
-        order
-            .epochs
-            .push(epoch.batches().map(<[u64]>::to_vec).collect());
-        order.workers.push(epoch.workers);
-        order.seeds.push(epoch.seeds);
-        true
-    })?;
-    Ok(order)
-}
-
-/// One epoch of an order, its batches one behind the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EpochOrder {
-    /// Its number, from 0.
-    pub epoch: u32,
-    /// The indices in the order in which they are asked for.
-    pub indices: Vec<u64>,
-    /// For each batch, where in `indices` it ends.
-    pub ends: Vec<usize>,
-    /// The worker of each batch; -1: the main thread.
-    pub workers: Vec<i64>,
-    /// The seed of each worker.
-    pub seeds: Vec<u64>,
-}
-
-impl EpochOrder {
-    /// The indices of each batch.
-    pub fn batches(&self) -> impl Iterator<Item = &[u64]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let batch = &self.indices[start..end];
-            start = end;
-            batch
-        })
-    }
-
-    fn of(batches: &mut EpochBatches<'_>) -> Result<Self, EngineError> {
-        let mut order = Self {
-            epoch: batches.epoch(),
-            seeds: batches.seeds().collect(),
-            ..Self::default()
-        };
-        for batch in batches {
-            let (indices, worker) = batch?;
-            order.indices.extend(indices);
-            order.ends.push(order.indices.len());
-            order.workers.push(worker);
-        }
-        Ok(order)
-    }
-}
-
-/// Hands the epochs of these options to `each`, one after the other, until it returns false; returns `len(loader)`, if it is
-/// known. As [`order`], but each epoch is dropped when the next one comes.
-///
-/// # Errors
-/// As [`order`]; and if an epoch has so many indices that it cannot be kept whole.
-pub fn each_epoch(
-    options: &RunOptions,
-    samples: &Samples,
-    each: &mut dyn FnMut(EpochOrder) -> bool,
-) -> Result<Option<usize>, EngineError> {
-    let mut orders = Orders::of(options, samples)?;
-    let count = orders.indices();
-    if count > MOST_KEPT {
-        return Err(EngineError::Spec(format!(
-            "an epoch of {} samples is too long to be looked at whole: at most {} are; choose a smaller dataset",
-            grouped(count),
-            grouped(MOST_KEPT)
-        )));
-    }
-    orders.each(|batches| Ok::<_, EngineError>(each(EpochOrder::of(batches)?)))?;
-    Ok(orders.len())
-}
 
 /// The order of the data set that the options name. Only its length is looked at.
 ///
 /// # Errors
 /// As [`order`]; and if the data set cannot be opened.
 pub fn order_of_dataset(options: &RunOptions) -> Result<Order, EngineError> {
-    order(options, &samples_of_dataset(options)?)
+    loadscope_plan::order::order_of_dataset(options, &Opening)
 }
 
 /// The samples of the data set that the options name. Only its length is looked at.
@@ -129,24 +20,7 @@ pub fn order_of_dataset(options: &RunOptions) -> Result<Order, EngineError> {
 /// # Errors
 /// If the data set cannot be opened.
 pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, EngineError> {
-    let spec: DatasetSpec = options.dataset.parse()?;
-    Ok(match &spec {
-        // Made-up samples need not be made.
-        DatasetSpec::Synthetic(model) => Samples::Map(model.len),
-        DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
-        _ => Samples::Map(spec.open(options.image_size)?.len()),
-    })
-}
-
-/// What is known of the samples of a data set without loading one, and what its sampler was asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Knowledge {
-    /// The class of each sample; `None`: only loading them would tell.
-    pub labels: Option<Vec<u32>>,
-    /// Names of the classes.
-    pub classes: Vec<String>,
-    /// The weight of each sample, if the sampler is a weighted one.
-    pub weights: Option<Vec<f64>>,
+    loadscope_plan::order::samples_of_dataset(options, &Opening)
 }
 
 /// What is known of the samples of the data set that the options name.
@@ -154,25 +28,5 @@ pub struct Knowledge {
 /// # Errors
 /// If the data set cannot be opened, or the file of weights cannot be read.
 pub fn knowledge(options: &RunOptions) -> Result<Knowledge, EngineError> {
-    let spec: DatasetSpec = options.dataset.parse()?;
-    let mut known = Knowledge::default();
-    match &spec {
-        DatasetSpec::Digits => {
-            let digits = Digits::new()?;
-            known.labels = Some(digits.labels().map(u32::from).collect());
-            known.classes = digits.classes().to_vec();
-        }
-        DatasetSpec::Folder { path } => {
-            let folder = ImageFolder::open(path, options.image_size)?;
-            known.labels = Some(folder.files().iter().map(|(_, class)| *class).collect());
-            known.classes = folder.classes().to_vec();
-        }
-        _ => {}
-    }
-    let len = match samples_of_dataset(options)? {
-        Samples::Map(len) => len,
-        Samples::Streams(_) => return Ok(known),
-    };
-    known.weights = weights(options, len)?;
-    Ok(known)
+    loadscope_plan::order::knowledge(options, &Opening)
 }

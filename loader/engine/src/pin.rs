@@ -7,7 +7,7 @@ use loadscope_trace::PinMemory;
 use tch::{Device, Kind, Tensor};
 
 use crate::error::EngineError;
-use crate::value::{DType, view_dtype};
+use crate::value::{DType, torch_error, view_dtype};
 
 /// Copies tensors to page-locked memory.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Pinner {
         match self {
             Self::Cuda => tensor
                 .f_pin_memory(Device::Cuda(0))
-                .map_err(|e| EngineError::torch("pin a tensor", &e)),
+                .map_err(|e| torch_error("pin a tensor", &e)),
             Self::Mlock(pool) => pool.pin(tensor, lease),
         }
     }
@@ -105,7 +105,7 @@ impl Buffer {
         let page = region::page::size();
         // Rounded up so that batches of almost the same size find each other's buffers.
         let len = len.max(1).next_multiple_of(page);
-        let torch = |e: &tch::TchError| EngineError::torch("allocate a buffer to be locked", e);
+        let torch = |e: &tch::TchError| torch_error("allocate a buffer to be locked", e);
         // A page more than needed, so that whole pages can be cut out: locking is by page, and unlocking a page that
         // is shared with someone else's buffer would unlock that as well.
         let wide = Tensor::f_empty([(len + page) as i64], (Kind::Uint8, Device::Cpu));
@@ -126,7 +126,7 @@ impl Buffer {
 
 impl MlockPool {
     fn pin(&self, tensor: &Tensor, lease: &mut Lease) -> Result<Tensor, EngineError> {
-        let torch = |e: &tch::TchError| EngineError::torch("copy a tensor to locked memory", e);
+        let torch = |e: &tch::TchError| torch_error("copy a tensor to locked memory", e);
         let dtype = DType::of(tensor).ok_or_else(|| {
             EngineError::runtime(
                 "a tensor whose dtype is unknown cannot be copied to locked memory",

@@ -1,7 +1,6 @@
 //! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
 //! line start.
 
-pub(crate) mod facts;
 pub(crate) mod source;
 
 use std::sync::Arc;
@@ -10,10 +9,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
+use loadscope_plan::Facts;
+pub use loadscope_plan::plan::check_options as check;
 use loadscope_trace::{Event, EventKind, Level, Nanos, OnError, RunOptions};
 
 use crate::clock::Clock;
-use crate::dataset::{AnyDataset, DatasetSpec};
+use crate::dataset::{AnyDataset, DatasetSpec, Entry};
 use crate::error::EngineError;
 use crate::gate::Gate;
 use crate::limits;
@@ -22,7 +23,6 @@ use crate::pin::Pinning;
 use crate::plan::Plan;
 use crate::probe::{ContentPolicy, Probe};
 use crate::sync::AtomicBool;
-use facts::Facts;
 use source::ValueFetch;
 
 /// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.
@@ -161,20 +161,6 @@ pub fn start(
     })
 }
 
-/// Checks options without running them.
-///
-/// # Errors
-/// The sentence that [`start`] would refuse them with, as far as that is known without opening the dataset.
-pub fn check(options: &RunOptions) -> Result<(), EngineError> {
-    let dataset: DatasetSpec = options.dataset.parse()?;
-    if options.prefetch_factor == Some(0) && options.num_workers > 0 {
-        return Err(EngineError::value_error(
-            "prefetch_factor must be greater than 0",
-        ));
-    }
-    crate::plan::check(options, matches!(dataset, DatasetSpec::Stream(_)))
-}
-
 /// The training loop.
 struct Training {
     loader: DataLoader<ValueFetch>,
@@ -210,10 +196,14 @@ impl Training {
         let facts = Facts {
             options: &options,
             spec,
-            dataset,
+            dataset: &Entry {
+                len: dataset.len(),
+                classes: dataset.classes().to_vec(),
+                labels: None,
+            },
             batches: loader.len().ok(),
         };
-        let info = facts.info(clock, pinning.label);
+        let info = facts.info(clock.unix_ns, pinning.label);
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
         if let AnyDataset::Map(dataset) = dataset {
             for note in dataset.notes() {

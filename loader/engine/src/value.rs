@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use tch::Tensor;
 
+use crate::error::EngineError;
+
 pub use dtype::DType;
 pub use mapping::{Key, Mapping};
 pub(crate) use memory::{dense_bytes, is_plain, new_tensor, view_dtype};
@@ -302,5 +304,17 @@ impl From<()> for Value {
 impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
     fn from((a, b): (A, B)) -> Self {
         Self::Tuple(vec![a.into(), b.into()])
+    }
+}
+
+/// A refusal of libtorch; only the first line is kept, since a C++ backtrace may follow. `doing`: the end of "could not …".
+pub(crate) fn torch_error(doing: impl Into<String>, error: &tch::TchError) -> EngineError {
+    let message = match error {
+        tch::TchError::Torch(text) => text.clone(),
+        other => other.to_string(),
+    };
+    EngineError::Torch {
+        doing: doing.into(),
+        message: message.lines().next().unwrap_or_default().to_owned(),
     }
 }

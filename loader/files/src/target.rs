@@ -170,7 +170,9 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.is_ok_and(|code| code.success()));
         let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || tell.send(refuse_input(&pipe, &input).is_ok()));
+        let compare = move || tell.send(refuse_input(&pipe, &input).is_ok());
+        let thread = std::thread::Builder::new().name("compares".to_owned());
+        thread.spawn(compare).expect("a thread");
         let within = std::time::Duration::from_secs(20);
         assert_eq!(told.recv_timeout(within), Ok(true));
     }

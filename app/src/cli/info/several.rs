@@ -8,10 +8,10 @@ use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
 use serde_json::{Value, json};
 
 use super::{facts, messages};
-use crate::format;
-use crate::loaders::{clocks, crew_names, crews, names, said};
-use crate::report::loader::named;
 use crate::session::Opened;
+use loadscope_insight::format;
+use loadscope_insight::loaders::{clocks, crew_names, crews, names, said};
+use loadscope_insight::report::loader::named;
 
 /// Width of the column of names at most.
 const NAME: usize = 48;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use loadscope_trace::{Nanos, Run, Stage};
 
-use crate::format;
+use loadscope_insight::format;
 
 /// The stages that take time, with the names of their columns.
 pub const TIMED: [(Stage, &str); 8] = [

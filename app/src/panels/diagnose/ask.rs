@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::Run;
 
-use crate::background::{Background, Outcome, Progress, Unwanted};
-use crate::diagnose::compared::Compared;
-use crate::diagnose::look::Look;
-use crate::diagnose::what_if::{Costs, WhatIf, costs};
-use crate::session::forecast::Setting;
 use crate::state::{Source, State};
+use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
+use loadscope_insight::diagnose::compared::Compared;
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
+use loadscope_plan::forecast::Setting;
 
 /// A run that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -196,9 +196,10 @@ impl Asker {
             other: 0,
         };
         let run = || state.run.now();
+        let datasets = state.datasets;
         self.look.update(ctx, &key, grows, || {
             let run: Arc<Run> = run();
-            move |progress: &Progress| Look::at(&run, progress)
+            move |progress: &Progress| Look::at(&run, datasets, progress)
         });
         // Forecasts are made of what has come to rest.
         if grows {
@@ -249,9 +250,10 @@ impl Asker {
             ..key
         };
         let cut = matches!(state.source, Source::Recording { cut: true, .. });
+        let datasets = state.datasets;
         self.compared.update(ctx, &key, false, || {
             let (other, other_cut, this) = (Arc::clone(&other.run), other.cut, state.run.now());
-            move |_: &Progress| Ok(Compared::of((&other, other_cut), (&this, cut)))
+            move |_: &Progress| Ok(Compared::of((&other, other_cut), (&this, cut), datasets))
         });
     }
 }

@@ -4,9 +4,9 @@ use eframe::egui::{Color32, Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, 
 use loadscope_trace::Cause;
 
 use crate::command::Command;
-use crate::diagnose::look::{Look, Part};
 use crate::panels::rows::{Cell, Marks, button, remark, row, section};
 use crate::theme::{Palette, size, words};
+use loadscope_insight::diagnose::look::{Look, Part};
 
 use super::slowest::look_at;
 

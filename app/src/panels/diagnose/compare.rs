@@ -3,12 +3,12 @@
 use eframe::egui::{Label, RichText, Role, Sense, Ui, WidgetInfo};
 
 use crate::command::{Action, Command};
-use crate::diagnose::compared::{Compared, Strip};
 use crate::panels::rows::{Cell, Marks, remark, row, section_with};
 use crate::panels::strip;
-use crate::report::compare::Outcome;
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::diagnose::compared::{Compared, Strip};
+use loadscope_insight::report::compare::Outcome;
 
 use super::blame::explained;
 
@@ -64,7 +64,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         }
     }
     if let Some(epochs) = compared.only_epochs {
-        let epochs = crate::format::plural(epochs as u64, "epoch", "epochs");
+        let epochs = loadscope_insight::format::plural(epochs as u64, "epoch", "epochs");
         remark(
             ui,
             &format!("Compared: the first {epochs}, which both have"),

@@ -4,12 +4,12 @@ use eframe::egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use loadscope_trace::{Evidence, Finding, Lane, Severity};
 
 use crate::command::{Action, Command};
-use crate::diagnose::look::Look;
 use crate::panels::rows::{remark, section};
-use crate::sampling::Choice;
 use crate::state::State;
 use crate::theme::{Palette, heading, size, space};
 use crate::view::Item;
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::sampling::Choice;
 
 /// Shows them, the worst first.
 pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {

@@ -8,10 +8,10 @@ use eframe::egui::{
 use loadscope_trace::Nanos;
 
 use crate::command::Command;
-use crate::diagnose::what_if::WhatIf;
-use crate::format::percent;
-use crate::session::forecast::Forecast;
 use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::diagnose::what_if::WhatIf;
+use loadscope_insight::format::percent;
+use loadscope_plan::forecast::Forecast;
 
 /// Height of a cell.
 const CELL: f32 = 28.0;

@@ -4,10 +4,10 @@ use eframe::egui::{self, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Nanos;
 
 use crate::command::Command;
-use crate::diagnose::what_if::WhatIf;
-use crate::session::forecast::Setting;
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::diagnose::what_if::WhatIf;
+use loadscope_plan::forecast::Setting;
 
 /// Shows them; a change asks for another table.
 pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Command>) {

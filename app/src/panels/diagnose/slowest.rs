@@ -4,11 +4,11 @@ use eframe::egui::Ui;
 use loadscope_trace::Nanos;
 
 use crate::command::Command;
-use crate::diagnose::look::Look;
 use crate::panels::rows::{Cell, Marks, button, row, section};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::{Cursor, Item};
+use loadscope_insight::diagnose::look::Look;
 
 /// Widths of the columns.
 const NAME: f32 = 130.0;

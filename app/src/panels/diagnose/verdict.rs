@@ -4,10 +4,10 @@ use eframe::egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::Severity;
 
 use crate::command::Command;
-use crate::diagnose::look::Look;
-use crate::diagnose::what_if::WhatIf;
 use crate::theme::{Palette, heading, size, space};
 use crate::view::Item;
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::what_if::WhatIf;
 
 use super::findings::go_to;
 use super::slowest::look_at;

@@ -4,14 +4,14 @@ use eframe::egui::{self, Button, Label, ProgressBar, RichText, Ui};
 use loadscope_trace::{Glance, Nanos, Prospects};
 
 use crate::command::Command;
-use crate::diagnose::Check;
-use crate::diagnose::apply::options_of;
-use crate::diagnose::what_if::WhatIf;
-use crate::format::percent;
 use crate::panels::rows::{fact, remark, section};
-use crate::session::forecast::Forecast;
 use crate::state::{Source, State};
 use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::diagnose::Check;
+use loadscope_insight::diagnose::apply::options_of;
+use loadscope_insight::diagnose::what_if::WhatIf;
+use loadscope_insight::format::percent;
+use loadscope_plan::forecast::Forecast;
 
 use super::ask::Asker;
 use super::blame::explained;

@@ -6,12 +6,12 @@ use loadscope_trace::{Level, PathStep, Run, Stage};
 use super::pictures::PictureCache;
 use super::{content, samples, story, title};
 use crate::command::Command;
-use crate::format;
 use crate::machine::{fetcher, stage_dot};
 use crate::panels::rows::{Cell, Marks, button, millis, remark, row, section, share};
 use crate::state::State;
 use crate::theme::{Palette, space};
 use crate::view::{Cursor, Item};
+use loadscope_insight::format;
 
 /// Everything about the batch at `at`.
 pub fn show(

@@ -9,10 +9,10 @@ use super::tree::Node;
 use super::{enlarged, tensor};
 use crate::clipboard;
 use crate::command::{Action, Command};
-use crate::format;
 use crate::panels::rows::{remark, section, section_with};
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::format;
 
 /// Fields that are shown; the engine keeps fewer, other programs may not.
 const FIELDS: usize = 256;

@@ -4,11 +4,11 @@ use eframe::egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
 
 use crate::command::Command;
-use crate::format;
 use crate::panels::rows::{Cell, Marks, button, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::{Cursor, Item};
+use loadscope_insight::format;
 
 /// So far back is looked: a page must not take longer the longer a run is.
 const SPANS: usize = 512;

@@ -5,9 +5,9 @@ use loadscope_trace::{Field, Pictures, Run};
 
 use super::pictures::{PictureCache, Shown, enlarged};
 use crate::command::{Action, Command};
-use crate::format;
 use crate::panels::rows::{fact, remark};
 use crate::theme::{mono, size, space};
+use loadscope_insight::format;
 
 /// Picture `which` of a field, with its neighbours a click away.
 pub fn show(

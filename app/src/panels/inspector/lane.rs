@@ -5,12 +5,12 @@ use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, Work
 
 use super::{crew, meaning, title};
 use crate::command::Command;
-use crate::format;
 use crate::machine::{at_rest, capital, purpose, whereabouts};
 use crate::panels::rows::{Cell, Marks, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::Item;
+use loadscope_insight::format;
 
 /// A worker, a queue, the trainer.
 pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {

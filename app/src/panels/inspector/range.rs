@@ -6,11 +6,11 @@ use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 use super::lane::table;
 use super::title;
 use crate::command::Command;
-use crate::format;
 use crate::panels::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
 use crate::state::State;
 use crate::theme::{Palette, mono, size};
 use crate::view::Item;
+use loadscope_insight::format;
 
 /// The page, and what it last added up: over a long range that takes longer than a frame should.
 #[derive(Debug, Default)]

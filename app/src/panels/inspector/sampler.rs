@@ -5,11 +5,11 @@ use loadscope_trace::{Run, RunOptions};
 
 use super::title;
 use crate::command::Command;
-use crate::format;
 use crate::panels::rows::{fact, remark, section};
 use crate::state::State;
 use crate::theme::{mono, size};
 use crate::view::Item;
+use loadscope_insight::format;
 
 /// Indices that are shown of a batch; all of them are on its page.
 const MOST: usize = 64;

@@ -4,12 +4,12 @@ use eframe::egui::{Button, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::{Activity, Nanos, Run, Sample};
 
 use crate::command::{Action, Command};
-use crate::format;
 use crate::panels::rows::{
     Cell, Marks, list_of, millis, remark, row, section, section_with, share,
 };
 use crate::state::State;
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::format;
 
 /// Everything about the samples of the batch at `at`.
 pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {

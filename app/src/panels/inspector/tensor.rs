@@ -6,9 +6,9 @@ use eframe::egui::{
 use loadscope_trace::{Field, FieldData};
 
 use super::heat::Grid;
-use crate::format;
 use crate::panels::rows::{Cell, Marks, list_of, remark, row};
 use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::format;
 
 /// Type, shape, statistics and values.
 pub fn show(ui: &mut Ui, field: &Field) {

@@ -6,10 +6,10 @@ use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
 
 use super::{hint, python, section};
 use crate::command::{Action, Command};
-use crate::loaders::names;
 use crate::state::{OptionsOf, Source, State};
 use crate::theme::{Palette, heading, mono, size, space, words};
 use crate::update::obstacle;
+use loadscope_insight::loaders::names;
 
 /// Height of a row.
 const ROW: f32 = 16.0;

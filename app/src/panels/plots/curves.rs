@@ -7,11 +7,11 @@ use loadscope_trace::{Counter, Lane, Nanos, Run};
 use super::history::History;
 use super::{AXIS, axis_hints, few_marks, still_plot};
 use crate::command::Command;
-use crate::format;
 use crate::state::State;
 use crate::theme::Palette;
 use crate::timeline::axis::TimeAxis;
 use crate::view::{Cursor, Item, TimeView};
+use loadscope_insight::format;
 
 /// Points a curve: about one every four pixels.
 const POINTS: usize = 200;

@@ -10,10 +10,10 @@ use super::history::History;
 use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, start_of};
 use super::{AXIS, axis_hints, few_marks, still_plot};
 use crate::command::Command;
-use crate::format::{count, plural};
 use crate::state::State;
 use crate::theme::Palette;
 use crate::view::{Item, TimeView};
+use loadscope_insight::format::{count, plural};
 
 /// Bars at most.
 const BARS: usize = 44;

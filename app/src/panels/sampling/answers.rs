@@ -7,11 +7,11 @@ use eframe::egui::{
 
 use super::classes;
 use super::scatter::short;
-use crate::format::{count, percent};
-use crate::sampling::analysis::Answers;
-use crate::sampling::coverage::Coverage;
-use crate::sampling::shuffle::Shuffle;
 use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::format::{count, percent};
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::coverage::Coverage;
+use loadscope_insight::sampling::shuffle::Shuffle;
 
 const ROW: f32 = 18.0;
 /// Height of the histogram of gaps.

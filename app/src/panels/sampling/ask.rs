@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::RunOptions;
 
-use crate::background::{Background, Outcome};
-use crate::sampling::analysis::{Answers, Question, Refusal, answer};
-use crate::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
-use crate::sampling::order::Gathered;
-use crate::sampling::{Choice, OrderOf};
 use crate::state::{Source, State};
+use loadscope_insight::background::{Background, Outcome};
+use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
+use loadscope_insight::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
+use loadscope_insight::sampling::order::Gathered;
+use loadscope_insight::sampling::{Choice, OrderOf};
 
 /// The last epoch of the form that can be asked for: those before it have to be drawn as well.
 const LAST: u32 = 999;
@@ -189,6 +189,7 @@ impl Asker {
                 epoch: key.epoch,
                 is_complete: true,
                 is_known: true,
+                datasets: state.datasets,
                 ..Question::default()
             };
         }
@@ -213,6 +214,7 @@ impl Asker {
             names: run.info.classes.clone(),
             options,
             is_known,
+            datasets: state.datasets,
         }
     }
 }

@@ -3,10 +3,10 @@
 use eframe::egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
 use super::answers::{line, title};
-use crate::format::count;
-use crate::sampling::balance::{Against, Balance, Class};
-use crate::sampling::findings::p_value;
 use crate::theme::{Palette, mono, size, words};
+use loadscope_insight::format::count;
+use loadscope_insight::sampling::balance::{Against, Balance, Class};
+use loadscope_insight::sampling::findings::p_value;
 
 /// So many classes are shown; of more, those that are farthest from what was asked for.
 const MOST: usize = 14;

@@ -4,11 +4,11 @@ use eframe::egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, U
 
 use super::ask::{Asker, choice_of, epochs, incomplete, order_of};
 use crate::command::Command;
-use crate::format::{count, plural};
-use crate::sampling::analysis::Answers;
-use crate::sampling::{Choice, OrderOf};
 use crate::state::State;
 use crate::theme::{Palette, heading, mono, size, space};
+use loadscope_insight::format::{count, plural};
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::{Choice, OrderOf};
 
 /// The switch, the epoch and the sentence.
 pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
@@ -116,7 +116,7 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
     if let Some(shuffle) = &answers.shuffle {
         headline += &format!(
             "; shuffle quality {}",
-            crate::format::percent(shuffle.quality().min(1.0))
+            loadscope_insight::format::percent(shuffle.quality().min(1.0))
         );
     }
     if let Some(p) = answers.balance.as_ref().and_then(|b| b.test).map(|t| t.p) {

@@ -4,9 +4,9 @@ use eframe::egui::{
     Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2,
 };
 
-use crate::format::{count, plural};
-use crate::sampling::ranks::Ranks;
 use crate::theme::{Palette, heading, mono, size};
+use loadscope_insight::format::{count, plural};
+use loadscope_insight::sampling::ranks::Ranks;
 
 /// As beside the scatter above.
 const LEFT: f32 = 64.0;

@@ -9,12 +9,12 @@ use eframe::egui::{
     TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
-use crate::background::{Background, Outcome};
-use crate::format::count;
-use crate::sampling::analysis::Answers;
-use crate::sampling::order::Order;
-use crate::sampling::raster::{Raster, Window};
 use crate::theme::Palette;
+use loadscope_insight::background::{Background, Outcome};
+use loadscope_insight::format::count;
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::order::Order;
+use loadscope_insight::sampling::raster::{Raster, Window};
 
 /// Room for the numbers on the left and below, points.
 const LEFT: f32 = 64.0;

@@ -4,7 +4,7 @@ use tch::Tensor;
 
 use super::{CollateSite, collate};
 use crate::error::{EngineError, ExceptionKind};
-use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
+use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// The keys and their order are the first sample's; keys that only later samples have are ignored.
 pub(super) fn maps(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
@@ -161,5 +161,5 @@ fn elements(value: Value) -> Result<Vec<Value>, EngineError> {
 fn rows_of(tensor: &Tensor) -> Result<Vec<Tensor>, EngineError> {
     tensor
         .f_unbind(0)
-        .map_err(|e| EngineError::torch("take a tensor apart", &e))
+        .map_err(|e| torch_error("take a tensor apart", &e))
 }

@@ -4,7 +4,7 @@ use tch::Tensor;
 
 use super::{numbers, stack};
 use crate::error::EngineError;
-use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value};
+use crate::value::{NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// PyTorch's `default_convert`, which loaders without batches apply to each sample: NumPy's arrays and numbers become
 /// tensors, tuples become lists, containers are gone into, all else is kept.
@@ -63,7 +63,7 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
 fn scalar_tensor(value: Value) -> Result<Tensor, EngineError> {
     numbers::inferred(&[value])?
         .f_reshape([0i64; 0].as_slice())
-        .map_err(|e| EngineError::torch("make a tensor of a number", &e))
+        .map_err(|e| torch_error("make a tensor of a number", &e))
 }
 
 /// A tensor of a nested sequence, all of whose rows are of the same length.

@@ -5,7 +5,7 @@ use tch::{Kind, Tensor};
 use super::convert::no_such_array;
 use super::stack::{dtype_of, promote};
 use crate::error::{EngineError, ExceptionKind};
-use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor};
+use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
 
 const BOOL: DType = DType::Kind(Kind::Bool);
 const INT: DType = DType::Kind(Kind::Int64);
@@ -54,7 +54,7 @@ pub(super) fn inferred(batch: &[Value]) -> Result<Tensor, EngineError> {
 
 /// Each number is written into an element of a tensor of that dtype by libtorch, which knows every dtype.
 fn converted(batch: &[Value], dtype: DType) -> Result<Tensor, EngineError> {
-    let failed = |e| EngineError::torch(format!("make a batch of {}", dtype.name()), &e);
+    let failed = |e| torch_error(format!("make a batch of {}", dtype.name()), &e);
     let out = new_tensor(&[batch.len() as i64], dtype, |_| {}).map_err(failed)?;
     for (position, value) in batch.iter().enumerate() {
         let number = match value {
@@ -84,7 +84,7 @@ fn tensor<const W: usize>(
             slot.copy_from_slice(&element);
         }
     })
-    .map_err(|e| EngineError::torch("make a tensor of numbers", &e))
+    .map_err(|e| torch_error("make a tensor of numbers", &e))
 }
 
 /// The dtype that `torch.tensor` infers from one element.
@@ -147,7 +147,7 @@ fn real(value: &Value) -> Result<f64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_double_value(&[])
-            .map_err(|e| EngineError::torch("read a number out of a tensor", &e))
+            .map_err(|e| torch_error("read a number out of a tensor", &e))
     };
     match value {
         Value::Bool(v) => Ok(f64::from(u8::from(*v))),
@@ -172,7 +172,7 @@ fn integer(value: &Value) -> Result<i64, EngineError> {
     let read = |tensor: &Tensor, refusal| {
         element(tensor, refusal)?
             .f_int64_value(&[])
-            .map_err(|e| EngineError::torch("read a number out of a tensor", &e))
+            .map_err(|e| torch_error("read a number out of a tensor", &e))
     };
     match value {
         Value::Bool(v) => Ok(i64::from(*v)),
@@ -201,5 +201,5 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
     }
     tensor
         .f_reshape([0i64; 0].as_slice())
-        .map_err(|e| EngineError::torch("read a number out of a tensor", &e))
+        .map_err(|e| torch_error("read a number out of a tensor", &e))
 }

@@ -4,7 +4,7 @@ use tch::{TchError, Tensor};
 
 use super::CollateSite;
 use crate::error::{EngineError, ExceptionKind};
-use crate::value::{DType, Value, dense_bytes, is_plain, new_tensor};
+use crate::value::{DType, Value, dense_bytes, is_plain, new_tensor, torch_error};
 
 const SPARSE: &str = "Batches of sparse tensors are not currently supported by the default collate_fn; please provide \
                       a custom collate_fn to handle them appropriately.";
@@ -80,7 +80,7 @@ pub(super) fn stack(items: &[&Tensor], site: CollateSite) -> Result<Tensor, Engi
 }
 
 fn copy(items: &[&Tensor], size: &[i64], dtype: DType) -> Result<Tensor, EngineError> {
-    let failed = |e| EngineError::torch("stack the tensors of a batch", &e);
+    let failed = |e| torch_error("stack the tensors of a batch", &e);
     let mut shape = Vec::with_capacity(size.len() + 1);
     shape.push(items.len() as i64);
     shape.extend_from_slice(size);
@@ -122,7 +122,7 @@ fn refuse_casts(items: &[&Tensor], dtype: DType) -> Result<(), EngineError> {
     for item in items {
         let castable = match dtype_of(item)? {
             DType::Kind(from) => Tensor::f_can_cast(from, kind)
-                .map_err(|e| EngineError::torch("compare the dtypes of a batch", &e))?,
+                .map_err(|e| torch_error("compare the dtypes of a batch", &e))?,
             wide => return promote(dtype, wide).map(|_| ()),
         };
         if !castable {
@@ -151,7 +151,7 @@ pub(super) fn promote(a: DType, b: DType) -> Result<DType, EngineError> {
 
 /// What libtorch says in its own words, PyTorch passes on as a RuntimeError.
 fn refused(error: &TchError) -> EngineError {
-    match EngineError::torch("stack the tensors of a batch", error) {
+    match torch_error("stack the tensors of a batch", error) {
         EngineError::Torch { message, .. } => EngineError::runtime(message),
         other => other,
     }

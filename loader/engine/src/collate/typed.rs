@@ -9,7 +9,7 @@ use crate::content::{ContentLimits, describe};
 use crate::error::EngineError;
 use crate::fetch::Collate;
 use crate::pin::{Lease, Pinner};
-use crate::value::{Value, new_tensor};
+use crate::value::{Value, new_tensor, torch_error};
 
 /// A sample, or a part of one, that batches are made of by stacking: numbers, arrays and lists of numbers, tensors, and
 /// tuples of these.
@@ -195,7 +195,7 @@ fn numbers<'a, R, T: Number>(
             }
         }
     })
-    .map_err(|e| EngineError::torch("make a tensor of numbers", &e))
+    .map_err(|e| torch_error("make a tensor of numbers", &e))
 }
 
 /// Tensors, and tuples of them: what [`Stackable`] samples become.

@@ -3,16 +3,15 @@
 mod any;
 mod clock;
 mod concat;
-mod cost;
 mod digits;
 mod folder;
 mod gather;
 mod iterable;
 mod list;
+mod open;
 mod picture;
 mod shuffle;
 mod slowed;
-mod spec;
 mod spend;
 mod split;
 mod stack;
@@ -22,28 +21,34 @@ mod synthetic;
 mod tensor;
 mod tokens;
 
-use std::fmt;
-
 pub use any::AnyDataset;
 pub use clock::SampleClock;
 pub use concat::{ChainDataset, ConcatDataset};
-pub use cost::{CostModel, Tail};
 pub use digits::Digits;
 pub use folder::ImageFolder;
 pub use gather::{Gather, GatherFetcher};
 pub use iterable::{IterableDataset, SampleStream};
 pub use list::ListDataset;
+pub use open::{OpenDataset, Opening};
 pub use shuffle::BufferedShuffleDataset;
 pub use slowed::Slowed;
-pub(crate) use slowed::extra_cost;
-pub use spec::{DatasetSpec, TokenSpec};
 pub use split::{Split, SplitLength, random_split};
 pub use stack::StackDataset;
-pub use stream::{Sharing, StreamModel, SyntheticStream};
+pub use stream::SyntheticStream;
 pub use subset::Subset;
 pub use synthetic::Synthetic;
 pub use tensor::TensorDataset;
-pub use tokens::{TokenDtype, TokenWindows};
+pub use tokens::TokenWindows;
+
+use std::sync::Arc;
+
+use crate::sampler::DataLen;
+
+pub use loadscope_plan::dataset::{
+    Catalog, CostModel, DatasetSpec, Entry, MadeUp, Sharing, StreamModel, Tail, TokenDtype,
+    TokenSpec,
+};
+pub use loadscope_plan::error::SampleError;
 
 /// PyTorch's map-style `Dataset`: samples by index.
 pub trait Dataset: Send + Sync + 'static {
@@ -107,6 +112,12 @@ pub trait Dataset: Send + Sync + 'static {
     }
 }
 
+/// `len(data_source)` of a map-style data set.
+pub fn data_len<D: Dataset + ?Sized>(dataset: &Arc<D>) -> DataLen {
+    let dataset = Arc::clone(dataset);
+    DataLen::from_fn(move || dataset.len())
+}
+
 /// Where Python's index is in a sequence of `len` elements: negative ones count from the end. `None` = before the begin; what
 /// is behind the end stays there.
 fn wrap(index: i64, len: usize) -> Option<usize> {
@@ -115,50 +126,3 @@ fn wrap(index: i64, len: usize) -> Option<usize> {
         Err(_) => len.checked_sub(usize::try_from(index.unsigned_abs()).ok()?),
     }
 }
-
-/// What a data set raises when a sample cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SampleError {
-    /// Type of the exception as in Python: `IndexError`, `OSError`.
-    pub kind: String,
-    /// What is wrong, where, and what to do.
-    pub message: String,
-    /// True for a type that cannot be made from a message alone; workers hand it on as a RuntimeError, as PyTorch does.
-    pub needs_arguments: bool,
-}
-
-impl SampleError {
-    /// An error of the given Python type.
-    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            message: message.into(),
-            needs_arguments: false,
-        }
-    }
-
-    /// The same error, of a type that cannot be made from a message alone.
-    #[must_use]
-    pub fn with_arguments(self) -> Self {
-        Self {
-            needs_arguments: true,
-            ..self
-        }
-    }
-
-    /// `IndexError` for an index beyond the end.
-    pub fn out_of_range(index: usize, len: usize) -> Self {
-        Self::new(
-            "IndexError",
-            format!("index {index} is out of range for a data set of {len} samples"),
-        )
-    }
-}
-
-impl fmt::Display for SampleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind, self.message)
-    }
-}
-
-impl std::error::Error for SampleError {}

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use loadscope_plan::dataset::extra_cost;
+
+use super::spend::spend;
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::error::EngineError;
 
@@ -24,30 +27,6 @@ impl<D: Dataset + ?Sized> Slowed<D> {
     }
 }
 
-/// What `text` adds to the costs of a data set of `len` samples.
-///
-/// # Errors
-/// As [`Slowed::new`].
-pub(crate) fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
-    let keys = || {
-        text.split(',')
-            .filter_map(|o| o.split_once('='))
-            .map(|(key, _)| key.trim())
-    };
-    if let Some(key) = keys().find(|key| ["len", "shape"].contains(key)) {
-        return Err(EngineError::Spec(format!(
-            "extra_cost={text}: {key} is that of the data set and cannot be given here. Leave {key} out"
-        )));
-    }
-    let free = if keys().any(|key| key == "cost_ms") {
-        ""
-    } else {
-        "cost_ms=0,"
-    };
-    // The length lets indices beyond the end be refused.
-    format!("len={},{free}{text}", len.max(1)).parse()
-}
-
 impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
     type Sample = D::Sample;
 
@@ -56,7 +35,7 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
     }
 
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
-        self.extra.spend(index, Instant::now(), clock)?;
+        spend(&self.extra, index, Instant::now(), clock)?;
         self.inner.get(index, clock)
     }
 

@@ -12,42 +12,40 @@ const SPIN: Duration = Duration::from_micros(300);
 /// How often a long sleep looks whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(50);
 
-impl CostModel {
-    /// Takes as long as sample `index` costs, counted from `start`, and fails if it is told to.
-    ///
-    /// # Errors
-    /// ValueError for the indices in `fail`.
-    ///
-    /// # Panics
-    /// For the indices in `panic`.
-    pub(super) fn spend(
-        &self,
-        index: usize,
-        start: Instant,
-        clock: &mut SampleClock,
-    ) -> Result<(), SampleError> {
-        let cost = self.cost(index).to_duration();
-        let watch = clock.clone_watch();
-        let gone = || watch.is_cancelled();
-        if self.cpu {
-            clock.stage("compute", || {
-                burn(cost.saturating_sub(start.elapsed()), gone)
-            });
-        } else {
-            clock.stage("sleep", || sleep_until(start, cost, gone));
-        }
-        assert!(
-            !self.panic.contains(&index),
-            "sample {index} panics because its data set was told to (panic={index})"
-        );
-        if self.fail.contains(&index) {
-            return Err(SampleError::new(
-                "ValueError",
-                format!("sample {index} fails because its data set was told to (fail={index})"),
-            ));
-        }
-        Ok(())
+/// Takes as long as sample `index` costs, counted from `start`, and fails if it is told to.
+///
+/// # Errors
+/// ValueError for the indices in `fail`.
+///
+/// # Panics
+/// For the indices in `panic`.
+pub(super) fn spend(
+    model: &CostModel,
+    index: usize,
+    start: Instant,
+    clock: &mut SampleClock,
+) -> Result<(), SampleError> {
+    let cost = model.cost(index).to_duration();
+    let watch = clock.clone_watch();
+    let gone = || watch.is_cancelled();
+    if model.cpu {
+        clock.stage("compute", || {
+            burn(cost.saturating_sub(start.elapsed()), gone)
+        });
+    } else {
+        clock.stage("sleep", || sleep_until(start, cost, gone));
     }
+    assert!(
+        !model.panic.contains(&index),
+        "sample {index} panics because its data set was told to (panic={index})"
+    );
+    if model.fail.contains(&index) {
+        return Err(SampleError::new(
+            "ValueError",
+            format!("sample {index} fails because its data set was told to (fail={index})"),
+        ));
+    }
+    Ok(())
 }
 
 /// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if nobody waits any more.

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tch::{Kind, Tensor};
 
+use super::spend::spend;
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::value::{Value, new_tensor};
 
@@ -63,7 +64,7 @@ impl Dataset for Synthetic {
             return Err(SampleError::out_of_range(index, self.model.len));
         }
         let picture = clock.stage("fill", || self.picture(index));
-        self.model.spend(index, start, clock)?;
+        spend(&self.model, index, start, clock)?;
         match picture {
             Ok(picture) => Ok((picture, index as i64).into()),
             Err(e) => Err(SampleError::new("RuntimeError", e.to_string())),

@@ -6,23 +6,12 @@ use loadscope_files::{ReadError, open_regular};
 use memmap2::Mmap;
 use tch::{Kind, Tensor};
 
-use super::{Dataset, Gather, SampleClock, SampleError};
+use super::{Dataset, Gather, SampleClock, SampleError, TokenDtype};
 use crate::error::EngineError;
 use crate::value::{DType, Value, new_tensor};
 
 /// Bytes of a token in the file.
 const TOKEN: usize = 2;
-
-/// The dtype of the tensors that [`TokenWindows`] hands out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TokenDtype {
-    /// `torch.int64`, which embeddings want: four times the bytes of the file.
-    #[default]
-    Int64,
-    /// `torch.uint16`, as in the file; to be converted where it is used, best on the GPU. `tch` has no name for this
-    /// dtype: see [`DType`].
-    UInt16,
-}
 
 /// Windows of a file of tokens, as language models are trained on: sample i is `tokens[i·stride .. i·stride + block]`, a
 /// tensor `[block]`.

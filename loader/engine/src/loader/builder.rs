@@ -3,18 +3,16 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use loadscope_plan::processors;
 use loadscope_trace::PinMemory;
 
-use super::arguments::{Arguments, too_many_workers};
-use super::{About, DataLoader, Index, LoaderOptions};
-use crate::cpu::processors;
-use crate::dataset::{Dataset, IterableDataset, SampleError};
+use super::{About, Arguments, DataLoader, Index, LoaderOptions, too_many_workers};
+use crate::dataset::{Dataset, IterableDataset, SampleError, data_len};
 use crate::error::EngineError;
 use crate::fetch::{Collate, DefaultCollate, Fetch, MapFetcher, StreamFetcher};
 use crate::rng::{SharedGenerator, default_generator};
 use crate::sampler::{
-    BatchSampler, BatchSource, DataLen, PyArg, RandomSampler, RandomSource, Sampler,
-    SequentialSampler,
+    BatchSampler, BatchSource, PyArg, RandomSampler, RandomSource, Sampler, SequentialSampler,
 };
 use crate::worker::WorkerInitFn;
 
@@ -320,7 +318,7 @@ where
         if let Some(batches) = &self.batch_sampler {
             return Ok(Index::Batches(Arc::clone(batches)));
         }
-        let len = DataLen::of(&self.dataset);
+        let len = data_len(&self.dataset);
         let sampler: Arc<dyn Sampler> = match &self.sampler {
             Some(sampler) => Arc::clone(sampler),
             None if self.arguments.shuffle == PyArg::Bool(true) => {

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use loadscope_plan::dataset::check_extra_cost;
 use loadscope_trace::RunOptions;
 
-use crate::dataset::{AnyDataset, Dataset, DatasetSpec, IterableDataset, Slowed};
+use crate::dataset::{
+    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, data_len,
+};
 use crate::error::EngineError;
 use crate::fetch::{DefaultCollate, Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{About, DataLoader, Rest};
 use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Plan, loader_options};
-use crate::sampler::DataLen;
 use crate::value::Value;
 
 /// Batches of values, from a data set of either style.
@@ -35,19 +37,14 @@ impl Fetch for ValueFetch {
 pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
     match spec.open_any(options.image_size)? {
         dataset if options.extra_cost.is_empty() => Ok(dataset),
-        AnyDataset::Map(dataset) => {
-            Ok(AnyDataset::map(Slowed::new(dataset, &options.extra_cost)?))
-        }
-        AnyDataset::Iterable(_) => Err(EngineError::Spec(
-            "extra_cost is for data sets with indices; a stream takes its costs by itself: stream:cost_ms=10"
-                .to_owned(),
-        )),
+        AnyDataset::Map(dataset) => Ok(AnyDataset::map(Slowed::new(dataset, &options.extra_cost)?)),
+        stream @ AnyDataset::Iterable(_) => check_extra_cost(options, spec).map(|()| stream),
     }
 }
 
 pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, EngineError> {
     match dataset {
-        AnyDataset::Map(dataset) => Plan::of(options, DataLen::of(dataset)),
+        AnyDataset::Map(dataset) => Plan::of(options, data_len(dataset)),
         AnyDataset::Iterable(_) => Plan::of_stream(options),
     }
 }

@@ -74,3 +74,12 @@ fn tensors_that_cannot_be_read_are_told_apart() {
     assert!(!is_plain(&sparse));
     assert_eq!(Value::from(Tensor::new()).nbytes(), 0);
 }
+
+#[test]
+fn backtraces_of_libtorch_are_cut() {
+    let error = TchError::Torch("wrong\nException raised from …".to_owned());
+    assert_eq!(
+        torch_error("stack", &error).to_string(),
+        "libtorch could not stack: wrong"
+    );
+}

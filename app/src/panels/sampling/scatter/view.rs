@@ -5,10 +5,10 @@ use std::ops::Range;
 use eframe::egui::{Align2, Pos2, Rect, Stroke, Ui, Vec2, pos2};
 
 use super::Marks;
-use crate::format::count;
-use crate::sampling::analysis::Answers;
-use crate::sampling::raster::Window;
 use crate::theme::{Palette, mono, size, words};
+use loadscope_insight::format::count;
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::raster::Window;
 
 /// The pointer finds a point that is so near, points.
 const NEAR: f32 = 8.0;
@@ -168,9 +168,9 @@ mod tests {
     use eframe::egui::vec2;
 
     use super::*;
-    use crate::background::Progress;
-    use crate::sampling::analysis::{Question, answer};
-    use crate::sampling::order::Order;
+    use loadscope_insight::background::Progress;
+    use loadscope_insight::sampling::analysis::{Question, answer};
+    use loadscope_insight::sampling::order::Order;
 
     #[test]
     fn ticks_are_round_and_few() {

@@ -1,0 +1,21 @@
+//! Who is asked about data sets.
+
+use std::fmt;
+
+use loadscope_plan::dataset::{Catalog, MadeUp};
+
+/// Who knows the data sets: in builds with the embedded engine one that opens them.
+#[derive(Clone, Copy)]
+pub struct Datasets(pub &'static (dyn Catalog + Sync));
+
+impl Default for Datasets {
+    fn default() -> Self {
+        Self(&MadeUp)
+    }
+}
+
+impl fmt::Debug for Datasets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Datasets")
+    }
+}

@@ -1,0 +1,165 @@
+//! From a forecast to a run that shows whether it comes true.
+
+use loadscope_trace::{Glance, Nanos, Origin, PinMemory, Run, RunOptions};
+
+use loadscope_plan::forecast::{Forecast, Setting};
+
+/// A forecast, and what is run to see whether it comes true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// What is expected.
+    pub forecast: Forecast,
+    /// What is different from the run that the forecast was made from, as `key=value`.
+    pub changes: Vec<String>,
+    /// What is run.
+    pub options: RunOptions,
+    /// With a virtual clock, as the run before.
+    pub simulated: bool,
+    /// How long the run before took.
+    pub took_before: Nanos,
+    /// How long its trainer waited.
+    pub waited_before: Nanos,
+}
+
+impl Check {
+    /// Prepares `forecast` of `run` to be checked.
+    ///
+    /// # Errors
+    /// Why that cannot be, in a sentence.
+    pub fn of(run: &Run, own: &Setting, forecast: &Forecast) -> Result<Self, &'static str> {
+        if let Some(obstacle) = obstacle(run, own, &forecast.setting) {
+            return Err(obstacle);
+        }
+        let before = Glance::of(run);
+        Ok(Self {
+            forecast: forecast.clone(),
+            changes: forecast.setting.differences(own),
+            options: options_of(&run.info.options, &forecast.setting),
+            simulated: run.info.origin == Origin::Simulation,
+            took_before: before.total,
+            waited_before: before.waited,
+        })
+    }
+
+    /// How far the forecast is off, as a share of what `run` took; `None` while that is not known.
+    pub fn error(&self, run: &Run) -> Option<f64> {
+        let took = Glance::of(run).total;
+        (run.has_ended() && took > Nanos::ZERO)
+            .then(|| self.forecast.time.as_secs_f64() / took.as_secs_f64() - 1.0)
+    }
+}
+
+/// Why `setting` cannot be run by us.
+fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str> {
+    match run.info.origin {
+        Origin::Engine | Origin::Simulation => {}
+        Origin::Pytorch(_) => {
+            return Some("This is a PyTorch program: change its line and record it again");
+        }
+        Origin::Import(_) => return Some("What another tool recorded cannot be run from here"),
+    }
+    if setting.cache != own.cache {
+        return Some("The data set has no cache that could be switched on");
+    }
+    if setting.faster != own.faster {
+        return Some("Nothing here makes a stage faster: change the data set, and run it again");
+    }
+    if setting.cores != own.cores || setting.trainer_cpu != own.trainer_cpu {
+        return Some("This machine has the cores that it has");
+    }
+    None
+}
+
+/// `options` with what `setting` says.
+pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
+    let workers = setting.num_workers > 0;
+    // PyTorch's own default stays unsaid.
+    let says_factor = options.prefetch_factor.is_some() || setting.prefetch_factor != 2;
+    let pin_memory = match (setting.pin_memory, options.pin_memory) {
+        (false, _) => PinMemory::Off,
+        (true, PinMemory::Off) => PinMemory::On,
+        (true, how) => how,
+    };
+    RunOptions {
+        num_workers: setting.num_workers,
+        prefetch_factor: (workers && says_factor).then_some(setting.prefetch_factor),
+        batch_size: setting.batch_size,
+        in_order: setting.in_order,
+        persistent_workers: workers && setting.persistent_workers,
+        pin_memory,
+        step_ms: (setting.step).map_or(options.step_ms, Nanos::as_millis_f64),
+        // Without workers there is nobody to wait for.
+        timeout: if workers { options.timeout } else { 0.0 },
+        multiprocessing_context: match workers {
+            true => options.multiprocessing_context.clone(),
+            false => String::new(),
+        },
+        ..options.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::simulated;
+    use loadscope_plan::forecast::Recorded;
+
+    fn proof() -> RunOptions {
+        RunOptions {
+            dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        }
+    }
+
+    #[test]
+    fn a_setting_becomes_the_options_it_was_recorded_with() {
+        let options = proof();
+        let recorded = Recorded::of(&simulated(&options)).expect("it has batches");
+        assert_eq!(options_of(&options, &recorded.setting()), options);
+        let none = Setting {
+            num_workers: 0,
+            persistent_workers: true,
+            ..recorded.setting()
+        };
+        let without = options_of(&options, &none);
+        assert_eq!((without.num_workers, without.prefetch_factor), (0, None));
+        assert!(!without.persistent_workers);
+        assert!(loadscope_plan::plan::check_options(&without).is_ok());
+    }
+
+    #[test]
+    fn a_forecast_of_the_simulation_comes_true() {
+        let before = simulated(&proof());
+        let recorded = Recorded::of(&before).expect("it has batches");
+        let setting = Setting {
+            in_order: false,
+            ..recorded.setting()
+        };
+        let forecast = recorded.forecast(&setting).expect("it can be forecast");
+        let check = Check::of(&before, &recorded.setting(), &forecast).expect("it can be run");
+        assert_eq!(check.changes, ["in_order=False"]);
+        assert!(check.simulated);
+        let after = simulated(&check.options);
+        let error = check.error(&after).expect("it has ended");
+        assert!(error.abs() < 0.001, "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused_with_the_reason() {
+        let mut run = simulated(&proof());
+        let recorded = Recorded::of(&run).expect("it has batches");
+        let own = recorded.setting();
+        let cached = Setting {
+            cache: 0.5,
+            ..own.clone()
+        };
+        let forecast = recorded.forecast(&cached).expect("it can be forecast");
+        assert!(Check::of(&run, &own, &forecast).is_err_and(|why| why.contains("cache")));
+        run.info.origin = Origin::Pytorch("2.13.0".to_owned());
+        let forecast = recorded.forecast(&own).expect("it can be forecast");
+        assert!(Check::of(&run, &own, &forecast).is_err_and(|why| why.contains("PyTorch")));
+    }
+}

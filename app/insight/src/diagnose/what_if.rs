@@ -1,0 +1,178 @@
+//! What other settings would bring: the table over num_workers and prefetch_factor, and what they have in common.
+
+use std::sync::Arc;
+
+use loadscope_trace::{Prospects, Run};
+
+use crate::background::{Progress, Unwanted};
+use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
+
+/// What is expected of many settings.
+#[derive(Clone, Debug)]
+pub struct WhatIf {
+    /// What the run says about costs.
+    pub recorded: Arc<Recorded>,
+    /// How it was recorded.
+    pub own: Setting,
+    /// What the settings of the table have in common.
+    pub base: Setting,
+    /// Columns of the table.
+    pub workers: Vec<usize>,
+    /// Its rows. Without workers only the first counts.
+    pub prefetch: Vec<usize>,
+    /// The forecasts.
+    pub outlook: Outlook,
+    /// What the nearest other settings would bring, if nothing else were different.
+    pub prospects: Option<Prospects>,
+}
+
+/// What the costs of a run are, once they have been looked for; the sentence says why there are none.
+pub type Costs = Result<Arc<Recorded>, String>;
+
+/// Looks for the costs of a run.
+pub fn costs(run: &Run) -> Costs {
+    Recorded::of_part(run)
+        .map(Arc::new)
+        .map_err(|e| e.to_string())
+}
+
+impl WhatIf {
+    /// Forecasts the table around `base`, or around what was recorded. `known` is what is known already about the nearest other
+    /// settings.
+    ///
+    /// # Errors
+    /// If it is not wanted any more. The inner error is a sentence that says why there is no forecast.
+    pub fn explore(
+        recorded: &Arc<Recorded>,
+        base: Option<Setting>,
+        known: Option<Prospects>,
+        progress: &Progress,
+    ) -> Result<Result<Self, String>, Unwanted> {
+        let own = recorded.setting();
+        let base = base.unwrap_or_else(|| own.clone());
+        let mut workers = recorded.usual_workers();
+        // How another number of workers would share a stream nobody knows.
+        if recorded.workers_refused().is_some() {
+            workers = vec![own.num_workers];
+        }
+        let prefetch = recorded.usual_prefetch();
+        let settings = grid(&base, workers.iter().copied(), &prefetch);
+        let tell = |share: f64| progress.tell(share).is_ok();
+        let outlook = match explore(recorded, &settings, &tell) {
+            Ok(Some(outlook)) => outlook,
+            Ok(None) => return Err(Unwanted),
+            Err(refusal) => return Ok(Err(refusal.to_string())),
+        };
+        // They are about the recorded setting, whatever the table is about.
+        let prospects = match known {
+            Some(known) => Some(known),
+            None => match recorded.prospects(&tell) {
+                Ok(prospects) => prospects,
+                Err(refusal) => return Ok(Err(refusal.to_string())),
+            },
+        };
+        Ok(Ok(Self {
+            recorded: Arc::clone(recorded),
+            own,
+            base,
+            workers,
+            prefetch,
+            outlook,
+            prospects,
+        }))
+    }
+
+    /// The forecast of a place in the table; without workers the prefetch factor does not count.
+    pub fn at(&self, workers: usize, prefetch: usize) -> Option<&Forecast> {
+        let fits = |f: &&Forecast| {
+            let s = &f.setting;
+            s.num_workers == workers && (workers == 0 || s.prefetch_factor == prefetch)
+        };
+        self.outlook.configurations.iter().find(fits)
+    }
+
+    /// The one that takes least.
+    pub fn best(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.best]
+    }
+
+    /// The one with the fewest workers of those that are nearly as good.
+    pub fn cheapest(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.cheapest]
+    }
+
+    /// By how much the forecast of the recorded setting is off from what was recorded: a share of it.
+    pub fn own_error(&self) -> f64 {
+        let took = self.recorded.time().as_secs_f64();
+        match took > 0.0 {
+            true => self.outlook.recorded.time.as_secs_f64() / took - 1.0,
+            false => 0.0,
+        }
+    }
+
+    /// What one change would bring, in one sentence.
+    pub fn sentence(&self) -> Option<String> {
+        let took = self.recorded.time();
+        let prospects = self.prospects.as_ref()?;
+        Some(prospects.sentence(self.own.num_workers, |time| time.beside(took)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+    use crate::simulated::simulated;
+
+    fn explored(options: &RunOptions) -> WhatIf {
+        let recorded = costs(&simulated(options)).expect("it has batches");
+        WhatIf::explore(&recorded, None, None, &Progress::default())
+            .expect("it is wanted")
+            .expect("it can be forecast")
+    }
+
+    #[test]
+    fn the_table_holds_every_place_and_the_sentence_is_that_of_the_proof() {
+        let what_if = explored(&RunOptions {
+            dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        });
+        for workers in &what_if.workers {
+            for prefetch in &what_if.prefetch {
+                assert!(
+                    what_if.at(*workers, *prefetch).is_some(),
+                    "{workers} {prefetch}"
+                );
+            }
+        }
+        assert!(what_if.own_error().abs() < 0.001);
+        let sentence = what_if.sentence().map(|s| s.replace('\u{2009}', " "));
+        assert_eq!(
+            sentence.as_deref(),
+            Some("in_order=False would end after 1.17 s; a third worker only after 1.45 s")
+        );
+    }
+
+    #[test]
+    fn a_stream_is_forecast_for_its_own_workers_and_many_workers_have_their_place() {
+        let stream = explored(&RunOptions {
+            dataset: "stream:len=24,cost_ms=5,shard=true".to_owned(),
+            batch_size: Some(2),
+            num_workers: 3,
+            ..RunOptions::default()
+        });
+        assert_eq!(stream.workers, [3]);
+        let many = explored(&RunOptions {
+            dataset: "synthetic:len=64,cost_ms=5".to_owned(),
+            batch_size: Some(1),
+            num_workers: 12,
+            prefetch_factor: Some(7),
+            ..RunOptions::default()
+        });
+        assert!(many.at(12, 7).is_some() && many.at(13, 1).is_some());
+    }
+}

@@ -1,0 +1,36 @@
+//! What can be said about runs: what to jump to, what is found, in which order samples came, why training waits, what would
+//! help, and the report of all that.
+//!
+//! Nothing here draws, opens a file or needs libtorch: it takes a [`loadscope_trace::Run`] and answers in numbers and sentences.
+//!
+//! ```
+//! use loadscope_insight::{Datasets, report::{Report, text}};
+//! use loadscope_trace::{Run, RunOptions};
+//!
+//! let options = RunOptions { dataset: "synthetic:len=64,cost_ms=20".to_owned(), num_workers: 2, step_ms: 5.0, ..RunOptions::default() };
+//! let mut run = Run::default();
+//! for event in loadscope_plan::simulate::simulate(&options, Datasets::default().0).expect("sound options") {
+//!     run.apply(&event);
+//! }
+//! let report = Report::of(&run, false, Datasets::default());
+//! assert!(text(&report).contains("num_workers"));
+//! ```
+
+pub mod background;
+pub mod colours;
+mod datasets;
+pub mod diagnose;
+pub mod format;
+pub mod headline;
+pub mod landmarks;
+pub mod loaders;
+pub mod report;
+pub mod sampling;
+pub mod search;
+pub mod shared;
+#[cfg(test)]
+mod simulated;
+pub mod unsaved;
+pub mod variables;
+
+pub use datasets::Datasets;

@@ -1,0 +1,246 @@
+//! The loaders of a session: those of a program for training and for validation, and those of its ranks. One of them is
+//! shown, the others grow beside it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loadscope_trace::fleet::extent;
+use loadscope_trace::{Activity, Event, EventKind, Fleet, Lane, Nanos, Run, RunId};
+
+use crate::shared::Shared;
+
+mod names;
+mod straggling;
+
+pub use names::{crew_names, find, name, names};
+pub use straggling::{clocks, said};
+
+/// The loaders that are not shown, and which one is.
+#[derive(Debug, Default)]
+pub struct Loaders {
+    shown: RunId,
+    others: BTreeMap<RunId, Shared<Run>>,
+}
+
+impl Loaders {
+    /// Of what was read: `wanted` is shown if there is such a loader, otherwise the one that was waited for longest.
+    pub fn of(fleet: Fleet, wanted: Option<RunId>) -> (Self, Run) {
+        let wanted = wanted.filter(|id| fleet.get(*id).is_some());
+        let shown = wanted.or(fleet.foremost()).unwrap_or_default();
+        let mut others = BTreeMap::new();
+        let mut run = Run::default();
+        for (id, one) in fleet.into_runs() {
+            match id == shown {
+                true => run = one,
+                false => _ = others.insert(id, one.into()),
+            }
+        }
+        (Self { shown, others }, run)
+    }
+
+    /// Which one is shown.
+    pub fn shown(&self) -> RunId {
+        self.shown
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// True if there is more than one.
+    pub fn are_many(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// All of them by id; `run` is the one that is shown.
+    pub fn all<'a>(&'a self, run: &'a Run) -> Vec<(RunId, &'a Run)> {
+        let others = self.others.iter().map(|(id, one)| (*id, &**one));
+        let mut all: Vec<(RunId, &Run)> = others.collect();
+        let at = all.partition_point(|(id, _)| *id < self.shown);
+        all.insert(at, (self.shown, run));
+        all
+    }
+
+    /// From the first epoch of any of them to their last event; `run` is the one that is shown.
+    pub fn extent(&self, run: &Run) -> Option<(Nanos, Nanos)> {
+        extent(self.others.values().map(|one| &**one).chain([run]))
+    }
+
+    /// All of them by id, for a thread that reads them; `run` is the one that is shown.
+    pub fn now(&self, run: &Shared<Run>) -> Vec<(RunId, Arc<Run>)> {
+        let others = self.others.iter().map(|(id, one)| (*id, one.now()));
+        let mut all: Vec<(RunId, Arc<Run>)> = others.collect();
+        let at = all.partition_point(|(id, _)| *id < self.shown);
+        all.insert(at, (self.shown, run.now()));
+        all
+    }
+
+    /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
+    /// first to load something.
+    pub fn take(&mut self, run: &mut Shared<Run>, event: Event) -> bool {
+        if run.events() == 0 && self.others.is_empty() {
+            self.shown = event.run;
+        }
+        let loads = matches!(event.kind, EventKind::Dispatched(_));
+        let switch = loads && event.run != self.shown && run.batches().is_empty();
+        if switch {
+            self.show(run, event.run);
+        }
+        match event.run == self.shown {
+            true => run.take(event),
+            false => self.others.entry(event.run).or_default().take(event),
+        }
+        switch
+    }
+
+    /// Shows another one in the place of `run`. False if it is there already, or if there is none of this id.
+    pub fn show(&mut self, run: &mut Shared<Run>, id: RunId) -> bool {
+        let Some(other) = self.others.remove(&id) else {
+            return false;
+        };
+        let before = std::mem::replace(run, other);
+        self.others
+            .insert(std::mem::replace(&mut self.shown, id), before);
+        true
+    }
+
+    /// The loader after the shown one, or before it, around the end.
+    pub fn neighbour(&self, forwards: bool) -> Option<RunId> {
+        let mut others = self.others.keys().copied();
+        if forwards {
+            let after = self.others.range(self.shown..).next().map(|(id, _)| *id);
+            return after.or(others.next());
+        }
+        let before = self.others.range(..self.shown).next_back();
+        before.map(|(id, _)| *id).or(others.next_back())
+    }
+}
+
+/// Shares of training and waiting of a trainer, in `count` equal parts of the time from `start` to `end`.
+pub fn trainer(run: &Run, (start, end): (Nanos, Nanos), count: usize) -> Vec<(f32, f32)> {
+    let length = i128::from((end - start).0);
+    let at = |k: usize| start + Nanos((length * k as i128 / count.max(1) as i128) as i64);
+    let part = |k: usize| {
+        let long = (at(k + 1) - at(k)).0.max(1) as f32;
+        let spent = run.spent(Lane::Trainer, at(k), at(k + 1));
+        let share = |activity| (spent.of(activity).0 as f32 / long).clamp(0.0, 1.0);
+        (share(Activity::Training), share(Activity::Waiting))
+    };
+    (0..count).map(part).collect()
+}
+
+/// The loaders that do the same on all ranks, by position in `all`; those of programs without ranks stand alone.
+pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
+    let mut crews: Vec<Vec<usize>> = Vec::new();
+    for (at, (_, run)) in all.iter().enumerate() {
+        let joins = |crew: &&mut Vec<usize>| {
+            let first = &all[crew[0]].1.info;
+            let is_free = crew.iter().all(|k| all[*k].1.info.rank != run.info.rank);
+            run.info.world_size > 1
+                && first.world_size == run.info.world_size
+                && first.dataset == run.info.dataset
+                && is_free
+        };
+        match crews.iter_mut().find(joins) {
+            Some(crew) => crew.push(at),
+            None => crews.push(vec![at]),
+        }
+    }
+    crews
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchId, RunInfo};
+
+    use super::*;
+
+    fn event(run: u32, kind: EventKind) -> Event {
+        Event {
+            at: Nanos(1),
+            run: RunId(run),
+            kind,
+        }
+    }
+
+    fn dispatched() -> EventKind {
+        EventKind::dispatched(BatchId::default(), None, [7])
+    }
+
+    #[test]
+    fn every_event_finds_its_loader_and_the_first_to_load_is_shown() {
+        let (mut loaders, mut run) = (Loaders::default(), Shared::from(Run::default()));
+        for id in [3, 5] {
+            let info = RunInfo {
+                dataset: format!("of {id}"),
+                ..RunInfo::default()
+            };
+            loaders.take(&mut run, event(id, EventKind::RunStarted(Box::new(info))));
+            let begun = event(id, EventKind::EpochStarted { epoch: 0 });
+            loaders.take(&mut run, begun);
+        }
+        assert_eq!((loaders.shown(), loaders.count()), (RunId(3), 2));
+        assert!(loaders.take(&mut run, event(5, dispatched())));
+        assert_eq!((loaders.shown(), run.batches().len()), (RunId(5), 1));
+        // From now on what is shown stays.
+        assert!(!loaders.take(&mut run, event(3, dispatched())));
+        assert_eq!(loaders.shown(), RunId(5));
+        let names: Vec<String> = loaders
+            .all(&run)
+            .iter()
+            .map(|(_, r)| name(&r.info))
+            .collect();
+        assert_eq!(names, ["of 3", "of 5"]);
+        assert_eq!(loaders.neighbour(true), Some(RunId(3)));
+        assert!(loaders.show(&mut run, RunId(3)));
+        assert!(!loaders.show(&mut run, RunId(9)));
+        assert_eq!(run.info.dataset, "of 3");
+        assert_eq!(loaders.neighbour(false), Some(RunId(5)));
+    }
+
+    #[test]
+    fn what_was_read_is_the_same_as_what_came_live() {
+        let events = [
+            event(1, dispatched()),
+            event(2, dispatched()),
+            event(1, EventKind::RunEnded),
+        ];
+        let mut fleet = Fleet::default();
+        let (mut live, mut run) = (Loaders::default(), Shared::from(Run::default()));
+        for e in &events {
+            fleet.apply(e);
+            live.take(&mut run, e.clone());
+        }
+        let (read, same) = Loaders::of(fleet, Some(RunId(1)));
+        assert_eq!(
+            format!("{:?}", read.all(&same)),
+            format!("{:?}", live.all(&run))
+        );
+    }
+
+    #[test]
+    fn ranks_of_one_loader_are_a_crew() {
+        let run = |rank, dataset: &str| {
+            Run::new(RunInfo {
+                rank,
+                world_size: 2,
+                dataset: dataset.to_owned(),
+                ..RunInfo::default()
+            })
+        };
+        let runs = [
+            run(0, "a"),
+            run(0, "b"),
+            run(1, "a"),
+            run(1, "b"),
+            run(1, "b"),
+        ];
+        let all: Vec<(RunId, &Run)> = runs
+            .iter()
+            .enumerate()
+            .map(|(k, r)| (RunId(k as u32), r))
+            .collect();
+        assert_eq!(crews(&all), [vec![0, 2], vec![1, 3], vec![4]]);
+    }
+}

@@ -1,0 +1,153 @@
+//! The diagnosis of a recording as a whole: for people, for scripts, and as a page that can be sent to someone.
+
+use loadscope_trace::{Cause, Diagnosis, FetchBlame, Nanos, Prospects, Run, Summary, Survey};
+use serde_json::{Map, Value, json};
+
+pub mod compare;
+mod facts;
+mod html;
+pub mod loader;
+pub mod order;
+mod outlook;
+pub mod rules;
+mod text;
+
+use loadscope_plan::forecast::prospects;
+
+use crate::Datasets;
+pub use html::html;
+pub use loader::AboutLoader;
+pub use text::text;
+
+/// Everything that is said about a recording.
+pub struct Report<'a> {
+    /// What is known about the run.
+    pub survey: Survey<'a>,
+    /// The verdict and the findings.
+    pub diagnosis: Diagnosis,
+    /// The facts.
+    pub summary: Summary,
+    /// What fetching is to blame for, in detail.
+    pub fetching: FetchBlame,
+    /// What other settings would bring, or why that cannot be forecast; `None` if nobody asked.
+    pub prospects: Option<Result<Prospects, String>>,
+    /// True if the file ends in the middle.
+    pub cut: bool,
+    /// Which loader it is about, if there are several.
+    pub loader: Option<AboutLoader>,
+}
+
+impl<'a> Report<'a> {
+    /// Looks at a run whose file may have been `cut` off, and forecasts nothing.
+    pub fn of(run: &'a Run, cut: bool, datasets: Datasets) -> Self {
+        Self::with(run, cut, datasets, None)
+    }
+
+    /// The same with what other settings would bring.
+    pub fn with_prospects(run: &'a Run, cut: bool, datasets: Datasets) -> Self {
+        let prospects = prospects(run, &|_| true).map_err(|e| e.to_string());
+        Self::with(run, cut, datasets, prospects.transpose())
+    }
+
+    fn with(
+        run: &'a Run,
+        cut: bool,
+        datasets: Datasets,
+        prospects: Option<Result<Prospects, String>>,
+    ) -> Self {
+        let survey = Survey::of(run);
+        let known = prospects.as_ref().and_then(|p| p.as_ref().ok());
+        Self {
+            diagnosis: Diagnosis::from(&survey, known, order::findings(run, datasets)),
+            summary: Summary::of(run),
+            fetching: run.blame_fetching(Nanos(i64::MIN), Nanos::MAX),
+            survey,
+            prospects,
+            cut,
+            loader: None,
+        }
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> Value {
+        let verdict = &self.diagnosis.verdict;
+        let blame = &self.survey.blame;
+        let run = self.survey.run;
+        let about = self.loader.as_ref().map(AboutLoader::json);
+        let (loader, others) = about.unwrap_or((Value::Null, json!([])));
+        json!({
+            "loader": loader,
+            "other_loaders": others,
+            "verdict": {
+                "id": verdict.id,
+                "text": verdict.text(),
+                "severity": verdict.severity,
+                "evidence": verdict.evidence,
+            },
+            "run_seconds": self.survey.total().as_secs_f64(),
+            "waited_seconds": (!run.tells_only_parts()).then_some(blame.waited.as_secs_f64()),
+            "blame": self.blame(),
+            "not_measured": blame.not_measured.iter().map(|c| c.id()).collect::<Vec<_>>(),
+            "ready_batch_seconds": blame.ready_batches.map(Nanos::as_secs_f64),
+            "fetching": self.fetching_json(),
+            "findings": self.diagnosis.findings,
+            "forecasts": self.forecasts_json(),
+            "summary": self.summary,
+            "cut": self.cut,
+            "origin": run.info.origin.label(),
+            "options": run.info.options,
+        })
+    }
+
+    /// What other settings would bring; null if nobody asked.
+    fn forecasts_json(&self) -> Value {
+        match &self.prospects {
+            None => Value::Null,
+            Some(Err(reason)) => json!({ "refused": reason }),
+            Some(Ok(prospects)) => {
+                let mut value = json!(prospects);
+                value["refit_error"] = json!(prospects.error());
+                value["fits"] = json!(prospects.fits());
+                value
+            }
+        }
+    }
+
+    /// Seconds by cause; null for what the source does not measure.
+    fn blame(&self) -> Map<String, Value> {
+        let causes = Cause::ALL.into_iter();
+        let entry = |cause: Cause| {
+            let time = self.survey.blame.of(cause).map(Nanos::as_secs_f64);
+            (cause.id().to_owned(), json!(time))
+        };
+        causes.map(entry).collect()
+    }
+
+    fn fetching_json(&self) -> Value {
+        let run = self.survey.run;
+        let stages = self.fetching.stages.iter();
+        let stages: Map<String, Value> = stages
+            .map(|(name, time)| (name.clone(), json!(time.as_secs_f64())))
+            .collect();
+        let samples = self.fetching.samples.iter().map(|s| {
+            let id = run.batches()[s.row].id;
+            json!({
+                "epoch": id.epoch,
+                "batch": id.idx,
+                "position": s.position,
+                "sample": s.index,
+                "waited_seconds": s.waited.as_secs_f64(),
+                "seconds": s.wall.as_secs_f64(),
+            })
+        });
+        json!({
+            "stages": stages,
+            "unnamed": self.fetching.unnamed.as_secs_f64(),
+            "between_samples": self.fetching.elsewhere.as_secs_f64(),
+            "samples": samples.collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,342 @@
+//! Two recordings side by side: what became better, what worse, and whether that may be chance.
+
+use std::fmt::Write as _;
+
+use loadscope_trace::{Cause, Nanos, Run, Severity};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::Report;
+use super::facts::rate;
+use super::text::signed;
+use crate::Datasets;
+use crate::format::percent;
+use loadscope_plan::rng::Generator;
+
+mod distribution;
+mod pieces;
+mod strip;
+mod titles;
+
+pub use distribution::Quantile;
+use distribution::quantiles;
+use pieces::{Drawn, epochs_of, summed};
+use strip::strip;
+pub use titles::title;
+
+/// So often both runs are drawn anew.
+const DRAWS: usize = 1_000;
+/// The interval holds the truth with this probability.
+const CONFIDENCE: f64 = 0.95;
+/// Fewer pieces say nothing of chance.
+const FEW_PIECES: usize = 5;
+/// The same two recordings give the same intervals.
+const SEED: u64 = 0;
+
+/// Two runs, and what differs.
+pub struct Comparison<'a> {
+    /// The first.
+    pub a: Report<'a>,
+    /// The second.
+    pub b: Report<'a>,
+    /// Epochs that both have: only these are held against each other.
+    pub epochs: usize,
+    /// What was measured in both.
+    pub measures: Vec<Measure>,
+    /// How the times of single batches are spread.
+    pub distributions: Vec<Quantile>,
+}
+
+/// A number of both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// Its name for scripts.
+    pub id: &'static str,
+    /// In the first run.
+    pub a: f64,
+    /// In the second one.
+    pub b: f64,
+    /// The second over the first, minus 1; none if the first is zero.
+    pub change: Option<f64>,
+    /// The lower end of its confidence interval; none if there are too few batches.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// What to think of it.
+    pub outcome: Outcome,
+}
+
+/// What to think of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Improved, beyond chance.
+    Improved,
+    /// Worse, beyond chance.
+    Worse,
+    /// It may be chance, or there is no difference.
+    Unclear,
+}
+
+type Value64 = fn(&Drawn) -> f64;
+/// Names, values, and whether more is better.
+const MEASURES: [(&str, Value64, bool); 4] = [
+    ("samples_per_second", |d| d.samples / d.cycle * 1e9, true),
+    ("wait_share", |d| d.waited / d.cycle, false),
+    (
+        "wait_seconds_per_batch",
+        |d| d.waited / d.batches * 1e-9,
+        false,
+    ),
+    (
+        "work_seconds_per_batch",
+        |d| d.work / d.batches * 1e-9,
+        false,
+    ),
+];
+
+impl<'a> Comparison<'a> {
+    /// Holds two runs against each other, epoch by epoch.
+    pub fn of(a: (&'a Run, bool), b: (&'a Run, bool), datasets: Datasets) -> Self {
+        let epochs = a.0.epochs().len().min(b.0.epochs().len());
+        let (of_a, of_b) = (epochs_of(a.0, epochs), epochs_of(b.0, epochs));
+        let times = |of: &[Vec<Vec<Drawn>>], time: fn(&Drawn) -> f64| -> Vec<Vec<f64>> {
+            let pieces = of.iter().flatten();
+            pieces.map(|p| p.iter().map(time).collect()).collect()
+        };
+        let quantiles_of = |id, time| quantiles(id, &times(&of_a, time), &times(&of_b, time));
+        let mut distributions = quantiles_of("wait_seconds", |d| d.waited * 1e-9);
+        distributions.extend(quantiles_of("work_seconds", |d| d.work * 1e-9));
+        let measures = measures(&summed(&of_a), &summed(&of_b));
+        Self {
+            distributions,
+            a: Report::of(a.0, a.1, datasets),
+            b: Report::of(b.0, b.1, datasets),
+            epochs,
+            measures,
+        }
+    }
+
+    /// What to think of the whole: that of the throughput.
+    pub fn outcome(&self) -> Outcome {
+        let first = self.measures.first();
+        first.map_or(Outcome::Unclear, |m| m.outcome)
+    }
+
+    /// The outcome in one sentence.
+    pub fn sentence(&self) -> String {
+        match (self.outcome(), self.measures.first()) {
+            (Outcome::Improved, Some(m)) => format!("B is faster: {}", change(m)),
+            (Outcome::Worse, Some(m)) => format!("B is slower: {}", change(m)),
+            (Outcome::Unclear, Some(m)) if m.low.is_some() => {
+                format!("No difference beyond chance: {}", change(m))
+            }
+            _ => "Too few batches to compare".to_owned(),
+        }
+    }
+
+    /// Findings that are warnings or worse: of the first run alone, and of the second one alone.
+    pub fn findings(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let ids = |r: &Report| -> Vec<&'static str> {
+            let weighty = r.diagnosis.findings.iter();
+            weighty
+                .filter(|f| f.severity > Severity::Note)
+                .map(|f| f.id)
+                .collect()
+        };
+        let (a, b) = (ids(&self.a), ids(&self.b));
+        let without = |of: &[&'static str], other: &[&'static str]| {
+            let left = of.iter().filter(|id| !other.contains(id));
+            left.copied().collect()
+        };
+        (without(&a, &b), without(&b, &a))
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> Value {
+        let (gone, new) = self.findings();
+        let blame = |r: &Report| -> Map<String, Value> {
+            let causes = Cause::ALL.into_iter();
+            let time = |c| r.survey.blame.of(c).map(Nanos::as_secs_f64);
+            causes
+                .map(|c| (c.id().to_owned(), json!(time(c))))
+                .collect()
+        };
+        let about = |r: &Report| match &r.loader {
+            Some(loader) => loader.json().0,
+            None => Value::Null,
+        };
+        json!({
+            "loaders": [about(&self.a), about(&self.b)],
+            "outcome": self.outcome(),
+            "epochs": self.epochs,
+            "confidence": CONFIDENCE,
+            "measures": self.measures,
+            "distributions": self.distributions,
+            "run_seconds": [self.a.survey.total().as_secs_f64(), self.b.survey.total().as_secs_f64()],
+            "waited_seconds":
+                [self.a.survey.blame.waited.as_secs_f64(), self.b.survey.blame.waited.as_secs_f64()],
+            "blame": [blame(&self.a), blame(&self.b)],
+            "findings_gone": gone,
+            "findings_new": new,
+            "verdicts": [self.a.diagnosis.verdict.text(), self.b.diagnosis.verdict.text()],
+        })
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut out);
+        out.trim_end().to_owned()
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        let sentence = self.sentence();
+        writeln!(out, "{sentence}\n")?;
+        for (name, report) in [("A", &self.a), ("B", &self.b)] {
+            writeln!(out, "{name}  {}", report.diagnosis.verdict.text())?;
+            if let Some(loader) = &report.loader {
+                writeln!(out, "   {}", loader.sentence())?;
+            }
+        }
+        writeln!(out)?;
+        writeln!(out, "{:<24}{:>12}{:>12}  change", "", "A", "B")?;
+        for m in &self.measures {
+            let (name, a, b) = shown(m);
+            writeln!(out, "{name:<24}{a:>12}{b:>12}  {}", change(m))?;
+        }
+        for q in &self.distributions {
+            let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+            let share = (q.quantile * 100.0).round();
+            writeln!(
+                out,
+                "{:<24}{:>12}{:>12}  {}",
+                format!("{}, {share}\u{2009}%", q.name()),
+                time(q.a),
+                time(q.b),
+                q.change()
+            )?;
+        }
+        let (a, b) = (&self.a.survey, &self.b.survey);
+        let longest = a.total().max(b.total());
+        writeln!(
+            out,
+            "\nShare of the time waited, from left to right on one scale"
+        )?;
+        for (name, survey) in [("A", a), ("B", b)] {
+            writeln!(out, "{name}  {}", strip(survey, longest))?;
+        }
+        writeln!(out, "\nWhat the trainer waited for")?;
+        for cause in Cause::ALL {
+            let (x, y) = (a.blame.of(cause), b.blame.of(cause));
+            if x.unwrap_or_default().0 <= 0 && y.unwrap_or_default().0 <= 0 {
+                continue;
+            }
+            let say = |t: Option<Nanos>| t.map_or("—".to_owned(), |t| t.beside(longest));
+            writeln!(out, "{:<24}{:>12}{:>12}", cause.label(), say(x), say(y))?;
+        }
+        let (gone, new) = self.findings();
+        for (word, ids) in [("Gone", gone), ("New", new)] {
+            if !ids.is_empty() {
+                let titles: Vec<String> = ids.into_iter().map(title).collect();
+                writeln!(out, "\n{word}: {}", titles.join(", "))?;
+            }
+        }
+        if self.a.survey.run.epochs().len() != self.b.survey.run.epochs().len() {
+            writeln!(
+                out,
+                "\nCompared: the first {} epochs, which both have",
+                self.epochs
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// `+12 % (+9.1 % to +15 %)`
+pub fn change(m: &Measure) -> String {
+    match (m.change, m.low, m.high) {
+        (Some(change), Some(low), Some(high)) => {
+            format!("{} ({} to {})", signed(change), signed(low), signed(high))
+        }
+        (Some(change), ..) => signed(change),
+        _ => "—".to_owned(),
+    }
+}
+
+/// Its name, and both values as people read them.
+pub fn shown(m: &Measure) -> (&'static str, String, String) {
+    let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+    match m.id {
+        "samples_per_second" => ("samples/s", rate(m.a), rate(m.b)),
+        "wait_share" => ("share waited", percent(m.a), percent(m.b)),
+        "wait_seconds_per_batch" => ("waited per batch", time(m.a), time(m.b)),
+        _ => ("work per batch", time(m.a), time(m.b)),
+    }
+}
+
+fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
+    let whole = |epochs: &[Vec<Drawn>]| {
+        let mut sum = Drawn::default();
+        epochs.iter().flatten().for_each(|d| sum.add(d));
+        sum
+    };
+    let (of_a, of_b) = (whole(a), whole(b));
+    if of_a.batches == 0.0 || of_b.batches == 0.0 {
+        return Vec::new();
+    }
+    let mut generator = Generator::new(SEED);
+    let enough = |epochs: &[Vec<Drawn>]| epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES;
+    let draws: Vec<(Drawn, Drawn)> = match enough(a) && enough(b) {
+        true => (0..DRAWS)
+            .map(|_| (draw(a, &mut generator), draw(b, &mut generator)))
+            .collect(),
+        false => Vec::new(),
+    };
+    let ratio = |x: f64, y: f64| (x > 0.0 && y.is_finite()).then(|| y / x - 1.0);
+    let measure = |(id, value, more_is_better): (&'static str, Value64, bool)| {
+        let drawn = draws.iter().filter_map(|(x, y)| ratio(value(x), value(y)));
+        let mut drawn: Vec<f64> = drawn.collect();
+        drawn.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let last = drawn.len().checked_sub(1)?;
+            drawn.get((share * last as f64).round() as usize).copied()
+        };
+        let (low, high) = (at((1.0 - CONFIDENCE) / 2.0), at((1.0 + CONFIDENCE) / 2.0));
+        let outcome = match (low, high) {
+            (Some(low), _) if low > 0.0 && more_is_better => Outcome::Improved,
+            (_, Some(high)) if high < 0.0 && !more_is_better => Outcome::Improved,
+            (Some(low), _) if low > 0.0 => Outcome::Worse,
+            (_, Some(high)) if high < 0.0 => Outcome::Worse,
+            _ => Outcome::Unclear,
+        };
+        let (a, b) = (value(&of_a), value(&of_b));
+        let change = ratio(a, b);
+        Measure {
+            id,
+            a,
+            b,
+            change,
+            low,
+            high,
+            outcome,
+        }
+    };
+    MEASURES.into_iter().map(measure).collect()
+}
+
+/// As many pieces of each epoch as it has, each any one of them.
+fn draw(epochs: &[Vec<Drawn>], generator: &mut Generator) -> Drawn {
+    let mut sum = Drawn::default();
+    for pieces in epochs {
+        for _ in 0..pieces.len() {
+            let at = (generator.rand_f64() * pieces.len() as f64) as usize;
+            sum.add(&pieces[at.min(pieces.len() - 1)]);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! How the times of single batches are spread in both runs: what half of them, nine in ten and 99 in 100 keep below.
+
+use loadscope_trace::Nanos;
+use serde::Serialize;
+
+use super::{CONFIDENCE, FEW_PIECES, Outcome, SEED};
+use loadscope_plan::rng::Generator;
+
+/// So often the batches are drawn anew.
+const DRAWS: usize = 300;
+/// Batches that are drawn from at most, in pieces all over the run.
+const MOST: usize = 2_000;
+/// What is told of a distribution.
+const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// A quantile of both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Quantile {
+    /// What is spread: `wait_seconds` or `work_seconds` of a batch.
+    pub id: &'static str,
+    /// This share of the batches takes no longer.
+    pub quantile: f64,
+    /// In the first run, s.
+    pub a: f64,
+    /// In the second one, s.
+    pub b: f64,
+    /// The second less the first, s.
+    pub difference: f64,
+    /// The lower end of its confidence interval, s; none if there are too few batches.
+    pub low: Option<f64>,
+    /// The upper end, s.
+    pub high: Option<f64>,
+    /// What to think of it: less is better.
+    pub outcome: Outcome,
+}
+
+impl Quantile {
+    /// What is spread, in words.
+    pub fn name(&self) -> &'static str {
+        match self.id {
+            "wait_seconds" => "wait for a batch",
+            _ => "work on a batch",
+        }
+    }
+
+    /// `−12.0 ms (−13.1 ms to −11.0 ms)`
+    pub fn change(&self) -> String {
+        let signed = |seconds: f64| match Nanos::from_secs_f64(seconds.abs()) {
+            Nanos(0) => "0".to_owned(),
+            time if seconds < 0.0 => format!("−{time}"),
+            time => format!("+{time}"),
+        };
+        let change = signed(self.difference);
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{change} ({} to {})", signed(low), signed(high)),
+            _ => change,
+        }
+    }
+}
+
+/// The quantiles of some times of both runs, s, each in pieces of neighbouring batches.
+pub fn quantiles(id: &'static str, a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Quantile> {
+    let all = |pieces: &[Vec<f64>]| pieces.concat();
+    let (mut of_a, mut of_b) = (all(a), all(b));
+    if of_a.is_empty() || of_b.is_empty() {
+        return Vec::new();
+    }
+    let values = (at(&mut of_a), at(&mut of_b));
+    let drawn = differences(&thinned(a), &thinned(b));
+    let each = QUANTILES.into_iter().enumerate();
+    let each = each.map(|(k, quantile)| {
+        let (a, b) = (values.0[k], values.1[k]);
+        let mut drawn: Vec<f64> = drawn.iter().map(|d| d[k]).collect();
+        drawn.sort_by(f64::total_cmp);
+        let end = |share: f64| {
+            let last = drawn.len().checked_sub(1)?;
+            drawn.get((share * last as f64).round() as usize).copied()
+        };
+        let (low, high) = (end((1.0 - CONFIDENCE) / 2.0), end((1.0 + CONFIDENCE) / 2.0));
+        Quantile {
+            id,
+            quantile,
+            a,
+            b,
+            difference: b - a,
+            low: low.map(|low| low.min(b - a)),
+            high: high.map(|high| high.max(b - a)),
+            outcome: match (low, high) {
+                (_, Some(high)) if high < 0.0 && b < a => Outcome::Improved,
+                (Some(low), _) if low > 0.0 && b > a => Outcome::Worse,
+                _ => Outcome::Unclear,
+            },
+        }
+    });
+    each.collect()
+}
+
+/// The quantiles of `times`, which are put into another order.
+fn at(times: &mut [f64]) -> [f64; QUANTILES.len()] {
+    times.sort_unstable_by(f64::total_cmp);
+    let last = times.len().saturating_sub(1);
+    QUANTILES.map(|q| {
+        let place = (q * last as f64).round() as usize;
+        times.get(place).copied().unwrap_or_default()
+    })
+}
+
+/// At most so many pieces that a thousand draws of them take no time, evenly chosen.
+fn thinned(pieces: &[Vec<f64>]) -> Vec<&Vec<f64>> {
+    let each = pieces.iter().map(Vec::len).max().unwrap_or_default().max(1);
+    let most = (MOST / each).max(FEW_PIECES);
+    let every = pieces.len().div_ceil(most).max(1);
+    pieces.iter().step_by(every).collect()
+}
+
+fn differences(a: &[&Vec<f64>], b: &[&Vec<f64>]) -> Vec<[f64; QUANTILES.len()]> {
+    if a.len() < FEW_PIECES || b.len() < FEW_PIECES {
+        return Vec::new();
+    }
+    let mut generator = Generator::new(SEED);
+    let mut draw = |pieces: &[&Vec<f64>]| {
+        let mut times = Vec::new();
+        for _ in pieces {
+            let place = (generator.rand_f64() * pieces.len() as f64) as usize;
+            times.extend_from_slice(pieces[place.min(pieces.len() - 1)]);
+        }
+        at(&mut times)
+    };
+    let drawn = (0..DRAWS).map(|_| {
+        let (a, b) = (draw(a), draw(b));
+        std::array::from_fn(|k| b[k] - a[k])
+    });
+    drawn.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(offset: f64) -> Vec<Vec<f64>> {
+        let time = |k: usize| offset + (k * 7_919 % 100) as f64 / 100.0;
+        let times: Vec<f64> = (0..400).map(time).collect();
+        times.chunks(4).map(<[f64]>::to_vec).collect()
+    }
+
+    #[test]
+    fn a_shift_moves_every_quantile_and_chance_none() {
+        let shifted = quantiles("wait_seconds", &pieces(1.0), &pieces(0.5));
+        assert_eq!(shifted.len(), QUANTILES.len());
+        for q in &shifted {
+            assert_eq!(q.outcome, Outcome::Improved, "{q:?}");
+            assert!((q.difference + 0.5).abs() < 1e-9, "{q:?}");
+            assert!(q.low <= Some(q.difference) && Some(q.difference) <= q.high);
+        }
+        assert!((shifted[0].a - 1.5).abs() < 0.02 && (shifted[1].a - 1.9).abs() < 0.02);
+        for q in quantiles("wait_seconds", &pieces(1.0), &pieces(1.0)) {
+            assert_eq!((q.outcome, q.difference), (Outcome::Unclear, 0.0));
+        }
+        let few = quantiles("wait_seconds", &pieces(1.0)[..2], &pieces(0.5));
+        assert!(
+            few.iter()
+                .all(|q| q.low.is_none() && q.outcome == Outcome::Unclear)
+        );
+        assert!(quantiles("wait_seconds", &[], &pieces(0.5)).is_empty());
+    }
+}

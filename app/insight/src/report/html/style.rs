@@ -1,0 +1,129 @@
+//! How the page looks, and how text is put on it.
+
+use loadscope_trace::{Activity, Cause, Severity};
+
+use super::WIDTH;
+use crate::colours::Colours;
+use crate::format::printable;
+
+/// The colour of a cause.
+pub(super) fn class(cause: Cause) -> &'static str {
+    match cause.activity() {
+        Some(Activity::Fetching) => "fetch",
+        Some(Activity::Collating) => "collate",
+        Some(Activity::Pinning) => "pin",
+        Some(Activity::Held) => "held",
+        Some(_) => "wait",
+        None => "weakest",
+    }
+}
+
+/// The weight of the title.
+pub(super) fn severity_class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Critical => "critical",
+    }
+}
+
+/// The colours of the window as variables, and what the page is made of.
+pub(super) fn style() -> String {
+    let variables = |p: &Colours| {
+        let colours = [
+            ("panel", p.panel),
+            ("canvas", p.canvas),
+            ("line", p.line),
+            ("text", p.text),
+            ("weak", p.weak),
+            ("strong", p.strong),
+            ("wait", p.wait),
+            ("fetch", p.fetch),
+            ("collate", p.collate),
+            ("pin", p.pin),
+            ("held", p.held),
+            ("step", p.step),
+            ("stall", p.stall),
+        ];
+        let hex = |[r, g, b]: [u8; 3]| format!("#{r:02x}{g:02x}{b:02x}");
+        let text = colours.map(|(name, colour)| format!("--{name}:{};", hex(colour)));
+        text.concat()
+    };
+    let (light, dark) = (variables(&Colours::LIGHT), variables(&Colours::DARK));
+    format!(
+        ":root{{color-scheme:light dark;{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\
+         body{{margin:0;background:var(--canvas);color:var(--text);font:14px/1.5 system-ui,sans-serif}}\
+         main{{max-width:{WIDTH}px;margin:0 auto;padding:24px 16px 48px}}\
+         h1{{font-size:20px;color:var(--strong);margin:0 0 8px;padding-left:12px;border-left:4px solid var(--step)}}\
+         h1.warning,h1.critical{{border-color:var(--stall)}}\
+         h2{{font-size:14px;color:var(--strong);margin:32px 0 8px}}.lead{{margin:0 0 4px;padding-left:16px}}\
+         svg{{width:100%;display:block}}svg.dot{{display:inline-block;width:10px;height:10px;margin-right:8px}}\
+         .axis{{display:flex;justify-content:space-between;margin:4px 0 8px;font:11px ui-monospace,monospace;color:var(--weak)}}\
+         table{{border-collapse:collapse;margin-top:12px;width:100%}}\
+         th{{text-align:left;font-weight:600;color:var(--weak)}}\
+         td,th{{padding:4px 16px 4px 0;border-bottom:1px solid var(--line);vertical-align:top}}\
+         .wide{{overflow-x:auto}}.name{{white-space:nowrap}}.bar{{width:30%;min-width:120px;padding-right:0}}td.bar svg{{height:12px;margin-top:4px}}\
+         @media(max-width:640px){{.bar{{display:none}}}}\
+         .n{{text-align:right}}td.n,.m,pre{{font-family:ui-monospace,monospace;font-size:13px;white-space:nowrap}}\
+         pre{{background:var(--panel);padding:12px;overflow-x:auto;border-radius:4px}}\
+         li{{margin-bottom:12px}}.weak{{color:var(--weak)}}b{{color:var(--strong)}}\
+         .critical:not(h1){{color:var(--stall)}}.ground{{fill:var(--panel)}}.weakest{{fill:var(--line)}}\
+         .wait{{fill:var(--wait)}}.fetch{{fill:var(--fetch)}}.collate{{fill:var(--collate)}}.pin{{fill:var(--pin)}}\
+         .held{{fill:var(--held)}}.step{{fill:var(--step)}}.stall{{fill:var(--stall)}}"
+    )
+}
+
+/// As text between tags or in quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    // A page is no terminal, but a name that turns the direction of the letters would turn those of the page, too.
+    for c in printable(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // As thin, and no line ends there.
+            '\u{2009}' => out.push('\u{202f}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A name of PyTorch's at the beginning keeps its letters.
+pub(super) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first)
+            if !text
+                .split(' ')
+                .next()
+                .is_some_and(|word| word.contains(['_', '='])) =>
+        {
+            first.to_uppercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// A square of a colour, before a word.
+pub(super) fn dot(class: &str) -> String {
+    format!(
+        "<svg class=\"dot\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"{class}\" width=\"10\" height=\"10\" \
+         rx=\"2\"/></svg>"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_letters() {
+        assert_eq!(capital("a third worker"), "A third worker");
+        assert_eq!(capital("in_order=False would"), "in_order=False would");
+        assert_eq!(capital("0.96 s of it"), "0.96 s of it");
+    }
+}

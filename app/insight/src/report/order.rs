@@ -1,0 +1,52 @@
+//! What is wrong with the order of the samples, as findings of the report.
+
+use std::collections::HashSet;
+
+use loadscope_trace::{Evidence, Finding, Run, Severity};
+
+use crate::Datasets;
+use crate::background::Progress;
+use crate::sampling::analysis::{Question, answer};
+use crate::sampling::of_run::question;
+use crate::sampling::order::Gathered;
+
+/// Epochs that are looked into one by one; what is found again in a later one is said once.
+const EPOCHS: usize = 4;
+
+/// What the Sampling workspace says of the first epochs of a run.
+pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
+    let mut said = HashSet::new();
+    let mut out = Vec::new();
+    for epoch in 0..run.epochs().len().min(EPOCHS) {
+        let mut gathered = Gathered::default();
+        while gathered.update(0, run, epoch) {}
+        let asked = question(run, &gathered, datasets);
+        let number = asked.epoch;
+        let new = of_epoch(&asked).into_iter().filter(|f| said.insert(f.id));
+        out.extend(new.map(|f| Finding {
+            id: f.id,
+            text: f.says,
+            severity: if f.is_problem {
+                Severity::Warning
+            } else {
+                Severity::Note
+            },
+            evidence: match f.position {
+                Some(position) => Evidence::Position(number, position),
+                None => Evidence::Run,
+            },
+            remedy: f.remedy,
+            cost: None,
+        }));
+    }
+    out
+}
+
+fn of_epoch(asked: &Question) -> Vec<crate::sampling::findings::Finding> {
+    let answers = answer(asked, &Progress::default());
+    // What the engine cannot foretell, the recording cannot be held against.
+    answers
+        .ok()
+        .and_then(Result::ok)
+        .map_or(Vec::new(), |a| a.findings)
+}

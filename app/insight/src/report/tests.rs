@@ -1,0 +1,103 @@
+use loadscope_trace::{Nanos, RunOptions};
+
+use super::rules::Rule;
+use super::{Report, text};
+use crate::Datasets;
+use crate::simulated::simulated;
+
+fn proof() -> RunOptions {
+    RunOptions {
+        dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+        batch_size: Some(1),
+        num_workers: 2,
+        step_ms: 20.0,
+        ..RunOptions::default()
+    }
+}
+
+#[test]
+fn the_json_is_as_promised() {
+    let run = simulated(&proof());
+    let json = Report::of(&run, false, Datasets::default()).json();
+    assert_eq!(json["verdict"]["id"], "head_of_line");
+    assert_eq!(json["verdict"]["severity"], "critical");
+    assert_eq!(json["run_seconds"], 1.59);
+    assert_eq!(json["waited_seconds"], 1.11);
+    let blame = json["blame"].as_object().expect("an object");
+    let sum: f64 = blame.values().filter_map(|v| v.as_f64()).sum();
+    assert!((sum - 1.11).abs() < 1e-12, "{sum}");
+    // Nothing is pinned, so there is nothing to be measured.
+    assert_eq!(json["blame"]["pinning"], 0.0);
+    assert_eq!(json["findings"][0]["evidence"]["sample"], 4);
+    assert_eq!(json["fetching"]["samples"][0]["sample"], 4);
+    assert!(json["ready_batch_seconds"].as_f64() > Some(1.8));
+}
+
+#[test]
+fn the_text_begins_with_the_verdict_and_ends_with_the_facts() {
+    let run = simulated(&proof());
+    let text = text(&Report::of(&run, true, Datasets::default())).replace('\u{2009}', " ");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4"),
+        "{text}"
+    );
+    assert!(text.contains("→ in_order=False"), "{text}");
+    assert!(text.contains("num_workers=2"), "{text}");
+    assert!(
+        text.ends_with("everything before the cut was read"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rules_are_broken_or_not() {
+    let run = simulated(&proof());
+    let report = Report::of(&run, false, Datasets::default());
+    let broken = |text: &str| {
+        let rule: Rule = text.parse().expect(text);
+        rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
+    };
+    assert_eq!(broken("wait>10%").as_deref(), Some("wait>10%: it is 70 %"));
+    assert_eq!(broken("wait > 1.11s"), None);
+    assert_eq!(
+        broken("wait >= 1110 ms").as_deref(),
+        Some("wait >= 1110 ms: it is 1.11 s")
+    );
+    assert_eq!(broken("pinning>0%"), None);
+    assert_eq!(broken("dropped>0"), None);
+    assert!(broken("throughput<100").is_some());
+    assert!(broken("findings>0").is_some());
+    assert!(broken("fetching>50%").is_some());
+    for wrong in [
+        "wait",
+        "wait>",
+        "wait>10",
+        "patience>3%",
+        "dropped>3%",
+        "wait>NaN%",
+        "wait>1e999s",
+    ] {
+        assert!(wrong.parse::<Rule>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_same_permutation_twice_is_among_the_findings() {
+    let run = simulated(&RunOptions {
+        dataset: "synthetic:len=64,cost_ms=1".to_owned(),
+        batch_size: Some(4),
+        sampler: "distributed".to_owned(),
+        world_size: 2,
+        set_epoch: false,
+        epochs: 2,
+        num_workers: 2,
+        step_ms: 5.0,
+        ..RunOptions::default()
+    });
+    let report = Report::of(&run, false, Datasets::default());
+    let ids: Vec<&str> = report.diagnosis.findings.iter().map(|f| f.id).collect();
+    assert!(ids.contains(&"same_permutation"), "{ids:?}");
+    assert_eq!(report.diagnosis.verdict.id, "same_permutation");
+    assert!(report.survey.total() > Nanos::ZERO);
+}

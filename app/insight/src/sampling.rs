@@ -1,0 +1,38 @@
+//! The order of the samples: what can be said about it, apart from how it is shown. No window here; only `analysis` asks
+//! what PyTorch will do, through `foretell`.
+
+pub mod analysis;
+pub mod balance;
+pub mod chi2;
+pub mod coverage;
+pub mod findings;
+pub mod foretell;
+pub mod of_run;
+pub mod order;
+pub mod ranks;
+pub mod raster;
+pub mod shuffle;
+pub mod streams;
+
+/// Whose order is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrderOf {
+    /// The run's, as it came.
+    #[default]
+    Run,
+    /// The epoch that would come next, with the options of the run.
+    Next,
+    /// An epoch with the options of the form.
+    Form,
+}
+
+/// Which order the Sampling workspace shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Whose.
+    pub of: OrderOf,
+    /// Position of the epoch of the run; `None`: the latest.
+    pub epoch: Option<usize>,
+    /// Number of the epoch of the form.
+    pub form_epoch: u32,
+}

@@ -1,0 +1,317 @@
+//! One question about an order, and everything that can be answered.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use loadscope_trace::RunOptions;
+
+use super::balance::{Asked, Balance, Labels};
+use super::coverage::{Counts, Coverage};
+use super::findings::{Circumstances, Finding, WorkerSeed, findings};
+use super::foretell::{self, EpochOrder, Knowledge};
+use super::order::{Digest, Order};
+use super::ranks::{Builder, Ranks};
+use super::shuffle::Shuffle;
+use super::streams::Sharing;
+use crate::Datasets;
+use crate::background::{Progress, Unwanted};
+use crate::format::count;
+
+/// What is to be looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// What the loader was or will be asked to do.
+    pub options: RunOptions,
+    /// Number of the epoch.
+    pub epoch: u32,
+    /// The order that came; `None`: the engine foretells it.
+    pub came: Option<Arc<Order>>,
+    /// Number of samples of the dataset, if it is known.
+    pub len: Option<u64>,
+    /// True once no index of this epoch can come any more.
+    pub is_complete: bool,
+    /// The orders of the epochs that the run has had.
+    pub digests: Vec<Digest>,
+    /// The seeds of the run's workers.
+    pub seeds: Vec<WorkerSeed>,
+    /// What an iterable dataset has yielded: samples, and workers that yielded them.
+    pub yielded: Option<(u64, usize)>,
+    /// Classes of samples that the contents of batches told.
+    pub labels: HashMap<u64, u32>,
+    /// Names of classes.
+    pub names: Vec<String>,
+    /// True if `options.dataset` names the dataset, so that the engine can be asked about it.
+    pub is_known: bool,
+    /// Who is asked about the dataset.
+    pub datasets: Datasets,
+}
+
+/// Everything that can be said about an order.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The order.
+    pub order: Arc<Order>,
+    /// Indices in it.
+    pub positions: usize,
+    /// Which indices came, and how often.
+    pub coverage: Coverage,
+    /// How well it is shuffled.
+    pub shuffle: Option<Shuffle>,
+    /// Whether the classes came as they were asked for.
+    pub balance: Option<Balance>,
+    /// What the other ranks get.
+    pub ranks: Option<Ranks>,
+    /// Which of them this is.
+    pub rank: u32,
+    /// How workers share a stream.
+    pub sharing: Option<Sharing>,
+    /// Where an index comes for the second time.
+    pub first_repeat: Option<usize>,
+    /// What is worth saying.
+    pub findings: Vec<Finding>,
+    /// True if the order came from a generator without a seed, so that it would be another one each time.
+    pub is_one_of_many: bool,
+    /// For an order that is foretold: whether the engine also foretells the epochs that the run has had; `None` if there
+    /// are none to compare with.
+    pub agrees: Option<bool>,
+}
+
+impl Answers {
+    /// The whole answer in one sentence.
+    pub fn headline(&self) -> String {
+        let c = &self.coverage;
+        if self.positions == 0 {
+            return "Samples without indices".to_owned();
+        }
+        if c.missed() == 0 && c.more_than_once() == 0 {
+            return match c.bound {
+                1 => "The only index comes once".to_owned(),
+                n => format!("All {} indices come once", count(n)),
+            };
+        }
+        let bound = count(c.bound);
+        let rank = match &self.ranks {
+            Some(ranks) => format!("Rank {} of {}: ", self.rank, ranks.shares.len()),
+            None => String::new(),
+        };
+        let came = format!("{rank}{} of {bound} indices come", count(c.distinct));
+        let never = match c.missed() {
+            0 => format!("All {bound} indices come"),
+            _ => came,
+        };
+        match c.more_than_once() {
+            0 => format!("{never}, each once"),
+            n => format!("{never}, {} more than once", count(n)),
+        }
+    }
+}
+
+/// Why there is no answer.
+pub type Refusal = String;
+
+/// Answers a question. Takes about a second for ten million indices.
+///
+/// # Errors
+/// If nobody wants to know any more. The inner error is the engine's, in a sentence.
+pub fn answer(
+    question: &Question,
+    progress: &Progress,
+) -> Result<Result<Answers, Refusal>, Unwanted> {
+    let mut about = Circumstances {
+        options: question.options.clone(),
+        is_complete: question.is_complete,
+        digests: question.digests.clone(),
+        seeds: question.seeds.clone(),
+        yielded: question.yielded,
+        len: question.len,
+    };
+    if question.came.is_none() && !question.is_known {
+        let refusal = "The recording does not tell how many samples its dataset has, or they come in a stream: what an \
+                       iterable dataset will yield only the program knows";
+        return Ok(Err(refusal.to_owned()));
+    }
+    let mut agrees = None;
+    let order = match &question.came {
+        Some(order) => Arc::clone(order),
+        None => match foretold(question, &mut about, progress)? {
+            Ok((order, same)) => {
+                agrees = same;
+                Arc::new(order)
+            }
+            Err(refusal) => return Ok(Err(refusal)),
+        },
+    };
+    let len = match question.len {
+        None if question.is_known => foretell::len(&question.options, question.datasets),
+        len => len,
+    };
+    let counts = Counts::of(&order.indices, len, progress)?;
+    let coverage = counts.coverage();
+    let shuffle = Shuffle::of(&order.indices, &counts, progress)?;
+    let known = match question.is_known {
+        // The window has told already what is wrong with the dataset, when it was loaded.
+        true => foretell::known(&question.options, question.datasets).unwrap_or_default(),
+        false => Knowledge::default(),
+    };
+    progress.tell(0.8)?;
+    let balance = balance(question, &order, &known, progress)?;
+    let ranks = match ranks(question, coverage.bound, progress)? {
+        Ok(ranks) => ranks,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let is_stream = question.options.dataset.starts_with("stream");
+    let mut answers = Answers {
+        positions: order.indices.len(),
+        sharing: (is_stream && question.is_known).then(|| Sharing::of(&order)),
+        first_repeat: first_repeat(&order, &coverage),
+        order,
+        coverage,
+        shuffle,
+        balance,
+        ranks,
+        rank: question.options.rank,
+        findings: Vec::new(),
+        is_one_of_many: question.came.is_none() && is_one_of_many(&question.options),
+        agrees,
+    };
+    answers.findings = findings(&answers, &about);
+    progress.tell(1.0)?;
+    Ok(Ok(answers))
+}
+
+/// The order of an epoch that has not come yet, and whether the engine is right about those that have.
+type Foretold = (Order, Option<bool>);
+
+fn foretold(
+    question: &Question,
+    about: &mut Circumstances,
+    progress: &Progress,
+) -> Result<Result<Foretold, Refusal>, Unwanted> {
+    let mut order = Order::default();
+    let mut wanted = Ok(());
+    let mut agrees = None;
+    let seeds = &mut about.seeds;
+    let digests = &mut about.digests;
+    let mut each = |epoch: EpochOrder| {
+        wanted = progress.tell(0.0);
+        let number = epoch.epoch;
+        let workers = epoch.seeds.iter().enumerate();
+        let new: Vec<WorkerSeed> = workers
+            .map(|(worker, seed)| WorkerSeed {
+                epoch: number,
+                worker: worker as u16,
+                seed: *seed,
+            })
+            .collect();
+        let foretold = into_order(epoch);
+        match digests.iter().find(|d| d.epoch == number) {
+            // An epoch that was broken off is not compared.
+            Some(came) if came.len == foretold.indices.len() as u64 => {
+                let same = came.is_same_order(&Digest::of(&foretold));
+                agrees = Some(agrees.unwrap_or(true) && same);
+            }
+            Some(_) => {}
+            None => {
+                digests.push(Digest::of(&foretold));
+                // Workers that live on are started once.
+                if !question.options.persistent_workers || number == 0 {
+                    seeds.extend(new);
+                }
+            }
+        }
+        if number == question.epoch {
+            order = foretold;
+        }
+        wanted.is_ok()
+    };
+    let told = foretell::epochs(
+        &question.options,
+        question.epoch,
+        question.datasets,
+        &mut each,
+    );
+    wanted?;
+    Ok(told.map(|()| (order, agrees)))
+}
+
+fn into_order(epoch: EpochOrder) -> Order {
+    let worker = |w: i64| u16::try_from(w).ok();
+    Order {
+        epoch: epoch.epoch,
+        indices: epoch.indices,
+        ends: epoch.ends,
+        rows: Vec::new(),
+        workers: epoch.workers.into_iter().map(worker).collect(),
+    }
+}
+
+fn balance(
+    question: &Question,
+    order: &Order,
+    known: &Knowledge,
+    progress: &Progress,
+) -> Result<Option<Balance>, Unwanted> {
+    let labels = match &known.labels {
+        Some(labels) => Some(Labels::All(labels.clone())),
+        None if question.labels.is_empty() => None,
+        None => Some(Labels::Some(question.labels.clone())),
+    };
+    let names = if known.classes.is_empty() {
+        &question.names
+    } else {
+        &known.classes
+    };
+    let asked = Asked {
+        labels: labels.as_ref(),
+        names,
+        weights: known.weights.as_deref(),
+        replacement: question.options.replacement,
+    };
+    Balance::of(order, asked, progress)
+}
+
+fn ranks(
+    question: &Question,
+    bound: u64,
+    progress: &Progress,
+) -> Result<Result<Option<Ranks>, Refusal>, Unwanted> {
+    let o = &question.options;
+    if o.world_size < 2 || !question.is_known {
+        return Ok(Ok(None));
+    }
+    let Some(mut builder) = Builder::new(bound) else {
+        return Ok(Ok(None));
+    };
+    let mut wanted = Ok(());
+    let mut each = |rank: u32, order: EpochOrder| {
+        wanted = progress.tell(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
+        builder.add(rank, &order.indices, &order.seeds);
+        wanted.is_ok()
+    };
+    let told = foretell::ranks(o, question.epoch, question.datasets, &mut each);
+    wanted?;
+    Ok(told.map(|()| Some(builder.finish())))
+}
+
+fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {
+    let (index, _) = coverage.repeated.first()?;
+    let mut places = order
+        .indices
+        .iter()
+        .enumerate()
+        .filter(|(_, i)| *i == index);
+    places.nth(1).map(|(position, _)| position)
+}
+
+/// True if nothing says which of all possible orders it will be.
+pub fn is_one_of_many(o: &RunOptions) -> bool {
+    let draws = o.shuffle
+        || ["random", "subset", "weighted"]
+            .iter()
+            .any(|kind| o.sampler.starts_with(kind));
+    let seeds_itself = o.world_size > 1;
+    draws && !seeds_itself && o.seed.is_none() && o.global_seed.is_none()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Answers about real orders of the samplers.
+
+use loadscope_plan::EngineError;
+use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
+
+use super::*;
+use crate::sampling::balance::Against;
+
+fn options(dataset: &str) -> RunOptions {
+    RunOptions {
+        dataset: dataset.to_owned(),
+        batch_size: Some(32),
+        seed: Some(7),
+        ..RunOptions::default()
+    }
+}
+
+fn question(options: RunOptions, epoch: u32) -> Question {
+    Question {
+        options,
+        epoch,
+        is_complete: true,
+        is_known: true,
+        datasets: Datasets(&Labelled),
+        ..Question::default()
+    }
+}
+
+fn ask(question: &Question) -> Answers {
+    let answers = answer(question, &Progress::default()).expect("it is wanted");
+    answers.expect("the engine does not refuse")
+}
+
+fn says(answers: &Answers, part: &str) -> bool {
+    answers.findings.iter().any(|f| f.says.contains(part))
+}
+
+#[test]
+fn a_shuffled_epoch_has_nothing_to_be_said_about() {
+    let shuffled = RunOptions {
+        shuffle: true,
+        num_workers: 2,
+        ..options("digits")
+    };
+    let answers = ask(&question(shuffled, 1));
+    assert_eq!(answers.order.epoch, 1);
+    assert_eq!(answers.coverage.times, [0, 1797, 0, 0, 0, 0]);
+    assert!((answers.shuffle.as_ref().unwrap().quality() - 1.0).abs() < 0.06);
+    let balance = answers.balance.as_ref().unwrap();
+    assert_eq!(balance.against, Against::Dataset);
+    assert_eq!(balance.test.unwrap().statistic, 0.0);
+    assert_eq!(balance.classes[0].name, "0");
+    assert_eq!(answers.findings, []);
+    assert!(!answers.is_one_of_many);
+}
+
+#[test]
+fn what_will_come_is_held_against_what_came() {
+    let o = RunOptions {
+        shuffle: true,
+        ..options("synthetic:len=500")
+    };
+    let before = ask(&question(o.clone(), 0));
+    let mut next = question(o, 1);
+    next.digests = vec![Digest::of(&before.order)];
+    assert_eq!(ask(&next).agrees, Some(true));
+    next.options.seed = Some(8);
+    assert_eq!(ask(&next).agrees, Some(false));
+    next.options.seed = None;
+    assert!(ask(&next).is_one_of_many);
+}
+
+#[test]
+fn forgetting_set_epoch_is_found() {
+    let mut o = RunOptions {
+        sampler: "distributed".to_owned(),
+        world_size: 4,
+        set_epoch: false,
+        num_workers: 2,
+        ..options("synthetic:len=1003")
+    };
+    let answers = ask(&question(o.clone(), 1));
+    assert!(says(
+        &answers,
+        "Epochs 0 and 1 have the same order of 251 indices"
+    ));
+    assert!(says(
+        &answers,
+        "1 index is repeated so that 4 ranks get 251 each"
+    ));
+    assert!(says(
+        &answers,
+        "The workers of ranks 0, 1, 2 and 3 start with the same seeds"
+    ));
+    let ranks = answers.ranks.as_ref().unwrap();
+    assert_eq!((ranks.padding, ranks.left_out), (1, 0));
+    o.set_epoch = true;
+    o.sampler_drop_last = true;
+    let answers = ask(&question(o, 1));
+    assert!(!says(&answers, "the same order"));
+    assert!(says(
+        &answers,
+        "3 samples are left out so that 4 ranks get 250 each"
+    ));
+    assert_eq!(answers.ranks.unwrap().left_out, 3);
+}
+
+#[test]
+fn a_stream_that_every_worker_yields_is_found() {
+    let mut o = RunOptions {
+        num_workers: 3,
+        batch_size: Some(4),
+        ..options("stream:len=20")
+    };
+    let answers = ask(&question(o.clone(), 0));
+    assert!(says(
+        &answers,
+        "3 workers yield 60 samples, of which 20 are different: 20 are yielded by more than one"
+    ));
+    o.dataset = "stream:len=20,shard=true".to_owned();
+    assert_eq!(ask(&question(o, 0)).findings, []);
+}
+
+#[test]
+fn what_is_left_out_and_what_is_sorted_is_told() {
+    let o = RunOptions {
+        drop_last: true,
+        ..options("digits")
+    };
+    let mut asked = question(o, 0);
+    asked.len = Some(1797);
+    let answers = ask(&asked);
+    assert!(says(&answers, "drop_last=True leaves 5 of 1,797 samples"));
+    assert_eq!(answers.coverage.missing, [(1792, 1797)]);
+    assert_eq!(answers.shuffle.as_ref().unwrap().quality(), 0.0);
+
+    let mut asked = question(options("synthetic:len=400"), 0);
+    asked.labels = (0..400).map(|i| (i, (i / 100) as u32)).collect();
+    let answers = ask(&asked);
+    assert!(says(&answers, "A batch holds 1."), "{:?}", answers.findings);
+    assert!(answers.findings[0].remedy.contains("shuffle=True"));
+}
+
+#[test]
+fn replacement_leaves_about_a_third_out() {
+    let o = RunOptions {
+        sampler: "random".to_owned(),
+        replacement: true,
+        ..options("synthetic:len=10000")
+    };
+    let mut asked = question(o, 0);
+    asked.len = Some(10_000);
+    let answers = ask(&asked);
+    let share = answers.coverage.missed() as f64 / 1e4;
+    assert!((share - (-1f64).exp()).abs() < 0.02, "{share}");
+    assert!(says(&answers, "because the sampler draws with replacement"));
+    assert!((answers.shuffle.unwrap().quality() - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn weights_are_tested() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("weights.txt");
+    let weights: Vec<String> = (0..1797)
+        .map(|i| if i % 3 == 0 { "2" } else { "1" }.to_owned())
+        .collect();
+    std::fs::write(&path, weights.join("\n")).expect("there is room");
+    let o = RunOptions {
+        sampler: format!("weighted:{}", path.display()),
+        replacement: true,
+        ..options("digits")
+    };
+    let answers = ask(&question(o, 0));
+    let balance = answers.balance.unwrap();
+    assert_eq!(balance.against, Against::Weights);
+    let test = balance.test.unwrap();
+    assert!(test.degrees == 9 && test.p > 0.001, "{test:?}");
+}
+
+#[test]
+fn seeds_that_collide_are_told() {
+    let o = RunOptions {
+        num_workers: 2,
+        ..options("synthetic:len=8")
+    };
+    let mut asked = question(o, 0);
+    asked.came = Some(Arc::new(Order::default()));
+    asked.is_complete = false;
+    let seed = |epoch, worker, seed| WorkerSeed {
+        epoch,
+        worker,
+        seed,
+    };
+    asked.seeds = vec![seed(0, 0, 5), seed(0, 1, 5)];
+    assert!(says(
+        &ask(&asked),
+        "Workers 0 and 1 start with the same seed 5"
+    ));
+    asked.seeds = vec![seed(0, 0, 5), seed(0, 1, 6), seed(1, 0, 5)];
+    assert!(says(&ask(&asked), "in epochs 0 and 1"));
+    asked.seeds = vec![seed(0, 0, 5), seed(0, 1, 6), seed(1, 0, 6)];
+    assert_eq!(ask(&asked).findings, []);
+}
+
+#[test]
+fn a_refusal_is_a_sentence() {
+    let asked = question(options("folder:/no/such/folder"), 0);
+    let refused = answer(&asked, &Progress::default()).unwrap().unwrap_err();
+    assert!(refused.contains("/no/such/folder"), "{refused}");
+}
+
+/// Digits whose sample `i` is of class `i % 10`.
+struct Labelled;
+
+impl Catalog for Labelled {
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError> {
+        let mut entry = MadeUp.look_up(spec, image_size)?;
+        if matches!(spec, DatasetSpec::Digits) {
+            let len = entry.len.unwrap_or_default() as u32;
+            entry.labels = Some((0..len).map(|i| i % 10).collect());
+        }
+        Ok(entry)
+    }
+}
+
+#[test]
+fn a_class_that_is_preferred_is_named() {
+    let threes = (0..1797).filter(|i| i % 10 == 3 || i % 4 == 0);
+    let threes: Vec<u64> = threes.collect();
+    let mut order = Order::default();
+    order.push(&threes, None, None);
+    let mut asked = question(options("digits"), 0);
+    asked.came = Some(Arc::new(order));
+    asked.is_complete = false;
+    let answers = ask(&asked);
+    assert!(
+        says(&answers, "Class 3 came 180 times"),
+        "{:?}",
+        answers.findings
+    );
+    assert!(says(&answers, "p < 0.001"));
+}
+
+#[test]
+fn a_recorded_stream_tells_only_how_much_it_yielded() {
+    let asked = Question {
+        came: Some(Arc::new(Order::default())),
+        len: Some(24),
+        yielded: Some((96, 4)),
+        is_complete: true,
+        ..Question::default()
+    };
+    let answers = ask(&asked);
+    assert!(says(
+        &answers,
+        "4 workers yielded 96 samples of a dataset of 24: each came 4.0 times"
+    ));
+    let shared = Question {
+        yielded: Some((24, 4)),
+        ..asked
+    };
+    assert_eq!(ask(&shared).findings, []);
+}

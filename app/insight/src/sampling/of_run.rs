@@ -1,0 +1,134 @@
+//! The question that a run asks about its order.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use loadscope_trace::{FieldData, Origin, Run, RunOptions};
+
+use crate::Datasets;
+
+use super::analysis::Question;
+use super::findings::WorkerSeed;
+use super::order::{Digest, Gathered};
+
+/// The contents of so many batches are asked for labels: this happens within a frame.
+const LABELLED: usize = 50_000;
+/// So few classes are classes even if each sample is alone in its own.
+const FEW_CLASSES: usize = 20;
+
+/// The options with which the engine can be asked about the dataset of a run, and whether it can; `digests` are the orders of its
+/// epochs.
+pub fn known_options(run: &Run, digests: &[Digest]) -> (RunOptions, bool) {
+    let mut options = run.info.options.clone();
+    // Whether a program in Python tells its sampler the epoch is seen by what comes of it.
+    if let (Origin::Pytorch(_), [first, second, ..]) = (&run.info.origin, digests)
+        && options.sampler == "distributed"
+    {
+        options.set_epoch = !first.is_same_order(second);
+    }
+    let is_known = matches!(run.info.origin, Origin::Engine | Origin::Simulation);
+    let has_indices = (0..run.batches().len())
+        .take(1)
+        .all(|row| !run.indices(row).is_empty());
+    // What a program in Python loads from has no name here, but its length is all that an order depends on.
+    if let (false, true, Some(len)) = (is_known, has_indices, run.info.dataset_len) {
+        options.dataset = format!("synthetic:len={len}");
+        return (options, true);
+    }
+    (options, is_known)
+}
+
+/// What to ask about the epoch of a run that was gathered.
+pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question {
+    let (options, is_known) = known_options(run, &gathered.digests);
+    let rows = &gathered.looked_at.rows;
+    let epoch = gathered.looked_at.epoch;
+    let position = run.epochs().iter().position(|e| e.epoch == epoch);
+    Question {
+        epoch,
+        came: Some(Arc::clone(&gathered.looked_at)),
+        len: run.info.dataset_len,
+        is_complete: position.is_some_and(|k| is_complete(run, k)),
+        digests: gathered.digests.clone(),
+        seeds: seeds(run),
+        yielded: yielded(run, rows),
+        labels: labels(run, rows),
+        names: run.info.classes.clone(),
+        options,
+        is_known,
+        datasets,
+    }
+}
+
+/// True once no index of this epoch can come any more, and none was lost on the way here.
+pub fn is_complete(run: &Run, epoch: usize) -> bool {
+    let Some(epoch) = run.epochs().get(epoch) else {
+        return false;
+    };
+    let all = match run.info.batches_per_epoch {
+        Some(batches) => epoch.rows.len() as u64 >= batches,
+        None => epoch.end.is_some(),
+    };
+    all && run.dropped() == 0
+}
+
+/// The seeds of all workers whose seed is known.
+pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
+    let epoch_at = |at| {
+        let begun = run.epochs().partition_point(|e| e.start <= at);
+        run.epochs()
+            .get(begun.saturating_sub(1))
+            .map_or(0, |e| e.epoch)
+    };
+    let seed = |w: &loadscope_trace::Worker| {
+        Some(WorkerSeed {
+            epoch: epoch_at(w.start),
+            worker: w.info.worker,
+            seed: w.info.seed?,
+        })
+    };
+    run.workers().iter().filter_map(seed).collect()
+}
+
+/// How many samples came, and from how many workers, if they have no indices.
+pub fn yielded(run: &Run, rows: &[u32]) -> Option<(u64, usize)> {
+    let rows = || rows.iter().map(|row| *row as usize);
+    if rows().any(|row| !run.indices(row).is_empty()) {
+        return None;
+    }
+    let samples = rows().map(|row| run.samples(row).len() as u64).sum();
+    let came = rows().filter(|row| run.samples(*row).len() > 0);
+    let workers: BTreeSet<_> = came
+        .filter_map(|row| run.batches().get(row)?.worker)
+        .collect();
+    Some((samples, workers.len()))
+}
+
+/// The classes that the contents of batches tell: whole numbers, one a sample.
+pub fn labels(run: &Run, rows: &[u32]) -> HashMap<u64, u32> {
+    let mut labels = HashMap::new();
+    for row in rows.iter().take(LABELLED) {
+        let row = *row as usize;
+        let Some(content) = run.content(row) else {
+            continue;
+        };
+        let indices = run.indices(row);
+        let found = content.fields.iter().find_map(|f| match &f.data {
+            FieldData::Numbers(values) if f.shape.len() == 1 && f.dtype.contains("int") => {
+                Some(values)
+            }
+            _ => None,
+        });
+        for (index, label) in indices.iter().zip(found.into_iter().flatten()) {
+            if *label >= 0.0 && *label < f64::from(u32::MAX) {
+                labels.insert(*index, *label as u32);
+            }
+        }
+    }
+    // Where nearly every sample has a number of its own, it is its name and no class.
+    let different: BTreeSet<u32> = labels.values().copied().collect();
+    if different.len() > FEW_CLASSES && different.len() * 2 > labels.len() {
+        labels.clear();
+    }
+    labels
+}

@@ -1,0 +1,13 @@
+//! Runs for tests.
+
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{Run, RunOptions};
+
+/// The run that these options give with a virtual clock.
+pub fn simulated(options: &RunOptions) -> Run {
+    let mut run = Run::default();
+    let events = simulate(options, &MadeUp).expect("sound options");
+    events.iter().for_each(|e| run.apply(e));
+    run
+}

@@ -1,0 +1,221 @@
+//! The variables of PyTorch's iterator, under PyTorch's names. What the last transition changed is marked.
+
+use loadscope_trace::{Lane, Machine, Run, TaskInfo, WorkerId};
+
+/// Most workers that are counted because the options say so: a file may say anything.
+const MOST_PLANNED: usize = 256;
+
+/// Workers of a run: those its options ask for, and those that were seen in use.
+pub fn planned_workers(run: &Run) -> usize {
+    let asked = run.info.options.num_workers.min(MOST_PLANNED);
+    run.lanes().fold(asked, |most, (lane, _)| match lane {
+        Lane::Worker(w) | Lane::IndexQueue(w) => most.max(usize::from(w) + 1),
+        Lane::ResultQueue
+        | Lane::Pin
+        | Lane::DataQueue
+        | Lane::Reorder
+        | Lane::Trainer
+        | Lane::Main => most,
+    })
+}
+
+/// What a variable is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A batch, by its position in [`Run::batches`].
+    Batch(usize),
+    /// A worker.
+    Worker(WorkerId),
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// PyTorch's name, or the key in a dictionary or list.
+    pub name: String,
+    /// As Python prints it; nothing for the name of a dictionary or a list.
+    pub value: String,
+    /// True if it is an entry of the dictionary or list above.
+    pub is_entry: bool,
+    /// True if the last transition changed it.
+    pub has_changed: bool,
+    /// What it is about.
+    pub item: Option<About>,
+}
+
+/// All variables of the iterator in the state of `machine`.
+pub fn variables(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
+    let before = machine.step.checked_sub(1);
+    let before = before.map(|step| run.machine_after(step));
+    let mut all = listed(run, machine);
+    let Some(before) = before else {
+        return all;
+    };
+    let before = listed(run, &before);
+    let mut group = String::new();
+    let mut known = std::collections::HashMap::new();
+    for v in &before {
+        if !v.is_entry {
+            group.clone_from(&v.name);
+        }
+        known.insert((group.clone(), v.name.clone()), &v.value);
+    }
+    for v in &mut all {
+        if !v.is_entry {
+            group.clone_from(&v.name);
+        }
+        v.has_changed = known.get(&(group.clone(), v.name.clone())) != Some(&&v.value);
+    }
+    all
+}
+
+fn listed(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
+    let workers = planned_workers(run);
+    let row = |name: &str, value: String| Variable {
+        name: name.to_owned(),
+        value,
+        is_entry: false,
+        has_changed: false,
+        item: None,
+    };
+    if workers == 0 {
+        // `_SingleProcessDataLoaderIter` has no more than this.
+        return vec![row("num_yielded", machine.rcvd_idx.to_string())];
+    }
+    let mut all = vec![row("send_idx", machine.send_idx.to_string())];
+    all.push(row("rcvd_idx", machine.rcvd_idx.to_string()));
+    all.push(row(
+        "tasks_outstanding",
+        machine.tasks_outstanding.to_string(),
+    ));
+    let tasks: Vec<Variable> = machine
+        .task_info()
+        .map(|t| Variable {
+            is_entry: true,
+            item: Some(About::Batch(t.row)),
+            ..row(&t.idx.to_string(), entry(&t))
+        })
+        .collect();
+    all.push(row(
+        "task_info",
+        if tasks.is_empty() { "{}" } else { "" }.to_owned(),
+    ));
+    all.extend(tasks);
+    all.push(row("workers_status", String::new()));
+    all.extend((0..workers).map(|w| {
+        let worker = w as WorkerId;
+        Variable {
+            is_entry: true,
+            item: Some(About::Worker(worker)),
+            ..row(
+                &w.to_string(),
+                python_bool(machine.takes_tasks(worker)).to_owned(),
+            )
+        }
+    }));
+    all
+}
+
+/// `(1,)` while worker 1 has the task, `(1, data)` once the batch has arrived.
+pub fn entry(task: &TaskInfo) -> String {
+    let worker = task.worker.map_or("—".to_owned(), |w| w.to_string());
+    match task.has_data {
+        true => format!("({worker}, data)"),
+        false => format!("({worker},)"),
+    }
+}
+
+fn python_bool(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
+}
+
+/// All variables as Python would print the attributes of the iterator.
+pub fn python(run: &Run, machine: &Machine<'_>) -> String {
+    let workers = planned_workers(run);
+    if workers == 0 {
+        return format!("_num_yielded = {}\n", machine.rcvd_idx);
+    }
+    let tasks: Vec<String> = machine
+        .task_info()
+        .map(|t| format!("{}: {}", t.idx, entry(&t)))
+        .collect();
+    let status: Vec<&str> = (0..workers)
+        .map(|w| python_bool(machine.takes_tasks(w as WorkerId)))
+        .collect();
+    format!(
+        "_send_idx = {}\n_rcvd_idx = {}\n_tasks_outstanding = {}\n_task_info = {{{}}}\n_workers_status = [{}]\n",
+        machine.send_idx,
+        machine.rcvd_idx,
+        machine.tasks_outstanding,
+        tasks.join(", "),
+        status.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchId, Event, EventKind, Nanos, RunId, RunInfo, RunOptions, Stage};
+
+    use super::*;
+
+    fn run() -> Run {
+        let info = RunInfo {
+            options: RunOptions {
+                num_workers: 2,
+                ..RunOptions::default()
+            },
+            ..RunInfo::default()
+        };
+        let id = |idx| BatchId { epoch: 0, idx };
+        let entered = |idx, stage| EventKind::Entered {
+            batch: id(idx),
+            stage,
+        };
+        let mut made = Run::new(info);
+        let kinds = [
+            EventKind::EpochStarted { epoch: 0 },
+            EventKind::dispatched(id(0), Some(0), []),
+            EventKind::dispatched(id(1), Some(1), []),
+            EventKind::Consumer { waiting: true },
+            entered(1, Stage::Fetching),
+            entered(1, Stage::Held),
+            entered(0, Stage::Ready),
+            entered(0, Stage::Training),
+        ];
+        for (at, kind) in kinds.into_iter().enumerate() {
+            let (at, run) = (Nanos(at as i64), RunId(0));
+            made.apply(&Event { at, run, kind });
+        }
+        made
+    }
+
+    /// What is marked as changed by transition `step`.
+    fn changed(run: &Run, step: usize) -> Vec<String> {
+        let all = variables(run, &run.machine_after(step))
+            .into_iter()
+            .filter(|v| v.has_changed);
+        all.map(|v| format!("{} {}", v.name, v.value)).collect()
+    }
+
+    #[test]
+    fn what_a_transition_changes_is_marked() {
+        let run = run();
+        let dispatched = ["send_idx 2", "tasks_outstanding 2", "1 (1,)"];
+        assert_eq!(changed(&run, 2), dispatched);
+        assert!(
+            changed(&run, 3).is_empty(),
+            "a worker takes a task by itself"
+        );
+        assert_eq!(changed(&run, 4), ["tasks_outstanding 1", "1 (1, data)"]);
+        assert_eq!(changed(&run, 5), ["rcvd_idx 1", "tasks_outstanding 0"]);
+        assert!(changed(&run, 6).is_empty());
+    }
+
+    #[test]
+    fn python_prints_them_like_this() {
+        let run = run();
+        let expected = "_send_idx = 2\n_rcvd_idx = 0\n_tasks_outstanding = 1\n_task_info = {0: (0,), 1: (1, data)}\n\
+                        _workers_status = [True, True]\n";
+        assert_eq!(python(&run, &run.machine_after(4)), expected);
+    }
+}

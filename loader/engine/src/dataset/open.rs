@@ -1,0 +1,137 @@
+//! Opens the data set that a text names.
+
+use std::sync::Arc;
+
+use super::{
+    AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, Synthetic,
+    SyntheticStream, TokenWindows,
+};
+use crate::error::EngineError;
+use crate::value::Value;
+
+/// Opens a data set.
+pub trait OpenDataset {
+    /// Opens a map-style data set. `image_size` is the side of the square that pictures of a folder are resized to; the other
+    /// data sets have their own sizes.
+    ///
+    /// # Errors
+    /// If the file or folder is missing, cannot be read or holds nothing of use, or if the data set is iterable.
+    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError>;
+
+    /// Opens the data set, of whichever style it is. `image_size` as for [`open`](Self::open).
+    ///
+    /// # Errors
+    /// If the file or folder is missing, cannot be read or holds nothing of use.
+    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError>;
+}
+
+impl OpenDataset for DatasetSpec {
+    fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError> {
+        match self.open_any(image_size)? {
+            AnyDataset::Map(dataset) => Ok(dataset),
+            AnyDataset::Iterable(_) => Err(EngineError::Spec(format!(
+                "{self} is an iterable data set: its samples come in a stream and have no indices. Choose another one here"
+            ))),
+        }
+    }
+
+    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError> {
+        Ok(match self {
+            Self::Digits => AnyDataset::map(Digits::new()?),
+            Self::Folder { path } => AnyDataset::map(ImageFolder::open(path, image_size)?),
+            Self::Tokens(tokens) => AnyDataset::map(TokenWindows::open(
+                &tokens.path,
+                tokens.block,
+                Some(tokens.stride),
+                tokens.dtype,
+            )?),
+            Self::Synthetic(model) => AnyDataset::map(Synthetic::new(model.clone())),
+            Self::Stream(model) => AnyDataset::iterable(SyntheticStream::new(model.clone())),
+        })
+    }
+}
+
+/// Knows every data set, by opening it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening;
+
+impl Catalog for Opening {
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError> {
+        let of = |len, classes: &[String], labels| Entry {
+            len,
+            classes: classes.to_vec(),
+            labels,
+        };
+        Ok(match spec {
+            DatasetSpec::Digits => {
+                let digits = Digits::new()?;
+                let labels = digits.labels().map(u32::from).collect();
+                of(Some(digits.len()), digits.classes(), Some(labels))
+            }
+            DatasetSpec::Folder { path } => {
+                let folder = ImageFolder::open(path, image_size)?;
+                let labels = folder.files().iter().map(|(_, class)| *class).collect();
+                of(Some(folder.len()), folder.classes(), Some(labels))
+            }
+            DatasetSpec::Tokens(_) | DatasetSpec::Synthetic(_) | DatasetSpec::Stream(_) => {
+                let dataset = spec.open_any(image_size)?;
+                of(dataset.len(), dataset.classes(), None)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::MadeUp;
+
+    #[test]
+    fn specs_open() {
+        let digits = DatasetSpec::default().open(224).unwrap();
+        assert_eq!(digits.len(), 1797);
+        let synthetic: DatasetSpec = "synthetic:len=3".parse().unwrap();
+        assert_eq!(synthetic.open(224).unwrap().len(), 3);
+        let missing = DatasetSpec::Folder {
+            path: "/no/such/folder".into(),
+        };
+        let error = missing.open(224).err().unwrap().to_string();
+        assert!(
+            error.contains("There is no folder /no/such/folder"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn streams_and_tokens_open() {
+        let stream: DatasetSpec = "stream:len=24,cost_ms=5,shard=true".parse().unwrap();
+        assert_eq!(stream.open_any(224).unwrap().len(), Some(24));
+        let error = stream.open(224).err().unwrap().to_string();
+        assert!(error.contains("is an iterable data set"), "{error}");
+        let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
+        let error = missing.open(224).err().unwrap().to_string();
+        assert!(
+            error.contains("The file of tokens /no/such,file cannot be opened"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn who_opens_and_who_makes_up_agree() {
+        for text in [
+            "digits",
+            "synthetic:len=7",
+            "stream:len=9,shard=true",
+            "stream:shards=3/4",
+        ] {
+            let spec: DatasetSpec = text.parse().unwrap();
+            let opened = Opening.look_up(&spec, 224).unwrap();
+            let made_up = MadeUp.look_up(&spec, 224).unwrap();
+            assert_eq!(
+                (opened.len, &opened.classes),
+                (made_up.len, &made_up.classes),
+                "{text}"
+            );
+        }
+    }
+}

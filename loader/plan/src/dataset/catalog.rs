@@ -1,0 +1,53 @@
+//! What is known of a data set without loading its samples.
+
+use super::DatasetSpec;
+use crate::error::EngineError;
+
+/// The handwritten digits that are built into the embedded engine.
+const DIGITS: usize = 1797;
+
+/// What is known of a data set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// `len(dataset)`, samples; `None`: it has no length.
+    pub len: Option<usize>,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// The class of each sample; `None`: only loading them would tell.
+    pub labels: Option<Vec<u32>>,
+}
+
+/// Looks data sets up. What opens files is above this crate.
+pub trait Catalog {
+    /// What is known of the data set that `spec` names. `image_size` is the side of the square that pictures are resized to.
+    ///
+    /// # Errors
+    /// If the data set cannot be opened.
+    fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError>;
+}
+
+/// The data sets that are known without opening anything: those that are made up, and the length of the digits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MadeUp;
+
+impl Catalog for MadeUp {
+    fn look_up(&self, spec: &DatasetSpec, _: u32) -> Result<Entry, EngineError> {
+        let of_len = |len| Entry {
+            len: Some(len),
+            ..Entry::default()
+        };
+        match spec {
+            DatasetSpec::Synthetic(model) => Ok(of_len(model.len)),
+            DatasetSpec::Stream(model) => Ok(of_len(model.len())),
+            DatasetSpec::Digits => Ok(Entry {
+                classes: (0..10).map(|digit| digit.to_string()).collect(),
+                ..of_len(DIGITS)
+            }),
+            DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) => {
+                Err(EngineError::Dataset(format!(
+                    "This build has no embedded loader, so {spec} cannot be opened. Choose digits, synthetic or stream"
+                )))
+            }
+        }
+    }
+}

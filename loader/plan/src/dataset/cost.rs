@@ -1,0 +1,389 @@
+//! What a synthetic data set costs: a function of the sample's index alone, so that a simulator can ask it, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use loadscope_trace::Nanos;
+
+use crate::error::EngineError;
+use crate::limits;
+
+/// Most samples of a synthetic data set.
+pub(super) const MAX_LEN: usize = limits::SAMPLES as usize;
+/// Most bytes of a synthetic sample.
+const MAX_BYTES: i64 = 1 << 28;
+/// Longest cost of a sample: a day.
+const MAX_COST_MS: f64 = 86_400_000.0;
+
+const OPTIONS: &str = "Possible are len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), every=8:200 (each 8th \
+                       takes 200 ms), jitter=0.2 (±20 %), tail=0.05:10 (5 % take 10 times as long), fail=7 (sample 7 \
+                       raises an error), panic=9, cpu=true (compute instead of sleeping), seed=0 and shape=3x32x32.";
+
+/// Some samples take much longer than the rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tail {
+    /// Fraction of the samples, 0..=1.
+    pub fraction: f64,
+    /// Their cost is multiplied by this fixed factor.
+    pub factor: f64,
+}
+
+/// A synthetic data set: how many samples, what they look like, how long each takes, which fail.
+///
+/// As text: `len=24,cost_ms=50,slow=4:1000`; everything may be left out, and `slow`, `fail` and `panic` take several
+/// entries (`slow=4:1000;9:300` or `slow=4:1000,slow=9:300`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CostModel {
+    /// Number of samples (default 64).
+    pub len: usize,
+    /// Cost of a usual sample (default 10 ms).
+    pub cost: Nanos,
+    /// Costs of certain samples by index; exact, without jitter and tail.
+    pub slow: BTreeMap<usize, Nanos>,
+    /// Each n-th sample (indices n−1, 2n−1, …) has this exact cost.
+    pub every: Option<(usize, Nanos)>,
+    /// Usual samples differ by this fraction at most, evenly spread: 0.2 = ±20 %.
+    pub jitter: f64,
+    /// Some usual samples take a multiple.
+    pub tail: Option<Tail>,
+    /// Samples that raise a ValueError, after their cost.
+    pub fail: BTreeSet<usize>,
+    /// Samples that panic, after their cost: a worker that dies.
+    pub panic: BTreeSet<usize>,
+    /// Computes instead of sleeping.
+    pub cpu: bool,
+    /// Changes which samples the jitter and the tail hit.
+    pub seed: u64,
+    /// Sizes of the uint8 tensor of a sample (default 3×32×32).
+    pub shape: Vec<i64>,
+}
+
+impl Default for CostModel {
+    fn default() -> Self {
+        Self {
+            len: 64,
+            cost: Nanos::from_millis(10),
+            slow: BTreeMap::new(),
+            every: None,
+            jitter: 0.0,
+            tail: None,
+            fail: BTreeSet::new(),
+            panic: BTreeSet::new(),
+            cpu: false,
+            seed: 0,
+            shape: vec![3, 32, 32],
+        }
+    }
+}
+
+impl CostModel {
+    /// How long sample `index` takes; the same at every call and in every run.
+    pub fn cost(&self, index: usize) -> Nanos {
+        if let Some(&cost) = self.slow.get(&index) {
+            return cost;
+        }
+        if let Some((n, cost)) = self.every
+            && n > 0
+            && index % n == n - 1
+        {
+            return cost;
+        }
+        let mut cost = self.cost.0 as f64;
+        if self.jitter > 0.0 {
+            cost *= 1.0 + self.jitter * (2.0 * self.uniform(index, 1) - 1.0);
+        }
+        if let Some(tail) = self.tail
+            && self.uniform(index, 2) < tail.fraction
+        {
+            cost *= tail.factor;
+        }
+        Nanos(cost.round().max(0.0) as i64)
+    }
+
+    /// Bytes of the tensor of a sample.
+    pub fn bytes(&self) -> u64 {
+        let sizes = self.shape.iter().map(|&size| size.max(0).unsigned_abs());
+        sizes.fold(1, u64::saturating_mul)
+    }
+
+    /// A number in 0..1 that depends on the seed, the index and the purpose only (SplitMix64's finalizer).
+    pub fn uniform(&self, index: usize, purpose: u64) -> f64 {
+        let mut z = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for word in [index as u64, purpose] {
+            z = z.wrapping_add(word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^= z >> 31;
+        }
+        (z >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "len" => self.len = whole(value, 0, MAX_LEN)?,
+            "cost_ms" => self.cost = millis(value)?,
+            "slow" => {
+                for entry in value.split(';') {
+                    let (index, cost) = pair(entry)?;
+                    let index = whole(index, 0, usize::MAX)?;
+                    if self.slow.insert(index, millis(cost)?).is_some() {
+                        return Err(format!("sample {index} has two costs"));
+                    }
+                }
+            }
+            "every" => {
+                let (n, cost) = pair(value)?;
+                self.every = Some((whole(n, 1, MAX_LEN)?, millis(cost)?));
+            }
+            "jitter" => self.jitter = real(value, 0.0, 1.0)?,
+            "tail" => {
+                let (fraction, factor) = pair(value)?;
+                self.tail = Some(Tail {
+                    fraction: real(fraction, 0.0, 1.0)?,
+                    factor: real(factor, 0.0, 1e6)?,
+                });
+            }
+            "fail" => self.fail.extend(indices(value)?),
+            "panic" => self.panic.extend(indices(value)?),
+            "cpu" => {
+                self.cpu = value
+                    .parse()
+                    .map_err(|_| format!("'{value}' is neither true nor false"))?;
+            }
+            "seed" => {
+                self.seed = value
+                    .parse()
+                    .map_err(|_| format!("'{value}' is no whole number from 0 to {}", u64::MAX))?;
+            }
+            "shape" => self.shape = shape(value)?,
+            _ => return Err("there is no such option".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// An index beyond the end would silently do nothing.
+    fn check_indices(&self) -> Result<(), String> {
+        let named = [
+            ("slow", self.slow.keys().next_back()),
+            ("fail", self.fail.last()),
+            ("panic", self.panic.last()),
+        ];
+        for (key, last) in named {
+            if let Some(&index) = last.filter(|&&index| index >= self.len) {
+                return Err(format!(
+                    "{key} names sample {index}, but with len={} the last sample is {}. Raise len or name another",
+                    self.len,
+                    self.len.saturating_sub(1)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for CostModel {
+    type Err = EngineError;
+
+    fn from_str(text: &str) -> Result<Self, EngineError> {
+        Self::parse("synthetic", text)
+    }
+}
+
+impl CostModel {
+    /// Reads the text behind `name:`.
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, EngineError> {
+        let fail = |what: String| EngineError::Spec(format!("{name}:{text}: {what}. {OPTIONS}"));
+        let mut model = Self::default();
+        let mut seen = BTreeSet::new();
+        for option in text.split(',').map(str::trim).filter(|o| !o.is_empty()) {
+            let (key, value) = option
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .ok_or_else(|| fail(format!("'{option}' is not of the form name=value")))?;
+            if !seen.insert(key) && !["slow", "fail", "panic"].contains(&key) {
+                return Err(fail(format!("{key} is given twice")));
+            }
+            model
+                .set(key, value)
+                .map_err(|what| fail(format!("{key}={value}: {what}")))?;
+        }
+        model.check_indices().map_err(fail)?;
+        Ok(model)
+    }
+}
+
+/// The options that differ from the defaults, in a fixed order; may be empty.
+impl fmt::Display for CostModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = Self::default();
+        let list = |items: &BTreeSet<usize>| {
+            let items: Vec<String> = items.iter().map(usize::to_string).collect();
+            items.join(";")
+        };
+        let mut text = format!("len={},cost_ms={}", self.len, Millis(self.cost));
+        if !self.slow.is_empty() {
+            let slow: Vec<String> = self
+                .slow
+                .iter()
+                .map(|(index, &cost)| format!("{index}:{}", Millis(cost)))
+                .collect();
+            write!(text, ",slow={}", slow.join(";"))?;
+        }
+        if let Some((n, cost)) = self.every {
+            write!(text, ",every={n}:{}", Millis(cost))?;
+        }
+        if self.jitter != base.jitter {
+            write!(text, ",jitter={}", self.jitter)?;
+        }
+        if let Some(tail) = self.tail {
+            write!(text, ",tail={}:{}", tail.fraction, tail.factor)?;
+        }
+        if !self.fail.is_empty() {
+            write!(text, ",fail={}", list(&self.fail))?;
+        }
+        if !self.panic.is_empty() {
+            write!(text, ",panic={}", list(&self.panic))?;
+        }
+        if self.cpu {
+            text.push_str(",cpu=true");
+        }
+        if self.seed != base.seed {
+            write!(text, ",seed={}", self.seed)?;
+        }
+        if self.shape != base.shape {
+            let sizes: Vec<String> = self.shape.iter().map(i64::to_string).collect();
+            write!(text, ",shape={}", sizes.join("x"))?;
+        }
+        f.write_str(&text)
+    }
+}
+
+/// Milliseconds with as many decimals as needed, so that they read back exactly.
+struct Millis(Nanos);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0.0.max(0);
+        let (ms, rest) = (ns / 1_000_000, ns % 1_000_000);
+        if rest == 0 {
+            return write!(f, "{ms}");
+        }
+        write!(f, "{ms}.{}", format!("{rest:06}").trim_end_matches('0'))
+    }
+}
+
+fn pair(text: &str) -> Result<(&str, &str), String> {
+    let (a, b) = text
+        .split_once(':')
+        .ok_or_else(|| format!("'{text}' needs two numbers with a colon between them"))?;
+    Ok((a.trim(), b.trim()))
+}
+
+fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (low..=high).contains(&number) => Ok(number),
+        _ => Err(format!("'{text}' is no whole number from {low} to {high}")),
+    }
+}
+
+fn real(text: &str, low: f64, high: f64) -> Result<f64, String> {
+    match text.parse() {
+        // Adding zero turns −0 into 0.
+        Ok(number) if (low..=high).contains(&number) => Ok(number + 0.0),
+        _ => Err(format!("'{text}' is no number from {low} to {high}")),
+    }
+}
+
+fn millis(text: &str) -> Result<Nanos, String> {
+    let ms = real(text, 0.0, MAX_COST_MS)?;
+    Ok(Nanos((ms * 1e6).round() as i64))
+}
+
+fn indices(text: &str) -> Result<Vec<usize>, String> {
+    text.split(';')
+        .map(|index| whole(index.trim(), 0, usize::MAX))
+        .collect()
+}
+
+fn shape(text: &str) -> Result<Vec<i64>, String> {
+    let sizes: Option<Vec<i64>> = text
+        .split('x')
+        .map(|size| size.trim().parse().ok().filter(|&size| size > 0))
+        .collect();
+    let bytes = |sizes: &[i64]| {
+        sizes
+            .iter()
+            .try_fold(1i64, |all, &size| all.checked_mul(size))
+    };
+    match sizes {
+        Some(sizes) if sizes.len() <= 8 && bytes(&sizes).is_some_and(|b| b <= MAX_BYTES) => {
+            Ok(sizes)
+        }
+        _ => Err(format!(
+            "'{text}' is no shape: up to 8 sizes with x between them, {MAX_BYTES} elements at most"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> CostModel {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn costs_follow_the_text() {
+        let model = parse("len=24, cost_ms=50, slow=4:1000;15:1.5, slow=9:300, every=8:200");
+        let ms = |index| model.cost(index).as_millis_f64();
+        assert_eq!((ms(0), ms(4), ms(9), ms(15)), (50.0, 1000.0, 300.0, 1.5));
+        assert_eq!((ms(7), ms(8), ms(23)), (200.0, 50.0, 200.0));
+    }
+
+    #[test]
+    fn jitter_and_tail_keep_their_promises() {
+        let model = parse("len=20000,cost_ms=10,jitter=0.2,tail=0.05:10");
+        let costs: Vec<f64> = (0..model.len)
+            .map(|i| model.cost(i).as_millis_f64())
+            .collect();
+        assert!(
+            costs
+                .iter()
+                .all(|c| (8.0..=12.0).contains(c) || (80.0..=120.0).contains(c))
+        );
+        let share = costs.iter().filter(|&&c| c > 50.0).count() as f64 / costs.len() as f64;
+        assert!((0.045..0.055).contains(&share), "{share}");
+        let usual: Vec<f64> = costs.iter().copied().filter(|&c| c < 50.0).collect();
+        let mean = usual.iter().sum::<f64>() / usual.len() as f64;
+        assert!((9.95..10.05).contains(&mean), "{mean}");
+        let again = parse("len=20000,cost_ms=10,jitter=0.2,tail=0.05:10");
+        assert!((0..100).all(|i| again.cost(i) == model.cost(i)));
+        let other = parse("len=20000,cost_ms=10,jitter=0.2,tail=0.05:10,seed=1");
+        assert!((0..100).any(|i| other.cost(i) != model.cost(i)));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let says = |text: &str, part: &str| {
+            let error = text.parse::<CostModel>().unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.contains("Possible are"), "{error}");
+        };
+        says("size=3", "size=3: there is no such option");
+        says("len", "'len' is not of the form name=value");
+        says("len=-1", "'-1' is no whole number");
+        says("len=3,len=4", "len is given twice");
+        says("slow=4", "needs two numbers with a colon");
+        says("slow=4:1;4:2", "sample 4 has two costs");
+        says("len=3,fail=3", "with len=3 the last sample is 2");
+        says("jitter=2", "no number from 0 to 1");
+        says("jitter=NaN", "no number from 0 to 1");
+        says("cost_ms=inf", "no number");
+        says("every=0:5", "no whole number from 1");
+        says("shape=3x0x4", "no shape");
+        says("shape=99999x99999x9", "no shape");
+        says("cpu=yes", "neither true nor false");
+    }
+}

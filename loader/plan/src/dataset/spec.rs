@@ -1,0 +1,120 @@
+//! The text that names a data set: `digits`, `folder:PATH`, `tokens:PATH`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{CostModel, StreamModel};
+use crate::error::EngineError;
+
+mod tokens;
+
+pub use tokens::{TokenDtype, TokenSpec};
+
+/// Which data set to load from. Written and read as text, also by serde.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum DatasetSpec {
+    /// The built-in handwritten digits.
+    #[default]
+    Digits,
+    /// A folder of pictures, one subfolder a class.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Windows of a file of tokens.
+    Tokens(TokenSpec),
+    /// Made up, with costs and faults as wanted.
+    Synthetic(CostModel),
+    /// Made up, too, but iterable.
+    Stream(StreamModel),
+}
+
+impl DatasetSpec {
+    /// Bytes of the tensors of a sample.
+    pub fn sample_bytes(&self, image_size: u32) -> u64 {
+        match self {
+            Self::Digits => 64 * 4,
+            Self::Folder { .. } => 3 * u64::from(image_size).pow(2),
+            Self::Tokens(tokens) => {
+                let token = match tokens.dtype {
+                    TokenDtype::Int64 => 8,
+                    TokenDtype::UInt16 => 2,
+                };
+                (tokens.block as u64).saturating_mul(token)
+            }
+            Self::Synthetic(model) => model.bytes(),
+            Self::Stream(model) => model.cost.bytes(),
+        }
+    }
+}
+
+impl FromStr for DatasetSpec {
+    type Err = EngineError;
+
+    fn from_str(text: &str) -> Result<Self, EngineError> {
+        // A path may begin or end with blanks; the rest may not.
+        if let Some(path) = text.trim_start().strip_prefix("folder:") {
+            if path.is_empty() {
+                return Err(EngineError::Spec(
+                    "folder: needs the path of a folder of pictures, for example folder:/data/flowers."
+                        .to_owned(),
+                ));
+            }
+            return Ok(Self::Folder { path: path.into() });
+        }
+        if let Some(options) = text.trim_start().strip_prefix("tokens:") {
+            return Ok(Self::Tokens(options.parse()?));
+        }
+        match text.trim().split_once(':') {
+            Some(("synthetic", options)) => Ok(Self::Synthetic(options.parse()?)),
+            Some(("stream", options)) => Ok(Self::Stream(options.parse()?)),
+            None if text.trim() == "stream" => Ok(Self::Stream(StreamModel::default())),
+            None if text.trim() == "synthetic" => Ok(Self::Synthetic(CostModel::default())),
+            None if text.trim() == "digits" => Ok(Self::Digits),
+            _ => {
+                let hint = if Path::new(text.trim()).is_dir() {
+                    format!(" For this folder, write folder:{}.", text.trim())
+                } else {
+                    String::new()
+                };
+                Err(EngineError::Spec(format!(
+                    "There is no data set '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
+                     subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), synthetic:len=24,cost_ms=50 (made \
+                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable).{hint}"
+                )))
+            }
+        }
+    }
+}
+
+impl fmt::Display for DatasetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Digits => f.write_str("digits"),
+            Self::Folder { path } => write!(f, "folder:{}", path.display()),
+            Self::Tokens(tokens) => write!(f, "tokens:{tokens}"),
+            Self::Synthetic(model) => write!(f, "synthetic:{model}"),
+            Self::Stream(model) => write!(f, "stream:{model}"),
+        }
+    }
+}
+
+impl Serialize for DatasetSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DatasetSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+use super::*;
+use crate::dataset::{Sharing, Tail, TokenDtype};
+use loadscope_trace::Nanos;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn cost() -> impl Strategy<Value = Nanos> {
+    (0i64..=86_400_000_000_000).prop_map(Nanos)
+}
+
+prop_compose! {
+    fn model()(
+        len in 100usize..5000,
+        cost_ in cost(),
+        slow in prop::collection::btree_map(0usize..100, cost(), 0..4),
+        every in prop::option::of((1usize..50, cost())),
+        jitter in prop_oneof![Just(0.0), 0.0..=1.0],
+        tail in prop::option::of((0.0..=1.0, 0.0..1e6)),
+        fail in prop::collection::btree_set(0usize..100, 0..3),
+        panic in prop::collection::btree_set(0usize..100, 0..3),
+        flags in any::<(bool, u64)>(),
+        shape in prop::collection::vec(1i64..12, 1..5),
+    ) -> CostModel {
+        let tail = tail.map(|(fraction, factor)| Tail { fraction, factor });
+        CostModel {
+            len, cost: cost_, slow, every, jitter, tail, fail, panic, cpu: flags.0, seed: flags.1, shape,
+        }
+    }
+}
+
+prop_compose! {
+    fn tokens()(
+        path in "[^\u{0}]{1,12}(,block=[0-9]{0,2}|,dtype=int64)?",
+        block in 1usize..5000,
+        stride in 1usize..5000,
+        narrow in any::<bool>(),
+    ) -> TokenSpec {
+        let dtype = if narrow { TokenDtype::UInt16 } else { TokenDtype::Int64 };
+        TokenSpec { path: path.into(), block, stride, dtype }
+    }
+}
+
+fn spec() -> impl Strategy<Value = DatasetSpec> {
+    prop_oneof![
+        Just(DatasetSpec::Digits),
+        "[^\u{0}]{1,20}".prop_map(|path| DatasetSpec::Folder { path: path.into() }),
+        model().prop_map(DatasetSpec::Synthetic),
+        tokens().prop_map(DatasetSpec::Tokens),
+        (model(), any::<bool>()).prop_map(|(cost, shared)| {
+            let sharing = if shared {
+                Sharing::Strided
+            } else {
+                Sharing::Everything
+            };
+            DatasetSpec::Stream(StreamModel { cost, sharing })
+        }),
+        (model(), prop::collection::vec(0usize..100, 1..5)).prop_map(|(cost, mut sizes)| {
+            // Costs name samples up to 100, so there must be as many.
+            sizes[0] = 100;
+            let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
+            let len = ends.map(|(id, size)| 100 * id + size).max().unwrap();
+            let cost = CostModel { len, ..cost };
+            DatasetSpec::Stream(StreamModel {
+                cost,
+                sharing: Sharing::Shards(sizes),
+            })
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn text_and_spec_agree(spec in spec()) {
+        let text = spec.to_string();
+        prop_assert_eq!(&text.parse::<DatasetSpec>().unwrap(), &spec, "{}", text);
+        let json = serde_json::to_string(&spec).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<DatasetSpec>(&json).unwrap(), &spec);
+    }
+
+    #[test]
+    fn no_text_panics(text in ".*", options in "[a-z_]{1,8}=[0-9:;.x-]{0,12}") {
+        let _ = text.parse::<DatasetSpec>();
+        let _ = format!("synthetic:{options}").parse::<DatasetSpec>();
+    }
+}
+
+#[test]
+fn the_usual_texts() {
+    let parse = |text: &str| text.parse::<DatasetSpec>();
+    assert_eq!(parse(" digits ").unwrap(), DatasetSpec::Digits);
+    let DatasetSpec::Synthetic(model) = parse("synthetic:len=24,cost_ms=50,slow=4:1000").unwrap()
+    else {
+        panic!("not synthetic");
+    };
+    assert_eq!(model.slow, BTreeMap::from([(4, Nanos::from_millis(1000))]));
+    assert_eq!(model.fail, BTreeSet::new());
+    assert_eq!(model.to_string(), "len=24,cost_ms=50,slow=4:1000");
+    assert_eq!(parse("synthetic").unwrap(), parse("synthetic:").unwrap());
+    let error = parse("mnist").unwrap_err().to_string();
+    assert!(error.contains("Possible are digits"), "{error}");
+    assert!(parse("folder:").is_err());
+    for (text, says) in [
+        ("tokens:", "needs the path"),
+        ("tokens:a,block=0", "at least 1"),
+        ("tokens:a,dtype=int8", "int64 or uint16"),
+    ] {
+        let error = text.parse::<DatasetSpec>().unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

@@ -1,0 +1,92 @@
+//! `tokens:PATH,block=1024,stride=512,dtype=uint16`
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::error::EngineError;
+
+/// Tokens of a window, unless said otherwise.
+const BLOCK: usize = 1024;
+
+/// The dtype of the tensors that windows of tokens are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TokenDtype {
+    /// `torch.int64`, which embeddings want: four times the bytes of the file.
+    #[default]
+    Int64,
+    /// `torch.uint16`, as in the file; to be converted where it is used, best on the GPU.
+    UInt16,
+}
+
+/// Which file of tokens, and how it is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenSpec {
+    /// The file.
+    pub path: PathBuf,
+    /// Tokens of a window (default 1024).
+    pub block: usize,
+    /// Tokens from the begin of a window to that of the next (default `block`).
+    pub stride: usize,
+    /// Of the tensors (default int64).
+    pub dtype: TokenDtype,
+}
+
+/// Options stand behind the path and are read from the end, since a path may hold commas.
+impl FromStr for TokenSpec {
+    type Err = EngineError;
+
+    fn from_str(text: &str) -> Result<Self, EngineError> {
+        let fail = |what: &str| EngineError::Spec(format!("tokens:{text}: {what}"));
+        let count = |key: &str, value: &str| match value.parse() {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(fail(&format!(
+                "{key}={value} is no whole number of at least 1"
+            ))),
+        };
+        let (mut path, mut block, mut stride, mut dtype) = (text, None, None, None);
+        while let Some((front, option)) = path.rsplit_once(',') {
+            match option.split_once('=') {
+                Some(("block", value)) if block.is_none() => block = Some(count("block", value)?),
+                Some(("stride", value)) if stride.is_none() => {
+                    stride = Some(count("stride", value)?);
+                }
+                Some(("dtype", "int64")) if dtype.is_none() => dtype = Some(TokenDtype::Int64),
+                Some(("dtype", "uint16")) if dtype.is_none() => dtype = Some(TokenDtype::UInt16),
+                Some(("dtype", _)) if dtype.is_none() => {
+                    return Err(fail("dtype is int64 or uint16"));
+                }
+                _ => break,
+            }
+            path = front;
+        }
+        if path.is_empty() {
+            return Err(fail(
+                "needs the path of a file of 16-bit tokens, for example tokens:/data/train.bin,block=1024",
+            ));
+        }
+        let block = block.unwrap_or(BLOCK);
+        Ok(Self {
+            path: path.into(),
+            block,
+            stride: stride.unwrap_or(block),
+            dtype: dtype.unwrap_or_default(),
+        })
+    }
+}
+
+impl fmt::Display for TokenSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},block={}", self.path.display(), self.block)?;
+        // A path that ends like an option must not be taken for one: then all options stand behind it.
+        let odd = self.path.to_string_lossy().contains(',');
+        if odd || self.stride != self.block {
+            write!(f, ",stride={}", self.stride)?;
+        }
+        match self.dtype {
+            TokenDtype::UInt16 => f.write_str(",dtype=uint16"),
+            TokenDtype::Int64 if odd => f.write_str(",dtype=int64"),
+            TokenDtype::Int64 => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The text of a made-up stream: what its samples cost, and how workers share it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::CostModel;
+use crate::error::EngineError;
+
+const OPTIONS: &str = "Further options are shard=true (each worker yields its part) or shard=false (each worker yields \
+                       everything), and shards=3/8/5 (worker 0 yields 3 samples, worker 1 8, worker 2 5) instead of len.";
+
+/// What each worker yields of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// Every worker yields all samples: what happens in PyTorch to a data set that does not ask which worker it is in.
+    #[default]
+    Everything,
+    /// Worker k of W yields samples k, k + W, k + 2 W, …
+    Strided,
+    /// Worker k yields samples 100 k, 100 k + 1, …, as many as the k-th number says; further workers yield nothing.
+    Shards(Vec<usize>),
+}
+
+/// The text `len=24,cost_ms=5,shard=true`: the options of a [`CostModel`], and how workers share the stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamModel {
+    /// What the samples cost. With shards, `len` is one more than the largest sample number.
+    pub cost: CostModel,
+    /// Who yields what.
+    pub sharing: Sharing,
+}
+
+impl StreamModel {
+    /// The numbers of the samples that worker `id` of `workers` yields; `None`: there are no workers.
+    pub fn samples(
+        &self,
+        worker: Option<(usize, usize)>,
+    ) -> Box<dyn Iterator<Item = usize> + Send> {
+        let len = self.cost.len;
+        match (&self.sharing, worker) {
+            (Sharing::Everything, _) | (Sharing::Strided, None) => Box::new(0..len),
+            (Sharing::Strided, Some((id, workers))) => Box::new((id..len).step_by(workers.max(1))),
+            (Sharing::Shards(sizes), Some((id, _))) => {
+                let size = sizes.get(id).copied().unwrap_or(0);
+                Box::new((0..size).map(move |i| id.saturating_mul(100).saturating_add(i)))
+            }
+            // Nobody to share with: one shard after the other.
+            (Sharing::Shards(sizes), None) => {
+                let shards = sizes.clone().into_iter().enumerate();
+                Box::new(shards.flat_map(|(id, size)| (0..size).map(move |i| 100 * id + i)))
+            }
+        }
+    }
+}
+
+impl StreamModel {
+    /// Samples of all workers together, if each yields its part.
+    pub fn len(&self) -> usize {
+        match &self.sharing {
+            Sharing::Everything | Sharing::Strided => self.cost.len,
+            Sharing::Shards(sizes) => sizes.iter().sum(),
+        }
+    }
+
+    /// True if there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many samples worker `id` of `workers` yields; `None`: there are no workers.
+    pub fn count(&self, worker: Option<(usize, usize)>) -> usize {
+        let len = self.cost.len;
+        match (&self.sharing, worker) {
+            (Sharing::Everything, _) | (Sharing::Strided, None) => len,
+            (Sharing::Strided, Some((id, workers))) => {
+                len.saturating_sub(id).div_ceil(workers.max(1))
+            }
+            (Sharing::Shards(sizes), Some((id, _))) => sizes.get(id).copied().unwrap_or(0),
+            (Sharing::Shards(sizes), None) => sizes.iter().sum(),
+        }
+    }
+}
+
+impl FromStr for StreamModel {
+    type Err = EngineError;
+
+    fn from_str(text: &str) -> Result<Self, EngineError> {
+        let fail = |what: String| EngineError::Spec(format!("stream:{text}: {what}. {OPTIONS}"));
+        let mut sharing = None;
+        let mut rest = Vec::new();
+        for option in text.split(',') {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            let parsed = match (key.trim(), value.trim()) {
+                ("shard", "true") => Sharing::Strided,
+                ("shard", "false") => Sharing::Everything,
+                ("shard", other) => {
+                    return Err(fail(format!("shard={other} is neither true nor false")));
+                }
+                ("shards", sizes) => Sharing::Shards(shards(sizes).map_err(fail)?),
+                ("len", _) if text.contains("shards=") => {
+                    return Err(fail("len follows from shards. Leave len out".to_owned()));
+                }
+                _ => {
+                    rest.push(option.to_owned());
+                    continue;
+                }
+            };
+            if sharing.replace(parsed).is_some() {
+                return Err(fail(
+                    "how workers share the stream is given twice".to_owned(),
+                ));
+            }
+        }
+        let sharing = sharing.unwrap_or_default();
+        if let Sharing::Shards(sizes) = &sharing {
+            let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
+            let end = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
+            rest.push(format!("len={end}"));
+        }
+        let cost = CostModel::parse("stream", &rest.join(","))
+            .map_err(|e| EngineError::Spec(format!("{e} {OPTIONS}")))?;
+        Ok(Self { cost, sharing })
+    }
+}
+
+/// `3/8/5`
+fn shards(text: &str) -> Result<Vec<usize>, String> {
+    /// More are not looked at by anyone, and sample numbers must not overflow.
+    const MOST: usize = 1000;
+    let sizes = text.split('/').map(|size| size.trim().parse());
+    match sizes.collect::<Result<Vec<usize>, _>>() {
+        Ok(sizes)
+            if sizes.len() <= MOST
+                && sizes.iter().all(|&size| size <= super::cost::MAX_LEN / 2) =>
+        {
+            Ok(sizes)
+        }
+        _ => Err(format!(
+            "shards={text} are not up to {MOST} whole numbers with / between them"
+        )),
+    }
+}
+
+/// The text that reads back as the same model.
+impl fmt::Display for StreamModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cost = self.cost.to_string();
+        match &self.sharing {
+            Sharing::Everything => write!(f, "{cost},shard=false"),
+            Sharing::Strided => write!(f, "{cost},shard=true"),
+            Sharing::Shards(sizes) => {
+                let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+                // The length comes first, and follows from the shards.
+                let (_, cost) = cost.split_once(',').unwrap_or_default();
+                write!(f, "{cost},shards={}", sizes.join("/"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(text: &str, worker: Option<(usize, usize)>) -> Vec<usize> {
+        text.parse::<StreamModel>()
+            .unwrap()
+            .samples(worker)
+            .collect()
+    }
+
+    #[test]
+    fn workers_share_as_told() {
+        for workers in 1..5 {
+            let mut all: Vec<usize> = (0..workers)
+                .flat_map(|id| numbers("len=10,shard=true", Some((id, workers))))
+                .collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..10));
+        }
+        assert_eq!(numbers("len=3", Some((1, 2))), [0, 1, 2]);
+        assert_eq!(numbers("shards=1/0/2", Some((2, 3))), [200, 201]);
+        assert_eq!(numbers("shards=1/0/2", Some((3, 4))), [0; 0]);
+        assert_eq!(numbers("shards=1/0/2", None), [0, 200, 201]);
+    }
+
+    #[test]
+    fn samples_are_counted_without_making_them() {
+        for text in [
+            "len=10",
+            "len=0",
+            "len=10,shard=true",
+            "len=2,shard=true",
+            "shards=1/0/2",
+        ] {
+            let model: StreamModel = text.parse().unwrap();
+            let workers = (1..6).flat_map(|n| (0..n).map(move |id| Some((id, n))));
+            for worker in workers.chain([None]) {
+                let made = model.samples(worker).count();
+                assert_eq!(model.count(worker), made, "{text} {worker:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_read_back() {
+        for text in [
+            "len=3",
+            "len=9,shard=true,fail=2",
+            "cost_ms=3,shards=3/8/5,slow=107:30",
+        ] {
+            let model: StreamModel = text.parse().unwrap();
+            assert_eq!(model.to_string().parse::<StreamModel>().unwrap(), model);
+        }
+        for (text, says) in [
+            ("shard=perhaps", "neither true nor false"),
+            ("shards=3/x", "whole numbers with /"),
+            ("shards=3,len=4", "Leave len out"),
+            ("shard=true,shards=3", "given twice"),
+            ("speed=3", "stream:speed=3"),
+            ("shards=3,fail=3", "the last sample is 2"),
+        ] {
+            let error = text.parse::<StreamModel>().unwrap_err().to_string();
+            assert!(
+                error.contains(says) && error.contains("Further options"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! How much may be asked for. Every limit is stated in the help of the command line and refused with a sentence that names the
+//! value, the limit and the remedy; PyTorch's own checks come first.
+
+use std::fmt::Display;
+
+use loadscope_trace::RunOptions;
+
+use crate::error::EngineError;
+use crate::sampler::PyArg;
+
+mod machine;
+
+pub use machine::{check_threads, fits, has_room_for_thread};
+
+/// Samples of a dataset, and indices of an epoch. A random order takes four bytes for each.
+pub const SAMPLES: u64 = 1_000_000_000;
+/// Times that a dataset is gone through.
+pub const EPOCHS: u32 = 1_000_000;
+/// Batches of all epochs of a run that is loaded here: what happened to each is kept.
+pub const BATCHES: u64 = 20_000_000;
+/// Samples of a batch.
+pub const BATCH_SIZE: usize = 10_000_000;
+/// Threads of a loader: each takes about a megabyte before it loads anything. What the system allows may be less.
+pub const WORKERS: usize = 1024;
+/// Batches in flight per worker.
+pub const PREFETCH: usize = 10_000;
+/// Batches in flight of all workers.
+pub const WINDOW: usize = 1_000_000;
+/// Ranks that share the samples.
+pub const RANKS: u32 = 1_000_000;
+/// The longest wait for a worker, seconds: about 31 years.
+pub const TIMEOUT: f64 = 1e9;
+/// The longest training step, ms: an hour.
+pub const STEP_MS: f64 = 3.6e6;
+/// Side of the square to which pictures are resized, pixels.
+pub const IMAGE_SIZE: u32 = 4096;
+/// Bytes of a file of options.
+pub const CONFIG_BYTES: u64 = 1_000_000;
+/// Bytes of a file of indices, weights or labels.
+pub const SAMPLER_BYTES: u64 = 1_000_000_000;
+/// Numbers or labels in such a file.
+pub const SAMPLER_ENTRIES: usize = 100_000_000;
+/// Classes in a file of labels. Each has 3,000 samples an epoch.
+pub const CLASSES: usize = 100_000;
+
+/// That `name` should be at most `most`, but is `got`.
+pub fn too_much(name: &str, most: impl Display, got: impl Display, remedy: &str) -> String {
+    format!("{name} should be at most {most}, but got {name}={got}; {remedy}")
+}
+
+/// What may be asked for, whatever the dataset is.
+///
+/// # Errors
+/// The sentence about the first option that is too much.
+pub fn check(o: &RunOptions) -> Result<(), EngineError> {
+    let whole = |count: usize| count as u64;
+    let workers = whole(o.num_workers);
+    at_most("num_workers", workers, whole(WORKERS), "use fewer workers")?;
+    let prefetch = whole(o.prefetch_factor.unwrap_or_default());
+    at_most(
+        "prefetch_factor",
+        prefetch,
+        whole(PREFETCH),
+        "choose a smaller one",
+    )?;
+    if o.window() > WINDOW {
+        let (window, most) = (grouped(o.window() as u64), grouped(WINDOW as u64));
+        return Err(EngineError::Spec(format!(
+            "{} workers with prefetch_factor={} are {window} batches in flight, but at most {most} are possible; \
+             choose a smaller prefetch_factor or fewer workers",
+            o.num_workers,
+            o.prefetch()
+        )));
+    }
+    let size = whole(o.batch_size.unwrap_or_default());
+    at_most(
+        "batch_size",
+        size,
+        whole(BATCH_SIZE),
+        "choose a smaller one",
+    )?;
+    if let Some(count) = o.num_samples {
+        at_most("num_samples", count, SAMPLES, "draw fewer")?;
+    }
+    at_most("epochs", o.epochs.into(), EPOCHS.into(), "choose fewer")?;
+    if o.world_size == 0 {
+        return Err(EngineError::Spec(
+            "the number of ranks should be at least 1, but got world_size=0; leave it out for a single one"
+                .to_owned(),
+        ));
+    }
+    let ranks = u64::from(o.world_size);
+    at_most("world_size", ranks, RANKS.into(), "choose fewer ranks")?;
+    real(
+        "timeout",
+        o.timeout,
+        TIMEOUT,
+        "1,000,000,000 s",
+        "use 0 for no limit",
+    )?;
+    real(
+        "step_ms",
+        o.step_ms,
+        STEP_MS,
+        "3,600,000 (an hour)",
+        "choose a shorter step",
+    )?;
+    if !(1..=IMAGE_SIZE).contains(&o.image_size) {
+        return Err(EngineError::value_error(format!(
+            "image_size should be between 1 and 4,096 pixels, but got image_size={}",
+            o.image_size
+        )));
+    }
+    Ok(())
+}
+
+/// What happens in an epoch, once the dataset is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Epoch {
+    /// Batches, with the tasks that get no answer.
+    pub batches: u64,
+    /// Samples of all batches.
+    pub samples: u64,
+}
+
+/// What all epochs of a run come to: what happened to each batch is kept in memory.
+///
+/// # Errors
+/// If there are more than a run keeps, or than there is memory for.
+pub fn check_run(o: &RunOptions, epoch: Epoch) -> Result<(), EngineError> {
+    /// Measured: what a run takes for a batch, and for the time of a sample.
+    const BATCH: u64 = 900;
+    const SAMPLE: u64 = 40;
+    let remedy = "choose fewer epochs, a larger batch_size or fewer samples";
+    let times = u64::from(o.epochs);
+    let batches = epoch.batches.saturating_mul(times);
+    let all = format!(
+        "{} epochs of {} batches",
+        grouped(times),
+        grouped(epoch.batches)
+    );
+    if batches > BATCHES {
+        let most = grouped(BATCHES);
+        return Err(EngineError::Spec(format!(
+            "a run keeps what happened to at most {most} batches, but {all} are {}; {remedy}",
+            grouped(batches)
+        )));
+    }
+    let samples = epoch.samples.saturating_mul(times).saturating_mul(SAMPLE);
+    let bytes = batches.saturating_mul(BATCH).saturating_add(samples);
+    let what = format_args!("what happens in {all} takes");
+    fits(bytes, what, remedy)
+}
+
+/// What the batches that are in memory at a time come to, with `sample` bytes a sample.
+///
+/// # Errors
+/// If there is no memory for them.
+pub fn check_flight(o: &RunOptions, epoch: Epoch, sample: u64) -> Result<(), EngineError> {
+    /// Beside its bytes: its index, and the tensor that it is in.
+    const BESIDE: u64 = 200;
+    let size = (o.batch_size.unwrap_or(1) as u64).min(epoch.samples);
+    // One more is at the trainer.
+    let flying = (o.window() as u64).min(epoch.batches).saturating_add(1);
+    let bytes = size.saturating_mul(sample.saturating_add(BESIDE));
+    let what = format_args!(
+        "{} batches of {} samples at a time take",
+        grouped(flying),
+        grouped(size)
+    );
+    let remedy = "choose a smaller batch_size or prefetch_factor, fewer workers or smaller samples";
+    fits(bytes.saturating_mul(flying), what, remedy)
+}
+
+/// What an epoch comes to, once the dataset is known.
+///
+/// # Errors
+/// If it has more samples than an epoch may have.
+pub fn check_samples(count: usize) -> Result<(), EngineError> {
+    let count = count as u64;
+    if count <= SAMPLES {
+        return Ok(());
+    }
+    Err(EngineError::Spec(format!(
+        "an epoch should have at most {} samples, but this one has {}; choose a smaller dataset, or fewer samples of it",
+        grouped(SAMPLES),
+        grouped(count)
+    )))
+}
+
+fn at_most(name: &str, got: u64, most: u64, remedy: &str) -> Result<(), EngineError> {
+    if got <= most {
+        return Ok(());
+    }
+    Err(EngineError::Spec(too_much(
+        name,
+        grouped(most),
+        got,
+        remedy,
+    )))
+}
+
+/// A number of seconds or milliseconds.
+fn real(name: &str, got: f64, most: f64, words: &str, remedy: &str) -> Result<(), EngineError> {
+    if (0.0..=most).contains(&got) {
+        return Ok(());
+    }
+    let shown = PyArg::Float(got);
+    Err(EngineError::value_error(if got > most {
+        too_much(name, words, shown, remedy)
+    } else {
+        format!("{name} should be a number from 0 to {words}, but got {name}={shown}")
+    }))
+}
+
+/// `1,234,567`
+pub fn grouped(count: u64) -> String {
+    loadscope_trace::count(count)
+}
+
+#[cfg(test)]
+mod tests;

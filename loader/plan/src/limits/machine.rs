@@ -1,0 +1,278 @@
+//! How much memory and how many threads this process may have.
+
+use std::{fmt, io};
+
+use super::grouped;
+use crate::error::EngineError;
+
+/// Address space of a thread: its stack, its guard page, the stack for signals and what the allocator reserves for it.
+const THREAD_SPACE: u64 = 4 << 20;
+/// Address space that has to be free when a thread starts: other threads take some at the same time.
+const PROBED: u64 = 64 << 20;
+/// Mappings of memory of a thread.
+const THREAD_MAPS: u64 = 4;
+/// Threads that are left to the rest of this program: the trainer, the recorder, libtorch's.
+const OWN_THREADS: u64 = 16;
+
+/// What would be held in memory is refused if the machine does not have as much.
+///
+/// # Errors
+/// The sentence that says so: `what` with its verb, and what to do instead.
+pub fn fits(
+    bytes: u64,
+    what: impl fmt::Display,
+    remedy: impl fmt::Display,
+) -> Result<(), EngineError> {
+    match memory() {
+        Some(has) if bytes > has => Err(EngineError::Spec(format!(
+            "{what} {} of memory, but this program may use {}; {remedy}",
+            size(bytes),
+            size(has)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the system lets this process start so many workers.
+///
+/// # Errors
+/// The sentence that says why not, and how many it would.
+pub fn check_threads(num_workers: usize) -> Result<(), EngineError> {
+    let wanted = num_workers as u64;
+    match tightest() {
+        Some(room) if wanted > room.threads => Err(EngineError::Spec(format!(
+            "num_workers={num_workers} is more than can be started here: {} allows {} more threads of a loader; \
+             use fewer workers",
+            room.by,
+            grouped(room.threads)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether there is address space for one more thread. What a thread sets up before it runs cannot fail in order.
+///
+/// # Errors
+/// The system's.
+#[cfg(unix)]
+pub fn has_room_for_thread() -> io::Result<()> {
+    let length = usize::try_from(PROBED).unwrap_or(usize::MAX);
+    // SAFETY: the mapping is new, nothing is read from it or written to it, and it is given back at once.
+    unsafe {
+        let place = libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        );
+        if place == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        libc::munmap(place, length);
+    }
+    Ok(())
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub fn has_room_for_thread() -> io::Result<()> {
+    Ok(())
+}
+
+/// How many more threads something allows.
+#[derive(Debug)]
+struct Room {
+    threads: u64,
+    by: &'static str,
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tightest() -> Option<Room> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory() -> Option<u64> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+use linux::{memory, tightest};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::read_to_string;
+    use std::path::{Path, PathBuf};
+
+    use super::{OWN_THREADS, Room, THREAD_MAPS, THREAD_SPACE};
+
+    /// What allows the fewest.
+    pub fn tightest() -> Option<Room> {
+        let rooms = [
+            threads_of_system(),
+            threads_of_user(),
+            threads_of_group(),
+            mappings(),
+            address_space(),
+        ];
+        rooms.into_iter().flatten().min_by_key(|room| room.threads)
+    }
+
+    /// Bytes that this process may use at most.
+    pub fn memory() -> Option<u64> {
+        let of_group = groups("memory").filter_map(|folder| {
+            let of = |name: &str| number(&folder.join(name));
+            of("memory.max").or_else(|| of("memory.limit_in_bytes"))
+        });
+        let installed = field("/proc/meminfo", "MemTotal:").map(|kb| kb.saturating_mul(1024));
+        let limits = [installed, limit(libc::RLIMIT_AS), limit(libc::RLIMIT_DATA)];
+        limits.into_iter().flatten().chain(of_group).min()
+    }
+
+    fn threads_of_system() -> Option<Room> {
+        let most = number(Path::new("/proc/sys/kernel/threads-max"))?;
+        let ids = number(Path::new("/proc/sys/kernel/pid_max")).unwrap_or(u64::MAX);
+        // `0.20 0.18 0.12 1/80 11206`: of 80 threads 1 runs.
+        let load = read_to_string("/proc/loadavg").ok()?;
+        let (_, threads) = load.split_whitespace().nth(3)?.split_once('/')?;
+        Some(room(
+            most.min(ids),
+            threads.parse().ok()?,
+            "the system (kernel.threads-max, kernel.pid_max)",
+        ))
+    }
+
+    /// How many threads the user has already is not looked up: what is refused later is an error, too.
+    fn threads_of_user() -> Option<Room> {
+        // SAFETY: geteuid takes nothing and always succeeds. The superuser is not limited.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        let most = limit(libc::RLIMIT_NPROC).filter(|_| !is_root)?;
+        Some(room(most, 0, "the limit for this user (ulimit -u)"))
+    }
+
+    fn threads_of_group() -> Option<Room> {
+        let rooms = groups("pids").filter_map(|folder| {
+            let most = number(&folder.join("pids.max"))?;
+            let now = number(&folder.join("pids.current")).unwrap_or_default();
+            Some(room(most, now, "the control group (pids.max)"))
+        });
+        rooms.min_by_key(|room| room.threads)
+    }
+
+    fn mappings() -> Option<Room> {
+        let most = number(Path::new("/proc/sys/vm/max_map_count"))?;
+        let now = read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
+        let left = most.saturating_sub(now) / THREAD_MAPS;
+        Some(room(left, 0, "the system (vm.max_map_count)"))
+    }
+
+    fn address_space() -> Option<Room> {
+        let most = limit(libc::RLIMIT_AS)?;
+        let now = field("/proc/self/status", "VmSize:")?.saturating_mul(1024);
+        let left = most.saturating_sub(now) / THREAD_SPACE;
+        Some(room(left, 0, "the limit of the address space (ulimit -v)"))
+    }
+
+    fn room(most: u64, now: u64, by: &'static str) -> Room {
+        let threads = most.saturating_sub(now).saturating_sub(OWN_THREADS);
+        Room { threads, by }
+    }
+
+    /// The soft limit, if there is one.
+    #[allow(clippy::unnecessary_cast, reason = "its type differs between systems")]
+    fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
+        let mut found = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: the call only writes to `found`, which lives until it returns.
+        let failed = unsafe { libc::getrlimit(resource, &raw mut found) };
+        (failed == 0 && found.rlim_cur != libc::RLIM_INFINITY).then_some(found.rlim_cur as u64)
+    }
+
+    /// The folders of the control groups that this process is in, from its own to the root, whichever version they are of.
+    fn groups(controller: &str) -> impl Iterator<Item = PathBuf> {
+        let text = read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mut all = Vec::new();
+        for line in text.lines() {
+            // `0::/user.slice` or `4:pids:/user.slice`
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+                continue;
+            };
+            let root = match controllers {
+                "" => PathBuf::from("/sys/fs/cgroup"),
+                some if some.split(',').any(|c| c == controller) => {
+                    Path::new("/sys/fs/cgroup").join(controller)
+                }
+                _ => continue,
+            };
+            // In a container the path may be that of the host, which is not there; its root then is.
+            let inside = Path::new(path.trim_start_matches('/'));
+            all.extend(inside.ancestors().map(|part| root.join(part)));
+        }
+        all.into_iter()
+    }
+
+    /// The number in a file that holds nothing else; `None` for `max`.
+    fn number(path: &Path) -> Option<u64> {
+        read_to_string(path).ok()?.trim().parse().ok()
+    }
+
+    /// The number behind a name at the beginning of a line.
+    fn field(path: &str, name: &str) -> Option<u64> {
+        let text = read_to_string(path).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn the_system_tells_its_limits() {
+            let memory = memory().expect("Linux tells it");
+            assert!(memory > 100 << 20, "{memory}");
+            let tightest = tightest().expect("Linux tells it");
+            assert!(tightest.threads > 8, "{tightest:?}");
+            assert!(threads_of_system().is_some() && mappings().is_some());
+        }
+    }
+}
+
+/// `3.1 GB`
+fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        b if b >= 1e12 => format!("{:.1}\u{2009}TB", b / 1e12),
+        b if b >= 1e9 => format!("{:.1}\u{2009}GB", b / 1e9),
+        b => format!("{:.0}\u{2009}MB", b / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_into_memory_is_refused() {
+        assert_eq!(fits(1 << 20, "this takes", "take less"), Ok(()));
+        let error = fits(u64::MAX, "these batches take", "choose smaller ones");
+        let text = error.expect_err("no machine has so much").to_string();
+        assert!(
+            text.starts_with("these batches take 18446744.1\u{2009}TB of memory, but")
+                && text.ends_with("; choose smaller ones"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn as_many_threads_as_no_system_has_are_refused() {
+        assert_eq!(check_threads(1), Ok(()));
+        let text = check_threads(usize::MAX).expect_err("too many").to_string();
+        assert!(text.contains("use fewer workers"), "{text}");
+    }
+}

@@ -1,0 +1,323 @@
+//! The order of epoch after epoch, of which nothing is kept.
+
+use loadscope_trace::RunOptions;
+
+use crate::dataset::StreamModel;
+use crate::error::EngineError;
+use crate::limits::Epoch;
+use crate::loader::Index;
+use crate::plan::Plan;
+use crate::rng::lock_generator;
+use crate::sampler::DataLen;
+
+/// The samples of a data set, as far as an order depends on them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Samples {
+    /// A map-style data set of so many.
+    Map(usize),
+    /// What each worker's stream yields (without workers: the first one is the main thread's).
+    Streams(Streams),
+}
+
+impl Samples {
+    /// Samples of all workers in an epoch in which each is loaded once.
+    pub fn count(&self, num_workers: usize) -> u64 {
+        match self {
+            Self::Map(len) => *len as u64,
+            Self::Streams(streams) => {
+                let of = |id| streams.count(id, num_workers);
+                (0..num_workers.max(1)).fold(0, |all, id| of(id).saturating_add(all))
+            }
+        }
+    }
+}
+
+/// What the workers' streams yield.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Streams {
+    /// A list for each worker.
+    Listed(Vec<Vec<u64>>),
+    /// What a model says.
+    Made(StreamModel),
+}
+
+impl Streams {
+    /// What worker `id` of `num_workers` yields; without workers the main thread as worker 0.
+    pub fn of(&self, id: usize, num_workers: usize) -> Box<dyn Iterator<Item = u64> + '_> {
+        match self {
+            Self::Listed(lists) => Box::new(lists.get(id).into_iter().flatten().copied()),
+            Self::Made(model) => {
+                let worker = (num_workers > 0).then_some((id, num_workers));
+                Box::new(model.samples(worker).map(|i| i as u64))
+            }
+        }
+    }
+
+    /// How many these are.
+    pub fn count(&self, id: usize, num_workers: usize) -> u64 {
+        match self {
+            Self::Listed(lists) => lists.get(id).map_or(0, |list| list.len() as u64),
+            Self::Made(model) => {
+                let worker = (num_workers > 0).then_some((id, num_workers));
+                model.count(worker) as u64
+            }
+        }
+    }
+}
+
+/// The epochs of a loader, whose batches are made as they are asked for. With several workers the order holds for
+/// `in_order=True`; without, it depends on time.
+pub struct Orders<'a> {
+    options: &'a RunOptions,
+    samples: &'a Samples,
+    plan: Plan,
+}
+
+impl<'a> Orders<'a> {
+    /// The epochs of these options.
+    ///
+    /// # Errors
+    /// If the options contradict each other or are more than is possible.
+    pub fn of(options: &'a RunOptions, samples: &'a Samples) -> Result<Self, EngineError> {
+        let plan = match samples {
+            Samples::Map(len) => Plan::of(options, DataLen::from(*len))?,
+            Samples::Streams(_) => Plan::of_stream(options)?,
+        };
+        Ok(Self {
+            options,
+            samples,
+            plan,
+        })
+    }
+
+    /// `len(loader)`; `None` if it is not known.
+    pub fn len(&self) -> Option<usize> {
+        match self.samples {
+            Samples::Map(_) => Some(self.plan.index.len()),
+            Samples::Streams(_) => None,
+        }
+    }
+
+    /// True if it is known that an epoch has no batches.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// Indices of an epoch; a last batch that is short counts as a full one.
+    pub fn indices(&self) -> u64 {
+        match self.samples {
+            Samples::Map(_) => indices(&self.plan.index, self.options),
+            streams => streams.count(self.options.num_workers),
+        }
+    }
+
+    /// Batches that come in an epoch. For streams it is what comes, not what the loader says.
+    pub fn batches(&self) -> u64 {
+        match (&self.plan.index, self.samples) {
+            (Index::Stream { .. }, Samples::Streams(streams)) => {
+                Turns::new(self.options, streams).all()
+            }
+            (index, _) => index.len() as u64,
+        }
+    }
+
+    /// Who makes the batches of an epoch, in their order; -1: the main thread. It is the same in every epoch.
+    pub fn workers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+        match self.samples {
+            Samples::Map(_) => {
+                let workers = self.options.num_workers as u64;
+                Box::new((0..self.batches()).map(move |i| maker(i, workers)))
+            }
+            Samples::Streams(streams) => {
+                let mut turns = Turns::new(self.options, streams);
+                let next = move || turns.take().map(|id| turns.maker(id));
+                Box::new(std::iter::from_fn(next))
+            }
+        }
+    }
+
+    /// Hands the epochs to `each`, one after the other, until it returns false. What it leaves of an epoch is drawn all the
+    /// same, so that the next one is what it would be.
+    ///
+    /// # Errors
+    /// What `each` returns; and if the sampler fails.
+    pub fn each<E: From<EngineError>>(
+        &mut self,
+        mut each: impl FnMut(&mut EpochBatches<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut base_seed = None;
+        for epoch in 0..self.options.epochs {
+            self.plan.set_epoch(u64::from(epoch));
+            // As the loader does: the base seed first, unless the workers live on.
+            let kept = base_seed.filter(|_| self.options.persistent_workers);
+            let seed = kept.unwrap_or_else(|| {
+                let plan = &self.plan;
+                let generator = plan.generator.as_ref().unwrap_or(&plan.default_generator);
+                lock_generator(generator).random_i64() as u64
+            });
+            base_seed = Some(seed);
+            let mut batches = self.epoch(epoch, seed);
+            if !each(&mut batches)? {
+                break;
+            }
+            for left in batches {
+                left?;
+            }
+        }
+        Ok(())
+    }
+
+    fn epoch(&self, epoch: u32, base_seed: u64) -> EpochBatches<'_> {
+        let workers = self.options.num_workers;
+        let batches: Box<dyn Iterator<Item = _>> = match self.samples {
+            // Task `i` goes to worker `i % num_workers`, whatever the load.
+            Samples::Map(_) => {
+                Box::new((0..).zip(self.plan.index.iter()).map(move |(i, request)| {
+                    let request = request?;
+                    let indices = request.indices().iter().map(|&i| i as u64).collect();
+                    Ok((indices, maker(i, workers as u64)))
+                }))
+            }
+            Samples::Streams(streams) => Box::new(of_streams(self.options, streams).map(Ok)),
+        };
+        EpochBatches {
+            epoch,
+            base_seed,
+            workers: workers as u64,
+            count: self.batches(),
+            batches,
+        }
+    }
+}
+
+/// The indices of a batch, and its worker.
+type NextBatch = Result<(Vec<u64>, i64), EngineError>;
+
+/// An epoch: an iterator of the indices of each batch, and of its worker; -1: the main thread.
+pub struct EpochBatches<'a> {
+    epoch: u32,
+    base_seed: u64,
+    workers: u64,
+    count: u64,
+    batches: Box<dyn Iterator<Item = NextBatch> + 'a>,
+}
+
+impl EpochBatches<'_> {
+    /// Its number, from 0.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// How many batches it has in all.
+    pub fn len_of_epoch(&self) -> u64 {
+        self.count
+    }
+
+    /// The seed of each worker.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let base = self.base_seed;
+        (0..self.workers).map(move |id| base.wrapping_add(id))
+    }
+}
+
+impl Iterator for EpochBatches<'_> {
+    type Item = Result<(Vec<u64>, i64), EngineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next()
+    }
+}
+
+/// Indices that a sampler gives an epoch; a last batch that is short counts as a full one.
+pub fn indices(index: &Index, options: &RunOptions) -> u64 {
+    let size = match index {
+        Index::Batches(_) => options.batch_size.unwrap_or(1),
+        Index::Samples(_) | Index::Stream { .. } => 1,
+    };
+    (index.len() as u64).saturating_mul(size as u64)
+}
+
+/// What happens in an epoch of streams, the tasks included that get no answer.
+pub fn epoch_of_streams(options: &RunOptions, streams: Streams) -> Epoch {
+    let batches = Turns::new(options, &streams).all();
+    Epoch {
+        batches: batches.saturating_add(options.window() as u64),
+        samples: Samples::Streams(streams).count(options.num_workers),
+    }
+}
+
+fn maker(batch: u64, workers: u64) -> i64 {
+    batch
+        .checked_rem(workers)
+        .map_or(-1, |worker| worker as i64)
+}
+
+fn of_streams<'a>(
+    options: &RunOptions,
+    streams: &'a Streams,
+) -> impl Iterator<Item = (Vec<u64>, i64)> + use<'a> {
+    let workers = options.num_workers;
+    let size = options.batch_size.unwrap_or(1).max(1);
+    let mut each: Vec<_> = (0..workers.max(1))
+        .map(|id| streams.of(id, workers))
+        .collect();
+    let mut turns = Turns::new(options, streams);
+    std::iter::from_fn(move || {
+        let id = turns.take()?;
+        let batch = each.get_mut(id)?.take(size).collect();
+        Some((batch, turns.maker(id)))
+    })
+}
+
+/// Whose turn it is with streams: in every round each worker that has batches left yields one, by its number.
+struct Turns {
+    /// Batches that each has left.
+    left: Vec<u64>,
+    /// How many have some.
+    running: usize,
+    next: usize,
+    is_main: bool,
+}
+
+impl Turns {
+    fn new(options: &RunOptions, streams: &Streams) -> Self {
+        let workers = options.num_workers;
+        let size = options.batch_size.unwrap_or(1).max(1) as u64;
+        let batches = |id| match (streams.count(id, workers), options.drop_last) {
+            (count, true) => count / size,
+            (count, false) => count.div_ceil(size),
+        };
+        let left: Vec<u64> = (0..workers.max(1)).map(batches).collect();
+        Self {
+            running: left.iter().filter(|left| **left > 0).count(),
+            left,
+            next: 0,
+            is_main: workers == 0,
+        }
+    }
+
+    fn all(&self) -> u64 {
+        self.left
+            .iter()
+            .fold(0, |all, left| all.saturating_add(*left))
+    }
+
+    /// The position of the stream whose turn it is.
+    fn take(&mut self) -> Option<usize> {
+        while self.running > 0 {
+            let id = self.next;
+            self.next = (id + 1) % self.left.len();
+            let Some(left) = self.left[id].checked_sub(1) else {
+                continue;
+            };
+            self.left[id] = left;
+            self.running -= usize::from(left == 0);
+            return Some(id);
+        }
+        None
+    }
+
+    fn maker(&self, id: usize) -> i64 {
+        if self.is_main { -1 } else { id as i64 }
+    }
+}

@@ -1,0 +1,374 @@
+//! The loader with a virtual clock: the same [`Scheduler`], but workers take exactly as long as a cost model says, and no time
+//! passes. Exact and repeatable, whatever the machine is doing.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::convert::Infallible;
+
+use loadscope_trace::{
+    BatchId, Event, EventKind, Fetched, Level, Message, Nanos, OnError, RunId, RunInfo,
+    SampleTiming, Stage, WorkerId,
+};
+
+use crate::error::EngineError;
+use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
+
+mod options;
+mod work;
+
+pub use options::simulate;
+pub use work::Work;
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// How the run introduces itself; its options say how many workers there are, how far they prefetch and in which order.
+    pub info: RunInfo,
+    /// What is loaded.
+    pub work: Work,
+    /// What putting a batch together takes.
+    pub collate: Nanos,
+    /// What pinning a batch takes; `None`: there is no pin thread.
+    pub pin: Option<Nanos>,
+    /// What a training step takes.
+    pub step: Nanos,
+}
+
+/// A batch that the consumer was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its task index.
+    pub idx: usize,
+    /// Who made it; `None`: the main thread.
+    pub worker: Option<usize>,
+    /// Its samples.
+    pub samples: Vec<u64>,
+}
+
+impl Simulation {
+    /// Runs one epoch in which fetching sample `i` takes `cost(i)`. The events are in order of time.
+    pub fn run(&self, cost: impl Fn(u64) -> Nanos) -> Vec<Event> {
+        self.run_and_deliver(cost).0
+    }
+
+    /// The same with samples that fail: `fails` says so. What becomes of the run then is for `on_error` to say.
+    pub fn run_with_failures(
+        &self,
+        cost: impl Fn(u64) -> Nanos,
+        fails: impl Fn(u64) -> bool,
+    ) -> Vec<Event> {
+        self.play(cost, fails).0
+    }
+
+    /// The same, together with what the consumer was given, in that order.
+    pub fn run_and_deliver(&self, cost: impl Fn(u64) -> Nanos) -> (Vec<Event>, Vec<Delivery>) {
+        self.play(cost, |_| false)
+    }
+
+    fn play(
+        &self,
+        cost: impl Fn(u64) -> Nanos,
+        fails: impl Fn(u64) -> bool,
+    ) -> (Vec<Event>, Vec<Delivery>) {
+        let options = &self.info.options;
+        let mut machine = Simulator {
+            plan: self,
+            cost,
+            fails,
+            failed: HashMap::new(),
+            events: Vec::new(),
+            workers: vec![Worker::default(); options.num_workers.max(1)],
+            pin_free: Nanos::ZERO,
+            arrivals: BinaryHeap::new(),
+            now: Nanos::ZERO,
+            next: 0,
+            made: HashMap::new(),
+            delivered: Vec::new(),
+        };
+        machine.tell(
+            Nanos::ZERO,
+            EventKind::RunStarted(Box::new(self.info.clone())),
+        );
+        machine.tell(Nanos::ZERO, EventKind::EpochStarted { epoch: 0 });
+        if options.num_workers == 0 {
+            machine.run_single();
+        } else {
+            machine.run_workers(SchedulerOptions {
+                num_workers: options.num_workers,
+                prefetch_factor: options.prefetch().max(1),
+                in_order: options.in_order,
+            });
+        }
+        let end = machine.now;
+        machine.tell(end, EventKind::Consumer { waiting: false });
+        machine.tell(end, EventKind::EpochEnded { epoch: 0 });
+        machine.tell(end, EventKind::RunEnded);
+        let mut events = machine.events;
+        // Workers tell their future when they are given a task. Equal times stay in the order of cause and effect.
+        events.sort_by_key(|e| e.at);
+        (events, machine.delivered)
+    }
+}
+
+struct Simulator<'a, C, F> {
+    plan: &'a Simulation,
+    cost: C,
+    fails: F,
+    /// Batches with a sample that failed, and which sample that is.
+    failed: HashMap<usize, u64>,
+    events: Vec<Event>,
+    workers: Vec<Worker>,
+    pin_free: Nanos,
+    /// Batches on their way to the result queue: when they get there, task index, and the worker if its stream has ended.
+    arrivals: BinaryHeap<Reverse<(Nanos, usize, Option<usize>)>>,
+    /// The consumer's time.
+    now: Nanos,
+    /// The batch to be dispatched next.
+    next: usize,
+    /// What was fetched and not yet handed out.
+    made: HashMap<usize, Delivery>,
+    delivered: Vec<Delivery>,
+}
+
+/// A worker of the simulation.
+#[derive(Clone, Debug, Default)]
+struct Worker {
+    /// When it has finished what it was given.
+    free: Nanos,
+    /// Batches it was asked for.
+    asked: usize,
+    /// Its stream has ended: tasks get no answer any more.
+    ended: bool,
+}
+
+fn id(idx: usize) -> BatchId {
+    BatchId {
+        epoch: 0,
+        idx: idx as u32,
+    }
+}
+
+impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
+    fn tell(&mut self, at: Nanos, kind: EventKind) {
+        self.events.push(Event {
+            at,
+            run: RunId(0),
+            kind,
+        });
+    }
+
+    fn enter(&mut self, at: Nanos, idx: usize, stage: Stage) {
+        let batch = id(idx);
+        self.tell(at, EventKind::Entered { batch, stage });
+    }
+
+    /// Fetches and collates batch `idx` in `worker` from `start` on; returns the end. `None`: the stream has ended.
+    fn fetch(&mut self, idx: usize, worker: usize, start: Nanos) -> Option<Nanos> {
+        let state = &mut self.workers[worker];
+        let nth = state.asked;
+        state.asked += 1;
+        self.enter(start, idx, Stage::Fetching);
+        let plan = self.plan;
+        let Some(indices) = plan.work.samples(idx, worker, nth) else {
+            self.enter(start, idx, Stage::Discarded);
+            return None;
+        };
+        let mut at = start;
+        let mut samples = Vec::with_capacity(indices.len());
+        for index in indices {
+            let wall = (self.cost)(*index);
+            let start = at;
+            at += wall;
+            if (self.fails)(*index) {
+                self.failed.insert(idx, *index);
+                break;
+            }
+            samples.push(SampleTiming {
+                start,
+                wall,
+                cpu: None,
+            });
+        }
+        let fetched = Fetched {
+            batch: id(idx),
+            samples,
+            stages: Vec::new(),
+        };
+        self.tell(at, EventKind::Fetched(Box::new(fetched)));
+        if self.failed.contains_key(&idx) {
+            return Some(at);
+        }
+        self.enter(at, idx, Stage::Collating);
+        let worker = (plan.info.options.num_workers > 0).then_some(worker);
+        self.made.insert(
+            idx,
+            Delivery {
+                idx,
+                worker,
+                samples: indices.to_vec(),
+            },
+        );
+        Some(at + plan.collate)
+    }
+
+    fn run_single(&mut self) {
+        let mut idx = 0;
+        while self.plan.work.has_task(idx) {
+            self.tell(self.now, EventKind::Consumer { waiting: true });
+            let indices = self.plan.work.indices(idx);
+            self.tell(self.now, EventKind::dispatched(id(idx), None, indices));
+            let Some(end) = self.fetch(idx, 0, self.now) else {
+                return;
+            };
+            self.now = end;
+            if self.fail(idx, None) {
+                if self.stops() {
+                    return;
+                }
+            } else {
+                if let Some(pin) = self.plan.pin {
+                    self.enter(self.now, idx, Stage::Pinning);
+                    self.now += pin;
+                }
+                self.enter(self.now, idx, Stage::Training);
+                self.train(idx);
+            }
+            idx += 1;
+        }
+        self.tell(self.now, EventKind::Consumer { waiting: true });
+    }
+
+    /// Hands out the error in place of batch `idx`. False if it did not fail.
+    fn fail(&mut self, idx: usize, worker: Option<usize>) -> bool {
+        let Some(sample) = self.failed.remove(&idx) else {
+            return false;
+        };
+        let worker = worker.map(|w| w as WorkerId);
+        let cause = format!("sample {sample} fails because its data set was told to");
+        let error = EngineError::Worker {
+            worker,
+            batch: id(idx),
+            sample: usize::try_from(sample).ok(),
+            cause: Box::new(EngineError::value_error(cause)),
+        };
+        let message = Message {
+            level: Level::Error,
+            text: error.to_string(),
+            about: Some(id(idx)),
+            worker,
+            sample: Some(sample),
+        };
+        self.tell(self.now, EventKind::Message(Box::new(message)));
+        self.enter(self.now, idx, Stage::Failed);
+        true
+    }
+
+    /// True if an error ends the run.
+    fn stops(&self) -> bool {
+        self.plan.info.options.on_error == OnError::Stop
+    }
+
+    /// The training step on batch `idx`.
+    fn train(&mut self, idx: usize) {
+        self.delivered.extend(self.made.remove(&idx));
+        self.now += self.plan.step;
+        self.enter(self.now, idx, Stage::Done);
+    }
+
+    fn run_workers(&mut self, options: SchedulerOptions) {
+        let mut scheduler = Scheduler::new(options);
+        for _ in 0..scheduler.window() {
+            self.try_put(&mut scheduler);
+        }
+        loop {
+            self.tell(self.now, EventKind::Consumer { waiting: true });
+            let Some(yielded) = self.wait(&mut scheduler) else {
+                return;
+            };
+            self.try_put(&mut scheduler);
+            let failed = self.fail(yielded.idx, Some(yielded.worker));
+            if failed && self.stops() {
+                return;
+            }
+            if !failed {
+                self.enter(self.now, yielded.idx, Stage::Training);
+            }
+            if let Some(idx) = scheduler.ready().filter(|_| options.in_order) {
+                self.enter(self.now, idx, Stage::Ready);
+            }
+            if !failed {
+                self.train(yielded.idx);
+            }
+        }
+    }
+
+    fn try_put(&mut self, scheduler: &mut Scheduler<()>) {
+        let next = self.next;
+        let there = self.plan.work.has_task(next);
+        let put = scheduler.try_put(|| there.then_some(Ok::<_, Infallible>(next)));
+        let Ok(Some((idx, worker, _))) = put else {
+            return;
+        };
+        self.next += 1;
+        let indices = self.plan.work.indices(idx);
+        self.tell(
+            self.now,
+            EventKind::dispatched(id(idx), Some(worker as WorkerId), indices),
+        );
+        if self.workers[worker].ended {
+            return;
+        }
+        let start = self.now.max(self.workers[worker].free);
+        match self.fetch(idx, worker, start) {
+            Some(end) => {
+                self.workers[worker].free = end;
+                self.enter(end, idx, Stage::Returning);
+                self.arrivals.push(Reverse((end, idx, None)));
+            }
+            None => {
+                self.workers[worker].ended = true;
+                self.arrivals.push(Reverse((start, idx, Some(worker))));
+            }
+        }
+    }
+
+    /// Waits until a batch is to be handed out.
+    fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
+        loop {
+            match scheduler.next_step() {
+                Next::Exhausted => return None,
+                Next::Yield(yielded) => return Some(yielded),
+                Next::Dropped { idx } => {
+                    self.enter(self.now, idx, Stage::Discarded);
+                    continue;
+                }
+                Next::Receive => {}
+            }
+            let Reverse((mut at, idx, ended)) = self.arrivals.pop()?;
+            if let Some(worker) = ended {
+                self.now = self.now.max(at);
+                scheduler.worker_ended(worker, idx);
+                self.try_put(scheduler);
+                continue;
+            }
+            // Errors go past the pin thread.
+            if let Some(pin) = self.plan.pin.filter(|_| !self.failed.contains_key(&idx)) {
+                let start = at.max(self.pin_free);
+                self.enter(start, idx, Stage::Pinning);
+                at = start + pin;
+                self.pin_free = at;
+                self.enter(at, idx, Stage::Returning);
+            }
+            self.now = self.now.max(at);
+            let its_turn = idx == scheduler.rcvd_idx() || !self.plan.info.options.in_order;
+            let stage = if its_turn { Stage::Ready } else { Stage::Held };
+            self.enter(self.now, idx, stage);
+            if let Some(yielded) = scheduler.receive(idx, ()) {
+                return Some(yielded);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
