@@ -1,8 +1,8 @@
 //! Bad input in the window: a sentence in place, never a panic.
 
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::{Action, Command};
-use loadscope::state::Source;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, wait};
 

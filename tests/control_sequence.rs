@@ -1,7 +1,7 @@
 //! The control sequence of the real loader, event for event.
 
 use eframe::egui::Key;
-use loadscope::view::Cursor;
+use loadscope_model::view::Cursor;
 use loadscope_trace::{Activity, Lane, Nanos, Run, Stage, Track};
 
 use crate::fixture::{Window, control_recording, control_sequence};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use eframe::egui::{DroppedFile, HoveredFile, Theme};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::state::Source;
+use loadscope::window::App;
+use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, photographs, wait};
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::state::Source;
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, repository, wait};
 
@@ -30,7 +30,7 @@ fn a_trace_of_torch_profiler_opens_and_leaves_the_form_alone() {
     let mut window = open("profiler/workers.json.gz", SMALL, Theme::Dark);
     let state = &window.state().state;
     assert!(matches!(state.source, Source::Recording { cut: false, .. }));
-    assert_eq!(state.options, loadscope::prefs::demo());
+    assert_eq!(state.options, loadscope_model::prefs::demo());
     assert!(state.notices.is_empty(), "{:?}", state.notices);
     assert!(
         window

@@ -7,11 +7,11 @@ use eframe::egui::{Theme, ThemePreference, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use image::{ImageReader, Rgb, RgbImage};
-use loadscope::app::{App, Start};
-use loadscope::prefs::{Prefs, demo};
-use loadscope::session::Journal;
-use loadscope::state::Source;
+use loadscope::window::{App, Start};
 use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_model::prefs::{Prefs, demo};
+use loadscope_model::state::Source;
+use loadscope_session::Journal;
 use loadscope_trace::{
     BatchContent, BatchId, Event, EventKind, Field, FieldData, Level, LogWriter, Message, Nanos,
     Pictures, RunId, RunInfo, RunOptions, Stage,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope::session::{Record, Session, Update};
+use loadscope_session::{Record, Session, Update};
 use loadscope_trace::{FieldData, OnError, Run, RunOptions, Summary};
 
 use crate::fixture::{photographs, red_png};

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use eframe::egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::question::Output;
-use loadscope::session::{Journal, LeftOver};
-use loadscope::state::Source;
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::question::Output;
+use loadscope_model::state::Source;
+use loadscope_session::{Journal, LeftOver};
 use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 

@@ -2,9 +2,9 @@
 
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::{Action, Command};
-use loadscope::state::Source;
-use loadscope::view::{Cursor, Item};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{RunOptions, Stage, Summary};
 
 use crate::fixture::{Window, wait};

@@ -3,11 +3,11 @@
 use eframe::egui::{Key, Modifiers, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::state::Lower;
-use loadscope::view::{Cursor, Item};
+use loadscope::window::App;
 use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::view::Lower;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
 
 use crate::fixture::{Window, write_log};

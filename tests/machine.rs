@@ -15,15 +15,16 @@ use std::rc::Rc;
 use eframe::egui::{self, Theme};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::command::Command;
-use loadscope::machine::MachineView;
-use loadscope::state::{Source, State};
-use loadscope::theme;
-use loadscope::update::{Effect, update};
-use loadscope::view::{Cursor, Item};
+use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::update;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Lane, Nanos, Run, RunId, Stage, WorkerInfo,
 };
+use loadscope_ui::pipeline::PipelineView;
+use loadscope_ui::theme;
 
 use enact::{Play, enact};
 
@@ -71,7 +72,7 @@ fn window<'a>(
 }
 
 fn machine<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State>, Asked) {
-    let mut view = MachineView::default();
+    let mut view = PipelineView::default();
     window(size, theme, state, move |ui, state| view.show(ui, state))
 }
 

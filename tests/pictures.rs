@@ -2,9 +2,9 @@
 
 use eframe::egui::{Theme, Vec2};
 use egui_kittest::{Harness, SnapshotOptions, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::view::{Cursor, Item};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::Nanos;
 
 use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log};

@@ -3,12 +3,12 @@
 use eframe::egui::{self, Modifiers, PointerButton, Pos2, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::command::Command;
-use loadscope::panels::plots::Plots;
-use loadscope::state::{Source, State};
-use loadscope::theme;
-use loadscope::view::{Cursor, Item, TimeView};
+use loadscope_model::command::Command;
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::{Cursor, Item, TimeView};
 use loadscope_trace::Nanos;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::theme;
 
 use crate::timeline::fixture::{CONTROL, LARGE, Loader, SMALL};
 

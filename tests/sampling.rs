@@ -3,9 +3,9 @@
 use eframe::egui::{Key, Modifiers, PointerButton, Role, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::view::{Item, Workspace};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::view::{Item, Workspace};
 use loadscope_trace::RunOptions;
 
 mod fixture;

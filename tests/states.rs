@@ -2,16 +2,16 @@
 
 use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::panels::batches::BatchTable;
-use loadscope::panels::plots::Plots;
-use loadscope::panels::{messages, options, welcome};
-use loadscope::session;
-use loadscope::state::{Source, State};
-use loadscope::theme;
-use loadscope::timeline::Timeline;
-use loadscope::view::Item;
 use loadscope_insight::landmarks::Landmarks;
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::Item;
+use loadscope_session as session;
 use loadscope_trace::{Run, RunOptions};
+use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::panels::{messages, options, welcome};
+use loadscope_ui::theme;
+use loadscope_ui::timeline::Timeline;
 
 use crate::fixture::failed_sequence;
 

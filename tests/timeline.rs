@@ -11,9 +11,9 @@ use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use fixture::{CONTROL, LARGE, MANY, PINNED};
-use loadscope::command::Command;
-use loadscope::markers::Mark;
-use loadscope::view::{Cursor, Item, TimeView};
+use loadscope_model::command::Command;
+use loadscope_model::markers::Mark;
+use loadscope_model::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Lane, Nanos};
 use window::{Window, click, drag, open, place, row, small, wheel};
 

@@ -3,9 +3,9 @@
 use eframe::egui::{Event, Key, Modifiers, Role, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use loadscope::app::App;
-use loadscope::view::{Cursor, Item, Workspace};
+use loadscope::window::App;
 use loadscope_insight::landmarks::Goal;
+use loadscope_model::view::{Cursor, Item, Workspace};
 use loadscope_trace::{Nanos, Stage};
 
 use crate::fixture::{Window, control_recording, failed_sequence, write_log};
@@ -212,7 +212,10 @@ fn the_palette_finds_actions_and_batches() {
     type_text(&mut window, "plots");
     tap(&mut window, Key::Enter);
     assert_eq!(window.state().state.palette, None);
-    assert_eq!(window.state().state.lower, loadscope::state::Lower::Plots);
+    assert_eq!(
+        window.state().state.lower,
+        loadscope_model::view::Lower::Plots
+    );
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "sample 3");
     tap(&mut window, Key::Enter);

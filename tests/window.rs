@@ -2,8 +2,8 @@
 
 use eframe::egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
-use loadscope::state::Lower;
-use loadscope::view::{Cursor, Item};
+use loadscope_model::view::Lower;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::Stage;
 
 use crate::fixture::{Window, control_recording};

@@ -3,9 +3,10 @@
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::app::App;
-use loadscope::command::{Action, Command};
-use loadscope::state::{OptionsOf, Source};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
+use loadscope_model::view::OptionsOf;
 use loadscope_trace::align::ClockBy;
 use loadscope_trace::{Nanos, RunId};
 

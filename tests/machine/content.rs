@@ -3,14 +3,14 @@
 use eframe::egui::Theme;
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::command::{Action, Command};
-use loadscope::panels::inspector::Inspector;
-use loadscope::state::State;
-use loadscope::view::{Cursor, Item};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{
     BatchContent, BatchId, Event, EventKind, Fetched, Field, FieldData, Nanos, Pictures, Run,
     RunId, RunInfo, SampleTiming, Stage, StageTiming,
 };
+use loadscope_ui::panels::inspector::Inspector;
 
 use super::{Asked, save, state, window};
 

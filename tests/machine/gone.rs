@@ -2,7 +2,7 @@
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
-use loadscope::view::Cursor;
+use loadscope_model::view::Cursor;
 use loadscope_trace::{BatchId, EndReason, Event, EventKind, Nanos, Run, RunId, Stage, WorkerInfo};
 
 use super::{machine, save, state};

@@ -3,12 +3,12 @@
 use eframe::egui::Theme;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::panels::inspector::Inspector;
-use loadscope::state::State;
-use loadscope::view::{Cursor, Item};
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{
     Activity, BatchId, Event, EventKind, Lane, Level, Message, Nanos, Run, RunId, Stage,
 };
+use loadscope_ui::panels::inspector::Inspector;
 
 use super::enact::{Play, enact};
 use super::{save, state, window};

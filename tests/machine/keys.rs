@@ -3,8 +3,8 @@
 use eframe::egui::{Event, Key, Modifiers, OutputCommand};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::app::App;
-use loadscope::view::{Cursor, Item};
+use loadscope::window::App;
+use loadscope_model::view::{Cursor, Item};
 
 use crate::fixture::{Window, control_recording};
 

@@ -3,8 +3,8 @@
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::view::Cursor;
 use loadscope_engine::simulate::{Simulation, Work};
+use loadscope_model::view::Cursor;
 use loadscope_trace::{Nanos, Run, RunInfo, RunOptions, Stage};
 
 use super::{machine, save, state, step_of};

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use eframe::egui::Theme;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::panels::batches::BatchTable;
-use loadscope::state::{Source, State};
-use loadscope::view::{Cursor, Item};
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, Stage};
+use loadscope_ui::panels::batches::BatchTable;
 
 use super::enact::{Play, enact};
 use super::{Asked, save, state, step_of, window};

@@ -3,9 +3,9 @@
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::{Action, Command};
-use loadscope::state::State;
-use loadscope::view::{Cursor, Item};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Lane, Stage};
 
 use super::enact::{Play, enact};

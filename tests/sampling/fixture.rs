@@ -2,7 +2,7 @@
 
 use eframe::egui::{Key, Theme, Vec2};
 use egui_kittest::Harness;
-use loadscope::app::App;
+use loadscope::window::App;
 use loadscope_engine::order::{Samples, order, samples_of_dataset};
 use loadscope_trace::{
     BatchId, EndReason, Event, EventKind, Fetched, Nanos, Origin, RunId, RunInfo, RunOptions,

@@ -2,10 +2,10 @@
 
 use eframe::egui::{Theme, vec2};
 use egui_kittest::SnapshotResults;
-use loadscope::markers::Mark;
-use loadscope::state::Source;
-use loadscope::timeline::group::Group;
-use loadscope::view::{Cursor, Item, TimeView};
+use loadscope_model::markers::Mark;
+use loadscope_model::state::Source;
+use loadscope_model::view::LaneGroup;
+use loadscope_model::view::{Cursor, Item, TimeView};
 use loadscope_trace::{Lane, Nanos};
 
 use super::fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
@@ -85,7 +85,7 @@ fn scenes() -> Vec<Scene> {
     let mut samples = Window::new(&SMALL);
     samples.state.view = Some(TimeView::new(Nanos(230_000_000), Nanos(242_500_000)));
     let mut folded = Window::new(&LARGE);
-    folded.state.folded = Group::ALL.into_iter().collect();
+    folded.state.folded = LaneGroup::ALL.into_iter().collect();
     let mut measured = Window::new(&PINNED);
     measured.state.view = view(200, 700);
     let mut many = Window::new(&MANY);

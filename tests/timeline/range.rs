@@ -3,12 +3,12 @@
 use eframe::egui::{self, Theme, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
-use loadscope::command::Command;
-use loadscope::panels::inspector::Inspector;
-use loadscope::state::State;
-use loadscope::theme;
-use loadscope::view::Item;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
 use loadscope_trace::{Nanos, Stage};
+use loadscope_ui::panels::inspector::Inspector;
+use loadscope_ui::theme;
 
 use super::fixture::{CONTROL, Loader, PINNED};
 

@@ -3,11 +3,11 @@
 use eframe::egui::{self, Modifiers, MouseWheelUnit, PointerButton, Pos2, Theme, Vec2, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::Command;
-use loadscope::state::{Source, State};
-use loadscope::theme;
-use loadscope::timeline::Timeline;
+use loadscope_model::command::Command;
+use loadscope_model::state::{Source, State};
 use loadscope_trace::Nanos;
+use loadscope_ui::theme;
+use loadscope_ui::timeline::Timeline;
 
 use super::fixture::Loader;
 

@@ -2,10 +2,10 @@
 
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Role, pos2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use loadscope::command::Action;
-use loadscope::prefs::Motion;
-use loadscope::state::Splits;
-use loadscope::view::{Cursor, Workspace};
+use loadscope_model::command::Action;
+use loadscope_model::prefs::Motion;
+use loadscope_model::prefs::Splits;
+use loadscope_model::view::{Cursor, Workspace};
 use loadscope_trace::Nanos;
 
 use super::{control, press, tap};

@@ -3,8 +3,8 @@
 use eframe::egui::{Key, Modifiers, Theme, Vec2};
 use egui_kittest::SnapshotResults;
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::{Action, Command};
-use loadscope::state::Source;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
 use loadscope_trace::Origin;
 
 use super::{press, tap, type_text};

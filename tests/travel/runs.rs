@@ -3,9 +3,9 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable as _;
-use loadscope::command::{Action, Command};
-use loadscope::state::Source;
-use loadscope::view::Cursor;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
+use loadscope_model::view::Cursor;
 use loadscope_trace::{Origin, RunOptions, Stage};
 
 use super::{Harnessed, press, tap};
@@ -128,7 +128,7 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
 
 #[test]
 fn where_there_is_no_dialog_the_path_is_typed() {
-    use loadscope::typing::{PathFor, TypedPath};
+    use loadscope_model::typing::{PathFor, TypedPath};
 
     let mut window = Window::new().open();
     small_run(&mut window);

@@ -64,6 +64,13 @@ pub fn ago(age: Duration) -> String {
     format!("{} ago", plural(number, one, many))
 }
 
+/// With a capital letter at its beginning, as the first word of a sentence.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,6 +19,19 @@ pub fn planned_workers(run: &Run) -> usize {
     })
 }
 
+/// `prefetch_factor` of a loader with workers, also where the recording does not tell it; 0 without workers.
+pub fn prefetch_factor(run: &Run) -> usize {
+    match run.info.options.prefetch() {
+        0 => 2 * usize::from(planned_workers(run) > 0),
+        factor => factor,
+    }
+}
+
+/// How many batches may be on their way at a time: `prefetch_factor` of each worker.
+pub fn prefetch_window(run: &Run) -> usize {
+    prefetch_factor(run).saturating_mul(planned_workers(run))
+}
+
 /// What a variable is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {

@@ -34,15 +34,7 @@ pub fn title(id: &str) -> String {
         "training_bound" => "The trainer is the bottleneck",
         "window_too_large" => "A larger window than needed",
         "window_too_small" => "Too small a window",
-        other => return capital(&other.replace('_', " ")),
+        other => return crate::format::capital(&other.replace('_', " ")),
     };
     known.to_owned()
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
 }

@@ -1,0 +1,245 @@
+//! What can be taken out of the window as text: values, indices, variables.
+
+use loadscope_trace::{Field, FieldData, Pictures, Run};
+
+use crate::command::Action;
+use crate::picture::Picture;
+use crate::state::State;
+use loadscope_insight::variables;
+
+/// The picture that is shown enlarged.
+pub fn picture(state: &State) -> Option<Picture> {
+    let row = state.selection?.batch()?;
+    let (field, k) = state.enlarged?;
+    Picture::of(&state.run, row, field, k)
+}
+
+/// True if `action` has something to put on the clipboard.
+pub fn has_text(state: &State, action: Action) -> bool {
+    let row = state.selection.and_then(|item| item.batch());
+    match action {
+        Action::CopyVariables => !state.run.transitions().is_empty(),
+        Action::CopyIndices => row.is_some_and(|row| !state.run.indices(row).is_empty()),
+        _ => row.is_some_and(|row| state.run.content(row).is_some()),
+    }
+}
+
+/// What `action` puts on the clipboard, if there is anything.
+pub fn text(state: &State, action: Action) -> Option<String> {
+    if !has_text(state, action) {
+        return None;
+    }
+    let row = || state.selection?.batch();
+    match action {
+        Action::CopyVariables => Some(variables::python(&state.run, &state.machine())),
+        Action::CopyIndices => Some(indices(&state.run, row()?)),
+        Action::CopyValues => Some(values(&state.run, row()?)),
+        Action::CopyContent => serde_json::to_string_pretty(state.run.content(row()?)?).ok(),
+        _ => None,
+    }
+}
+
+/// Dataset indices as a list in Python.
+pub fn indices(run: &Run, row: usize) -> String {
+    let all: Vec<String> = run.indices(row).iter().map(u64::to_string).collect();
+    format!("[{}]", all.join(", "))
+}
+
+/// All fields that have a value for every sample, one row a sample, separated by tabs; spreadsheets take that.
+pub fn values(run: &Run, row: usize) -> String {
+    let Some(content) = run.content(row) else {
+        return String::new();
+    };
+    let indices = run.indices(row);
+    let columns: Vec<Column<'_>> = content.fields.iter().filter_map(Column::of).collect();
+    let rows = columns.iter().map(Column::rows).max().unwrap_or(0);
+    let mut lines = Vec::with_capacity(rows + 1);
+    let index = ["index".to_owned()]
+        .into_iter()
+        .filter(|_| !indices.is_empty());
+    let heads: Vec<String> = index
+        .chain(columns.iter().flat_map(Column::heads))
+        .collect();
+    lines.push(heads.join("\t"));
+    for k in 0..rows {
+        let mut cells = Vec::with_capacity(heads.len());
+        if !indices.is_empty() {
+            cells.push(indices.get(k).map(u64::to_string).unwrap_or_default());
+        }
+        columns.iter().for_each(|c| c.cells(k, &mut cells));
+        lines.push(cells.join("\t"));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A field as a table: one row a sample, with a header.
+pub fn field_values(run: &Run, row: usize, field: usize) -> Option<String> {
+    let field = run.content(row)?.fields.get(field)?;
+    let column = Column::of(field)?;
+    let mut lines = vec![column.heads().join("\t")];
+    for k in 0..column.rows() {
+        let mut cells = Vec::new();
+        column.cells(k, &mut cells);
+        lines.push(cells.join("\t"));
+    }
+    Some(lines.join("\n") + "\n")
+}
+
+/// A field that has values.
+struct Column<'a> {
+    name: &'a str,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    /// So many values a sample.
+    Numbers(&'a [f64], usize),
+    Text(&'a [String]),
+}
+
+impl<'a> Column<'a> {
+    fn of(field: &'a Field) -> Option<Self> {
+        let data = match &field.data {
+            FieldData::Numbers(values) => Data::Numbers(values, per_sample(field, values.len())),
+            FieldData::Text(texts) => Data::Text(texts),
+            FieldData::Omitted | FieldData::Pictures(Pictures { .. }) => return None,
+        };
+        Some(Self {
+            name: &field.name,
+            data,
+        })
+    }
+
+    fn rows(&self) -> usize {
+        match &self.data {
+            Data::Numbers(values, width) => values.len().div_ceil(*width),
+            Data::Text(texts) => texts.len(),
+        }
+    }
+
+    fn heads(&self) -> Vec<String> {
+        match &self.data {
+            Data::Numbers(_, width) if *width > 1 => {
+                (0..*width).map(|k| format!("{}[{k}]", self.name)).collect()
+            }
+            _ => vec![self.name.to_owned()],
+        }
+    }
+
+    fn cells(&self, row: usize, cells: &mut Vec<String>) {
+        match &self.data {
+            Data::Numbers(values, width) => cells.extend((0..*width).map(|k| {
+                let value = values.get(row * width + k);
+                value.map(f64::to_string).unwrap_or_default()
+            })),
+            // A tab or a new line inside a text would be taken for one between cells.
+            Data::Text(texts) => cells.push(
+                texts
+                    .get(row)
+                    .map_or_else(String::new, |t| t.replace(['\t', '\n', '\r'], " ")),
+            ),
+        }
+    }
+}
+
+/// How many of `kept` values belong to one sample.
+pub fn per_sample(field: &Field, kept: usize) -> usize {
+    let sizes = field.shape.iter().skip(1);
+    let all = sizes.fold(1usize, |all, size| {
+        all.saturating_mul(usize::try_from(*size).unwrap_or(0))
+    });
+    all.clamp(1, kept.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchContent, BatchId, Event, EventKind, Nanos, RunId};
+
+    use super::*;
+    use crate::view::Item;
+
+    fn field(name: &str, shape: &[i64], data: FieldData) -> Field {
+        Field::new(name, "torch.float32", shape, data)
+    }
+
+    fn state(fields: Vec<Field>) -> State {
+        let batch = BatchId { epoch: 0, idx: 0 };
+        let mut state = State::default();
+        let kinds = [
+            EventKind::EpochStarted { epoch: 0 },
+            EventKind::dispatched(batch, Some(0), [7, 3]),
+            EventKind::Content(Box::new(BatchContent { batch, fields })),
+        ];
+        for (at, kind) in kinds.into_iter().enumerate() {
+            let (at, run) = (Nanos(at as i64), RunId(0));
+            state.run.apply(&Event { at, run, kind });
+        }
+        state.selection = Some(Item::Batch(0));
+        state
+    }
+
+    #[test]
+    fn values_make_a_table() {
+        let state = state(vec![
+            field(
+                "[0]",
+                &[2, 2],
+                FieldData::Numbers(vec![1.0, 2.5, f64::NAN, -4.0]),
+            ),
+            field(
+                "[1]",
+                &[2],
+                FieldData::Text(vec!["a\tb".to_owned(), "c".to_owned()]),
+            ),
+            field("[2]", &[2, 9], FieldData::Omitted),
+        ]);
+        let table = text(&state, Action::CopyValues).expect("a batch is selected");
+        assert_eq!(
+            table,
+            "index\t[0][0]\t[0][1]\t[1]\n7\t1\t2.5\ta b\n3\tNaN\t-4\tc\n"
+        );
+        assert_eq!(text(&state, Action::CopyIndices).as_deref(), Some("[7, 3]"));
+        let json = text(&state, Action::CopyContent).expect("a batch is selected");
+        let back: BatchContent = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(back.fields.len(), 3);
+        assert_eq!(
+            field_values(&state.run, 0, 1).as_deref(),
+            Some("[1]\na b\nc\n")
+        );
+        assert_eq!(field_values(&state.run, 0, 2), None);
+    }
+
+    #[test]
+    fn the_enlarged_picture_has_the_recorded_pixels() {
+        let pictures = Pictures {
+            width: 2,
+            height: 1,
+            channels: 3,
+            pixels: (0..12).collect(),
+        };
+        let mut state = state(vec![field(
+            "",
+            &[2, 3, 1, 2],
+            FieldData::Pictures(pictures),
+        )]);
+        assert_eq!(picture(&state), None);
+        state.enlarged = Some((0, 1));
+        let picture = picture(&state).expect("it is enlarged");
+        assert_eq!(picture.file_name(), "epoch-0-batch-0-sample-3.png");
+        assert_eq!((picture.width, picture.height), (2, 1));
+        assert_eq!(picture.pixels, (6..12).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn without_a_batch_there_is_nothing_to_copy() {
+        let state = State::default();
+        for action in [
+            Action::CopyValues,
+            Action::CopyContent,
+            Action::CopyIndices,
+            Action::CopyVariables,
+        ] {
+            assert_eq!(text(&state, action), None);
+        }
+    }
+}

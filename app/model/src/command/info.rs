@@ -1,0 +1,90 @@
+//! How an action introduces itself: name, tooltip, keys, group.
+
+use egui::{Context, Key, KeyboardShortcut};
+
+/// How an action introduces itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its name in menus and for screen readers.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub tooltip: &'static str,
+    /// Its key.
+    pub shortcut: Option<KeyboardShortcut>,
+    /// Where it stands in the help.
+    pub group: Group,
+}
+
+/// Groups of the help sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Starting and stopping.
+    Run,
+    /// Moving the time cursor.
+    Travel,
+    /// Zooming and moving the view.
+    Look,
+    /// Going from thing to thing.
+    Find,
+    /// Recordings and the form.
+    File,
+    /// The window.
+    Window,
+}
+
+impl Group {
+    /// All groups in the order of the help sheet.
+    pub const ALL: [Self; 6] = [
+        Self::Run,
+        Self::Travel,
+        Self::Look,
+        Self::Find,
+        Self::File,
+        Self::Window,
+    ];
+
+    /// Its heading.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Run => "Run",
+            Self::Travel => "Time travel",
+            Self::Look => "View",
+            Self::Find => "Find and select",
+            Self::File => "File and form",
+            Self::Window => "Window",
+        }
+    }
+}
+
+impl Info {
+    /// Its key as it stands in menus and in the help: `Ctrl+O`, `→`.
+    pub fn keys(&self, ctx: &Context) -> String {
+        self.shortcut.map_or_else(String::new, |s| written(ctx, &s))
+    }
+}
+
+/// A key as people know it, after its modifiers as the system writes them.
+pub(super) fn written(ctx: &Context, shortcut: &KeyboardShortcut) -> String {
+    let symbol = match shortcut.logical_key {
+        Key::ArrowRight => "→",
+        Key::ArrowLeft => "←",
+        Key::ArrowUp => "↑",
+        Key::ArrowDown => "↓",
+        Key::Period => ".",
+        Key::Comma => ",",
+        Key::OpenBracket => "[",
+        Key::CloseBracket => "]",
+        Key::Slash => "/",
+        Key::Minus => "−",
+        Key::Plus => "+",
+        Key::Equals => "=",
+        Key::Questionmark => "?",
+        Key::Escape => "Esc",
+        _ => return ctx.format_shortcut(shortcut),
+    };
+    // The modifiers alone, with our sign for the key.
+    let plain = KeyboardShortcut::new(shortcut.modifiers, Key::A);
+    let mut text = ctx.format_shortcut(&plain);
+    text.truncate(text.len() - 1);
+    text + symbol
+}

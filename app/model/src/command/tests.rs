@@ -1,0 +1,60 @@
+use std::collections::{BTreeSet, HashMap};
+
+use super::*;
+
+#[test]
+fn no_two_actions_share_a_key() {
+    let mut seen = HashMap::new();
+    for (shortcut, action) in Action::shortcuts() {
+        if let Some(other) = seen.insert((shortcut.modifiers, shortcut.logical_key), action) {
+            panic!("{other:?} and {action:?} share {shortcut:?}");
+        }
+    }
+}
+
+/// Egui takes a key with Shift or Alt for the one without, so the one with must be asked first.
+#[test]
+fn keys_with_modifiers_are_asked_first() {
+    let all = Action::shortcuts();
+    for (k, (plain, _)) in all.iter().enumerate() {
+        let hidden = all[k + 1..].iter().find(|(other, _)| {
+            other.logical_key == plain.logical_key
+                && other.modifiers != plain.modifiers
+                && other.modifiers.matches_logically(plain.modifiers)
+        });
+        assert!(hidden.is_none(), "{plain:?} hides {hidden:?}");
+    }
+}
+
+#[test]
+fn the_table_is_in_the_order_of_the_actions() {
+    for (k, (action, ..)) in TABLE.iter().enumerate() {
+        assert_eq!(*action as usize, k, "{action:?}");
+    }
+}
+
+#[test]
+fn names_are_in_sentence_case_and_unique() {
+    let mut names = BTreeSet::new();
+    for action in Action::all() {
+        let info = action.info();
+        assert!(names.insert(info.name), "{} twice", info.name);
+        assert!(!info.tooltip.ends_with('.') && info.name.starts_with(char::is_uppercase));
+        assert!(info.tooltip.starts_with(char::is_uppercase), "{action:?}");
+    }
+}
+
+#[test]
+fn keys_are_written_as_people_know_them() {
+    let ctx = egui::Context::default();
+    let keys = |action: Action| action.info().keys(&ctx);
+    assert_eq!(keys(Action::NextBatch), "Shift+→");
+    assert_eq!(keys(Action::Search), "/");
+    assert_eq!(keys(Action::NextStage), "]");
+    assert_eq!(keys(Action::ClearMarkers), "");
+    assert_eq!(Action::ShowAll.all_keys(&ctx), "Home or 0");
+    // Not one of them falls back to the name of an egui key.
+    for action in Action::all() {
+        assert!(!keys(action).contains("Bracket"), "{action:?}");
+    }
+}

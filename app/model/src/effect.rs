@@ -1,0 +1,83 @@
+//! What has to be done outside the state: what needs the engine, a file, a dialog or the clipboard.
+
+use std::path::PathBuf;
+
+use loadscope_insight::diagnose::Check;
+
+use crate::picture::Picture;
+
+/// What has to be done outside the state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Start the engine with the form.
+    Start,
+    /// Put the digits demo into the form and start the engine with it.
+    Demo,
+    /// Start the simulator with the form.
+    Simulate,
+    /// Break off what is under way.
+    Stop,
+    /// Close the gate.
+    Pause,
+    /// Open the gate.
+    Resume,
+    /// Let one transition through.
+    Step,
+    /// Forget the session.
+    Close,
+    /// Read this file.
+    Open(PathBuf),
+    /// Write the recording there, unless there is a file that may not be replaced.
+    Save {
+        /// Where.
+        path: PathBuf,
+        /// An existing file may be replaced.
+        replace: bool,
+    },
+    /// Remove a run from the journal.
+    RemoveLeftOver(PathBuf),
+    /// Run what was forecast.
+    Check(Box<Check>),
+    /// Read this file, to compare the run with it.
+    Compare(PathBuf),
+    /// Ask for a file to open.
+    AskOpen,
+    /// Ask for a file to compare with.
+    AskCompare,
+    /// Ask for a file to save to.
+    AskSave,
+    /// Ask for a folder of pictures.
+    AskFolder,
+    /// Ask for a folder of logs.
+    AskOpenFolder,
+    /// Ask for a file to export to.
+    AskExport,
+    /// Write the run there for other tools, unless there is a file that may not be replaced.
+    Export {
+        /// Where.
+        path: PathBuf,
+        /// Existing files may be replaced.
+        replace: bool,
+    },
+    /// Break the export off.
+    CancelExport,
+    /// Ask where to save this picture.
+    AskPicture(Picture),
+    /// Put this on the clipboard.
+    Copy(String),
+    /// From dark to light or back.
+    ToggleTheme,
+    /// Close the window.
+    Quit,
+}
+
+impl Effect {
+    /// True if the run that is shown is gone after it.
+    pub fn replaces_the_run(&self) -> bool {
+        use Effect as E;
+        matches!(
+            self,
+            E::Start | E::Demo | E::Simulate | E::Check(_) | E::Close | E::Open(_) | E::Quit
+        )
+    }
+}

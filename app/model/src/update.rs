@@ -1,0 +1,327 @@
+//! The one place that changes the state. What needs the engine, a file or a dialog comes out as an [`Effect`].
+
+use loadscope_trace::{Origin, RunOptions};
+
+use crate::clipboard;
+use crate::command::{Action, Command};
+use crate::effect::Effect;
+use crate::prefs::Motion;
+use crate::question::{Answer, Output, Question};
+use crate::state::State;
+use crate::view::{Cursor, Lower, OptionsOf, Workspace};
+
+mod find;
+mod lanes;
+pub mod loader;
+mod look;
+mod possible;
+mod take;
+mod travel;
+
+pub use look::{drive, drive_to};
+use look::{look, set_view};
+pub use possible::{NO_ENGINE, is_possible, obstacle};
+pub use travel::{SPEEDS, advance, seek};
+
+/// Carries a command out.
+pub fn update(state: &mut State, command: Command) -> Option<Effect> {
+    if !matches!(command, Command::Hover(_)) {
+        state.hint = None;
+    }
+    let effect = match command {
+        Command::Act(action) => match obstacle(state, action) {
+            Some(why) => {
+                state.hint = Some(why.to_owned());
+                None
+            }
+            None => act(state, action),
+        },
+        Command::Answer(answer) => return reply(state, answer),
+        Command::Copy(text) => Some(Effect::Copy(text)),
+        Command::Open(path) => Some(Effect::Open(path)),
+        Command::Check(check) => Some(Effect::Check(check)),
+        Command::CompareWith(path) => Some(Effect::Compare(path)),
+        Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
+        Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
+        Command::Overwrite(output) => Some(write(output, true)),
+        Command::Replace(yes) => {
+            let output = state.replacing.take();
+            output.filter(|_| yes).map(|output| write(output, true))
+        }
+        Command::RemoveLeftOver(path) => {
+            state.left_over.retain(|left| left.path != path);
+            Some(Effect::RemoveLeftOver(path))
+        }
+        other => {
+            change(state, other);
+            None
+        }
+    };
+    ask_first(state, effect)
+}
+
+fn write(output: Output, replace: bool) -> Effect {
+    match output {
+        Output::Recording(path) => Effect::Save { path, replace },
+        Output::Export(path, _) => Effect::Export { path, replace },
+    }
+}
+
+/// The commands that have no effect outside.
+fn change(state: &mut State, command: Command) {
+    match command {
+        Command::View(view) => set_view(state, view),
+        Command::Cursor(cursor) => {
+            state.playing = false;
+            state.cursor = cursor;
+        }
+        Command::Select(item) => {
+            state.selection = item;
+            state.enlarged = None;
+        }
+        Command::Enlarge(picture) => state.enlarged = picture,
+        Command::Fold(group) => {
+            if !state.folded.remove(&group) {
+                state.folded.insert(group);
+            }
+        }
+        Command::Hover(item) => state.hovering = item.or(state.hovering),
+        Command::Sampling(choice) => state.sampling = choice,
+        Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
+        Command::Pick(place) => state.diagnose.picked = place,
+        Command::ShowLoader(id) => loader::show(state, id),
+        Command::TypePath(typed) => state.typing = typed,
+        Command::StopComparing => state.diagnose.other = None,
+        Command::Edit(options) => edit(state, *options),
+        Command::OptionsOf(of) => state.options_of = of,
+        Command::UseFolder(path) => {
+            let options = RunOptions {
+                dataset: format!("folder:{}", path.display()),
+                // The demo's slowness is not the user's.
+                extra_cost: String::new(),
+                ..state.options.clone()
+            };
+            state.history.let_go();
+            edit(state, options);
+            state.options_open = true;
+            state.options_of = OptionsOf::Form;
+        }
+        Command::Goal(goal) => state.goal = goal,
+        Command::Search(text) => state.search.set(text),
+        Command::Hit(at) => find::jump(state, at),
+        Command::Palette(palette) => state.palette = palette,
+        Command::Mark(mark) => state.markers.apply(mark),
+        Command::Say(notice) if notice.is_error => state.notices.push(notice),
+        Command::Say(notice) => state.hint = Some(notice.text),
+        Command::Speed(speed) => state.speed = speed,
+        Command::Theme(theme) => state.theme = theme,
+        Command::Dismiss(at) => {
+            if at < state.notices.len() {
+                state.notices.remove(at);
+            }
+        }
+        Command::Act(_)
+        | Command::Answer(_)
+        | Command::Copy(_)
+        | Command::Check(_)
+        | Command::CompareWith(_)
+        | Command::Open(_)
+        | Command::ExportTo(_)
+        | Command::Overwrite(_)
+        | Command::Replace(_)
+        | Command::RemoveLeftOver(_)
+        | Command::SaveTo(_) => {}
+    }
+}
+
+/// A run that was not saved is not replaced without a question.
+fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
+    let effect = effect?;
+    if !(effect.replaces_the_run() && state.asks && state.is_unsaved()) {
+        return Some(effect);
+    }
+    state.palette = None;
+    state.question = Some(Question {
+        then: effect,
+        saving: false,
+    });
+    None
+}
+
+fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
+    let question = state.question.take()?;
+    match answer {
+        Answer::Cancel => None,
+        Answer::Discard => {
+            state.discarded = true;
+            Some(question.then)
+        }
+        Answer::Save => {
+            state.question = Some(Question {
+                saving: true,
+                ..question
+            });
+            Some(Effect::AskSave)
+        }
+    }
+}
+
+fn edit(state: &mut State, options: RunOptions) {
+    if options != state.options {
+        state.history.change(&state.options);
+        state.options = options;
+    }
+}
+
+/// The form gets what the run has that is shown.
+fn take_options(state: &mut State) {
+    state.history.let_go();
+    edit(state, take::options(&state.run));
+    state.history.let_go();
+    state.options_of = OptionsOf::Form;
+    state.options_open = true;
+    state.hint = Some(match state.run.info.origin {
+        Origin::Pytorch(_) => "The form has these options; its data set and its training are stood in for by waiting as long".to_owned(),
+        _ => "The form has these options".to_owned(),
+    });
+}
+
+/// What one types to watch a program.
+pub const WATCH: &str = "loadscope watch -- python train.py";
+
+fn act(state: &mut State, action: Action) -> Option<Effect> {
+    use Action as A;
+    match action {
+        A::RunDemo => return Some(Effect::Demo),
+        A::Run => return Some(Effect::Start),
+        A::Simulate => return Some(Effect::Simulate),
+        A::Stop => return Some(Effect::Stop),
+        A::Open => return Some(Effect::AskOpen),
+        A::Compare => return Some(Effect::AskCompare),
+        A::OpenFolder => return Some(Effect::AskOpenFolder),
+        A::Save => return Some(Effect::AskSave),
+        A::Export => return Some(Effect::AskExport),
+        A::CancelExport => return Some(Effect::CancelExport),
+        A::ChooseFolder => return Some(Effect::AskFolder),
+        A::WatchProgram => {
+            state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
+            return Some(Effect::Copy(WATCH.to_owned()));
+        }
+        A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
+        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
+            return clipboard::text(state, action).map(Effect::Copy);
+        }
+        A::Close => return Some(Effect::Close),
+        A::Quit => return Some(Effect::Quit),
+        // The window knows which theme is shown.
+        A::ToggleTheme => return Some(Effect::ToggleTheme),
+        A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
+        A::Undo | A::Redo => {
+            let other = match action {
+                A::Undo => state.history.undo(&state.options),
+                _ => state.history.redo(&state.options),
+            };
+            state.options = other?;
+        }
+        A::TakeOptions => take_options(state),
+        A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => lanes::walk(state, action),
+        A::Search => {
+            state.search.open = true;
+            state.search.asked += 1;
+        }
+        A::NextMatch | A::PreviousMatch => find::next(state, action == A::NextMatch),
+        A::Slower | A::Faster => travel::change_speed(state, action == A::Faster),
+        A::ToggleMarker => {
+            let now = state.now();
+            state.markers.toggle(now);
+        }
+        A::ClearMarkers => state.markers.apply(crate::markers::Mark::Clear),
+        A::Escape => escape(state),
+        A::GoToStart => {
+            state.playing = false;
+            state.cursor = Cursor::Step(0);
+        }
+        _ if travel::goal(action).is_some() => return travel::travel(state, action),
+        A::StepBack | A::NextStage | A::PreviousStage | A::FollowLive => {
+            return travel::travel(state, action);
+        }
+        _ if show(state, action) => {}
+        _ => look(state, action),
+    }
+    None
+}
+
+/// What is shown in the window. False if `action` is about something else.
+fn show(state: &mut State, action: Action) -> bool {
+    match action {
+        Action::ShowDebug => state.workspace = Workspace::Debug,
+        Action::ShowSampling => state.workspace = Workspace::Sampling,
+        Action::ShowDiagnose => state.workspace = Workspace::Diagnose,
+        Action::ShowTimeline => state.lower = Lower::Timeline,
+        Action::ShowBatches => state.lower = Lower::Batches,
+        Action::ShowPlots => state.lower = Lower::Plots,
+        Action::ShowLoaders => {
+            state.workspace = Workspace::Debug;
+            state.lower = Lower::Loaders;
+        }
+        Action::NextLoader | Action::PreviousLoader => {
+            let forwards = action == Action::NextLoader;
+            if let Some(id) = state.loaders.neighbour(forwards) {
+                loader::show(state, id);
+            }
+        }
+        Action::ToggleOptions => state.options_open = !state.options_open,
+        Action::ToggleInspector => state.inspector_open = !state.inspector_open,
+        Action::ToggleVariables => state.variables_open = !state.variables_open,
+        Action::ToggleMotion => {
+            state.still = !state.still;
+            state.still_for_now = false;
+            state.motion = match state.still {
+                still if still == state.system_still => Motion::System,
+                true => Motion::Reduced,
+                false => Motion::Full,
+            };
+        }
+        Action::ToggleAsking => state.asks = !state.asks,
+        Action::ShowMessages => state.messages_open = !state.messages_open,
+        Action::Palette => {
+            state.palette = match state.palette {
+                Some(_) => None,
+                None => Some(crate::palette::Palette::default()),
+            };
+        }
+        Action::Help => state.help_open = !state.help_open,
+        _ => return false,
+    }
+    true
+}
+
+/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
+fn escape(state: &mut State) {
+    if state.palette.take().is_some()
+        || state.typing.take().is_some()
+        || state.replacing.take().is_some()
+        || state.question.take().is_some()
+    {
+        return;
+    }
+    let open = [
+        &mut state.help_open,
+        &mut state.messages_open,
+        &mut state.search.open,
+    ];
+    if let Some(open) = open.into_iter().find(|open| **open) {
+        *open = false;
+    } else if state.seeking.take().is_some() {
+        // The run stays held, or goes on, as it was.
+    } else if let Some(last) = state.notices.len().checked_sub(1) {
+        state.notices.truncate(last);
+    } else if state.enlarged.is_some() {
+        state.enlarged = None;
+    } else {
+        state.selection = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;

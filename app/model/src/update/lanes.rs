@@ -1,0 +1,78 @@
+//! From span to span, and from lane to lane.
+
+use loadscope_trace::{Lane, Span, Stage, Track};
+
+use super::look::bring_into_view;
+use crate::command::Action;
+use crate::lanes;
+use crate::state::State;
+use crate::view::Item;
+
+/// The lane that is selected, or that the selected batch was worked on in.
+pub fn lane(state: &State) -> Option<Lane> {
+    match state.selection? {
+        Item::Lane(lane) => Some(lane),
+        Item::Batch(row) => {
+            let batch = state.run.batches().get(row)?;
+            Some(batch.worker.map_or(Lane::Main, Lane::Worker))
+        }
+        _ => None,
+    }
+}
+
+/// The span of the batch after or before the selected one on its lane; for a lane, of the batch after or before this moment.
+pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
+    let run = &state.run;
+    let spans = run.track(Track {
+        lane: lane(state)?,
+        row: 0,
+    })?;
+    let all = spans.all();
+    let selected = state.selection?.batch();
+    let at = match selected {
+        // Where the worker began with it.
+        Some(row) => {
+            let start = run.entered(row, Stage::Fetching)?;
+            all.partition_point(|s| s.start < start)
+        }
+        None => spans.index_after(state.now()),
+    };
+    let other = |s: &&Span| s.batch().is_some() && s.batch() != selected;
+    if forwards {
+        all.get(at..)?.iter().find(other)
+    } else {
+        all.get(..at)?.iter().rfind(other)
+    }
+}
+
+/// The lane above or below the selected one; without one, the first or the last.
+pub fn beside(state: &State, down: bool) -> Option<Lane> {
+    let lanes = lanes::order(&state.run, &state.folded);
+    let selected = lane(state);
+    let at = lanes.iter().position(|lane| Some(*lane) == selected);
+    let next = match (at, down) {
+        (Some(at), true) => lanes.get(at + 1),
+        (Some(at), false) => lanes.get(at.checked_sub(1)?),
+        (None, true) => lanes.first(),
+        (None, false) => lanes.last(),
+    };
+    next.copied()
+}
+
+/// Selects the neighbour.
+pub fn walk(state: &mut State, action: Action) {
+    match action {
+        Action::LaneUp | Action::LaneDown => {
+            if let Some(lane) = beside(state, action == Action::LaneDown) {
+                state.selection = Some(Item::Lane(lane));
+            }
+        }
+        _ => {
+            let found = neighbour(state, action == Action::NextSpan);
+            if let Some((row, start)) = found.and_then(|s| Some((s.batch()?, s.start))) {
+                state.selection = Some(Item::Batch(row));
+                bring_into_view(state, start);
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The range of time on the screen, and the ranges that were looked at before.
+
+use loadscope_trace::{Nanos, Track};
+
+use crate::command::Action;
+use crate::state::State;
+use crate::view::{Item, TimeView};
+
+/// A tap on a key zooms by this factor, and moves by this share of the screen.
+const ZOOM: f64 = 1.4;
+const MOVE: i64 = 8;
+
+/// So many views can be gone back to.
+const MOST: usize = 100;
+
+/// Remembers the view before and takes the new one.
+pub fn set_view(state: &mut State, view: Option<TimeView>) {
+    if state.view == view {
+        return;
+    }
+    // A continuous zoom or pan is one step back, not a hundred.
+    const FAR: f64 = 0.25;
+    let gradual = match (state.views_before.last(), state.view, view) {
+        (Some(Some(last)), Some(_), Some(new)) => {
+            let change = (last.len().0 as f64 / new.len().0 as f64).ln().abs()
+                + (last.start - new.start).0.abs() as f64 / new.len().0 as f64;
+            change < FAR
+        }
+        _ => false,
+    };
+    if !gradual {
+        state.views_before.push(state.view);
+        if state.views_before.len() > MOST {
+            state.views_before.remove(0);
+        }
+    }
+    state.views_after.clear();
+    state.view = view;
+}
+
+/// Moves the view, if it has to, so that `at` can be seen.
+pub fn bring_into_view(state: &mut State, at: Nanos) {
+    if let Some(view) = state.view
+        && !(view.start..=view.end).contains(&at)
+    {
+        let half = Nanos(view.len().0 / 2);
+        state.view = Some(view.shifted(at - view.start - half));
+    }
+}
+
+/// Zooms to `start..end`, with a little air.
+pub fn fit(state: &mut State, start: Nanos, end: Nanos) {
+    let air = Nanos((end - start).0 / 10);
+    set_view(state, Some(TimeView::new(start - air, end + air)));
+}
+
+/// Zooms, moves, goes back and forward.
+pub fn look(state: &mut State, action: Action) {
+    let shown = state.shown();
+    let pivot = Nanos(shown.start.0 + shown.len().0 / 2);
+    let step = Nanos(shown.len().0 / MOVE);
+    let take = |state: &mut State, view: TimeView| {
+        let view = view.kept_within(state.whole());
+        set_view(state, Some(view));
+    };
+    match action {
+        Action::ZoomIn => take(state, shown.zoomed(pivot, 1.0 / ZOOM)),
+        Action::ZoomOut => take(state, shown.zoomed(pivot, ZOOM)),
+        Action::PanLeft => take(state, shown.shifted(Nanos::ZERO - step)),
+        Action::PanRight => take(state, shown.shifted(step)),
+        Action::ShowAll => set_view(state, None),
+        Action::FitSelection | Action::ZoomToRange => {
+            if let Some((start, end)) = extent(state) {
+                fit(state, start, end);
+            }
+        }
+        Action::ViewBack => {
+            if let Some(view) = state.views_before.pop() {
+                state.views_after.push(state.view);
+                state.view = view;
+            }
+        }
+        Action::ViewForward => {
+            if let Some(view) = state.views_after.pop() {
+                state.views_before.push(state.view);
+                state.view = view;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The view after keys were held for a moment: `zoom` doublings closer (or, negative, further away) around `pivot`, and moved by
+/// `pan` of its width.
+pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeView {
+    let shown = state.shown();
+    let pivot = pivot.unwrap_or(Nanos(shown.start.0.midpoint(shown.end.0)));
+    let zoomed = shown.zoomed(pivot, (-zoom).exp2());
+    let moved = zoomed.shifted(Nanos((zoomed.len().0 as f64 * pan).round() as i64));
+    moved.kept_within(state.whole())
+}
+
+/// Shows `view` while keys are held: all of the way is one step back, with the tap that it began with.
+pub fn drive_to(state: &mut State, view: TimeView) {
+    state.views_after.clear();
+    state.view = Some(view);
+}
+
+/// From when to when the selected thing lasts.
+pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
+    let run = &state.run;
+    match state.selection? {
+        Item::Batch(row) => {
+            let path = run.path(row);
+            let last = path.last()?;
+            let end = if last.stage.is_final() {
+                last.start
+            } else {
+                run.end()
+            };
+            Some((path.first()?.start, end))
+        }
+        Item::Range(start, end) => Some((start, end)),
+        Item::Lane(lane) => {
+            let rows = run.lanes().find(|(l, _)| *l == lane)?.1 as u16;
+            let tracks = (0..rows).filter_map(|row| run.track(Track { lane, row }));
+            let spans = || {
+                tracks
+                    .clone()
+                    .flat_map(|t| t.all().first().into_iter().chain(t.all().last()))
+            };
+            let start = spans().map(|s| s.start).min()?;
+            let end = spans().map(|s| s.end.min(run.end())).max()?;
+            Some((start, end))
+        }
+        Item::Activity(_) | Item::Sampler => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! Which actions make sense now. The others are grey; their keys say why they do nothing.
+
+use super::lanes::{beside, lane, neighbour};
+use super::travel::{SPEEDS, find, goal, stage};
+use crate::clipboard;
+use crate::command::Action;
+use crate::state::{Source, State};
+use crate::view::{Cursor, Item};
+use loadscope_insight::landmarks::Goal;
+
+/// True if `action` makes sense now.
+pub fn is_possible(state: &State, action: Action) -> bool {
+    obstacle(state, action).is_none()
+}
+
+/// Why `action` makes no sense now; `None` if it does.
+pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
+    use Action as A;
+    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    let no_run = unless(state.has_run(), "There is no run yet");
+    let no_steps = no_run.or(unless(
+        !state.run.transitions().is_empty(),
+        "No batch was loaded yet",
+    ));
+    match action {
+        A::Run => unless(!state.no_engine, NO_ENGINE),
+        A::Stop => unless(state.source.is_live(), "Nothing is running"),
+        A::Save => no_run.or(unless(
+            !matches!(state.source, Source::Simulating),
+            "The simulation is not finished",
+        )),
+        A::Export => no_run.or(unless(state.exporting.is_none(), "An export is under way")),
+        A::CancelExport => unless(state.exporting.is_some(), "Nothing is being exported"),
+        A::Close => unless(
+            !matches!(state.source, Source::None),
+            "There is nothing to close",
+        ),
+        A::Undo => unless(state.history.can_undo(), "Nothing was changed in the form"),
+        A::TakeOptions => no_run.or_else(|| options(state)),
+        A::Redo => unless(state.history.can_redo(), "No change was taken back"),
+        A::PauseResume if state.source.is_live() => None,
+        A::StepForward if is_held_back(state) => Some(NOT_HELD),
+        A::StepForward if state.source.is_live() => None,
+        A::StepForward => no_steps.or(unless(
+            state.step() < state.run.transitions().len(),
+            "This is the last event of the run",
+        )),
+        A::StepBack => no_steps.or(unless(
+            state.step() > 0,
+            "This is before the first event of the run",
+        )),
+        A::Slower => no_steps.or(unless(
+            state.speed > SPEEDS[0],
+            "Slower than a hundredth of real time is a step at a time",
+        )),
+        A::Faster => no_steps.or(unless(
+            state.speed < SPEEDS[SPEEDS.len() - 1],
+            "This is as fast as it goes",
+        )),
+        A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
+        A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => {
+            no_steps.or_else(|| lanes(state, action))
+        }
+        A::NextMatch | A::PreviousMatch => no_run.or_else(|| matches(state)),
+        A::ClearMarkers => unless(
+            !state.markers.all().is_empty(),
+            "There is no marker: press M to place one",
+        ),
+        A::SavePicture => unless(
+            clipboard::picture(state).is_some(),
+            "No picture is enlarged: click one in the inspector",
+        ),
+        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => unless(
+            clipboard::has_text(state, action),
+            "There is nothing to copy: select a batch",
+        ),
+        A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
+            state.loaders.are_many(),
+            "This session has one loader",
+        )),
+        A::Search | A::ToggleInspector | A::Compare => no_run,
+        A::ShowMessages => no_run,
+        _ => no_steps_for(state, action, no_steps),
+    }
+}
+
+/// Why the options of the run cannot be taken over.
+fn options(state: &State) -> Option<&'static str> {
+    if !state.has_options_of_run() {
+        return Some("This run was started from the form");
+    }
+    match state.run.info.python_line() {
+        Some(_) => None,
+        None => Some("What recorded this does not tell the arguments of the loader"),
+    }
+}
+
+/// Of what only the embedded loader can do.
+pub const NO_ENGINE: &str = "This build has no embedded loader. Simulate works without one";
+
+const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot be held";
+
+/// True if to go on would mean to let a program go on that one cannot hold.
+fn is_held_back(state: &State) -> bool {
+    let at_end = state.step() >= state.run.transitions().len();
+    state.watched && state.source.is_live() && at_end
+}
+
+/// The actions that need something to look at.
+fn no_steps_for(
+    state: &State,
+    action: Action,
+    no_steps: Option<&'static str>,
+) -> Option<&'static str> {
+    use Action as A;
+    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    // What was measured over time can be looked at without a batch.
+    let looks = matches!(
+        action,
+        A::ToggleMarker | A::ShowAll | A::ZoomIn | A::ZoomOut | A::PanLeft | A::PanRight
+    );
+    let no_steps = no_steps.filter(|_| !(looks && state.has_run() && state.has_only_gauges()));
+    match action {
+        A::PauseResume
+        | A::GoToStart
+        | A::FollowLive
+        | A::ToggleMarker
+        | A::ShowAll
+        | A::ZoomIn => no_steps,
+        A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
+            state.view.is_some(),
+            "The whole run is on the screen: zoom in first",
+        )),
+        A::FitSelection => no_steps.or(unless(
+            matches!(
+                state.selection,
+                Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
+            ),
+            "Nothing is selected: click a batch, a lane, or drag on the ruler",
+        )),
+        A::ZoomToRange => no_steps.or(unless(
+            matches!(state.selection, Some(Item::Range(..))),
+            "No range is selected: drag on the ruler",
+        )),
+        A::ViewBack => unless(
+            !state.views_before.is_empty(),
+            "No other range was looked at before",
+        ),
+        A::ViewForward => unless(
+            !state.views_after.is_empty(),
+            "No other range was looked at after",
+        ),
+        _ => match goal(action) {
+            Some((goal, forwards)) => no_steps.or_else(|| moments(state, goal, forwards)),
+            None => None,
+        },
+    }
+}
+
+/// Why there is no such moment.
+fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
+    // What has not happened yet may still happen.
+    let waits_for_it =
+        forwards && goal != Goal::Marker && state.source.is_live() && state.cursor == Cursor::Live;
+    if waits_for_it && state.watched {
+        return Some(NOT_HELD);
+    }
+    if waits_for_it || find(state, goal, forwards).is_some() {
+        return None;
+    }
+    // A recording is opened at its end.
+    let is_before = forwards && find(state, goal, false).is_some();
+    Some(match (goal, forwards) {
+        (Goal::Stall, true) if is_before => {
+            "No stall after this moment: P goes to the last one before it"
+        }
+        (Goal::Trouble, true) if is_before => {
+            "No error and no loss after this moment: Shift+E goes to the last before it"
+        }
+        (Goal::Batch, true) => "No batch is handed out after this moment",
+        (Goal::Batch, false) => "No batch was handed out before this moment",
+        (Goal::Stall, true) => "No stall after this moment",
+        (Goal::Stall, false) => "No stall before this moment",
+        (Goal::OutOfOrder, true) => "No batch arrives out of order after this moment",
+        (Goal::OutOfOrder, false) => "No batch arrived out of order before this moment",
+        (Goal::Trouble, true) => "No error and no loss after this moment",
+        (Goal::Trouble, false) => "No error and no loss before this moment",
+        (Goal::Marker, true) => "No marker after this moment: press M to place one",
+        (Goal::Marker, false) => "No marker before this moment: press M to place one",
+    })
+}
+
+fn stages(state: &State, action: Action) -> Option<&'static str> {
+    let forwards = action == Action::NextStage;
+    match state.selection.and_then(Item::batch) {
+        None => Some("No batch is selected: click one, or press / to find one"),
+        Some(_) if stage(state, forwards).is_some() => None,
+        Some(_) if forwards => Some("The selected batch enters no stage after this moment"),
+        Some(_) => Some("The selected batch entered no stage before this moment"),
+    }
+}
+
+fn lanes(state: &State, action: Action) -> Option<&'static str> {
+    use Action as A;
+    match action {
+        A::LaneUp | A::LaneDown => match beside(state, action == A::LaneDown) {
+            Some(_) => None,
+            None if action == A::LaneDown => Some("This is the last lane"),
+            None => Some("This is the first lane"),
+        },
+        _ if lane(state).is_none() => Some("No lane and no batch is selected: press ↓ for a lane"),
+        A::NextSpan if neighbour(state, true).is_none() => Some("No batch after this one here"),
+        A::PreviousSpan if neighbour(state, false).is_none() => {
+            Some("No batch before this one here")
+        }
+        _ => None,
+    }
+}
+
+fn matches(state: &State) -> Option<&'static str> {
+    if state.search.query().is_none() {
+        Some("Nothing was searched for: press / to search")
+    } else if state.search.hits().is_empty() {
+        Some("Nothing was found")
+    } else {
+        None
+    }
+}

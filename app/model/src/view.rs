@@ -1,0 +1,187 @@
+//! What is looked at: the range of time on the screen, the time cursor, the selection.
+
+use loadscope_trace::{Activity, Lane, Nanos};
+use serde::{Deserialize, Serialize};
+
+mod group;
+
+pub use group::LaneGroup;
+
+/// A range of time on the screen. The absence of one (`None`) means "everything, and follow what comes".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeView {
+    /// Left edge.
+    pub start: Nanos,
+    /// Right edge, later than the left one.
+    pub end: Nanos,
+}
+
+impl TimeView {
+    /// The narrowest view: deeper, pixels would be finer than the clock.
+    pub const NARROWEST: Nanos = Nanos(200);
+
+    /// A view from `start` to `end`, widened to [`TimeView::NARROWEST`].
+    pub fn new(start: Nanos, end: Nanos) -> Self {
+        Self {
+            start,
+            end: end.max(start + Self::NARROWEST),
+        }
+    }
+
+    /// Its length.
+    pub fn len(self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// Its left and its right edge.
+    pub fn ends(self) -> (Nanos, Nanos) {
+        (self.start, self.end)
+    }
+
+    /// Never true: a view has a length.
+    pub fn is_empty(self) -> bool {
+        false
+    }
+
+    /// Shrinks (`factor < 1`) or widens the view, keeping `pivot` where it is on the screen.
+    #[must_use]
+    pub fn zoomed(self, pivot: Nanos, factor: f64) -> Self {
+        let length = (self.len().0 as f64 * factor).clamp(Self::NARROWEST.0 as f64, 1e17);
+        let share = (pivot - self.start).0 as f64 / self.len().0 as f64;
+        let start = Nanos((pivot.0 as f64 - share * length).round() as i64);
+        Self::new(start, start + Nanos(length.round() as i64))
+    }
+
+    /// Moves the view.
+    #[must_use]
+    pub fn shifted(self, by: Nanos) -> Self {
+        Self::new(self.start + by, self.end + by)
+    }
+
+    /// Moved and narrowed so that one can't get lost: never wider than `whole`, its middle always in `whole`.
+    #[must_use]
+    pub fn kept_within(self, whole: Self) -> Self {
+        if self.len() >= whole.len() {
+            return whole;
+        }
+        let middle = self.start.0.midpoint(self.end.0);
+        let lost = middle - middle.clamp(whole.start.0, whole.end.0);
+        self.shifted(Nanos(-lost))
+    }
+}
+
+/// What the middle of the window is for. One more is a line here, an action in the table of commands and an arm in
+/// `window/frame.rs` of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Workspace {
+    /// The machine and what happened in it.
+    #[default]
+    Debug,
+    /// The order of the samples.
+    Sampling,
+    /// Why training waits, and what would help.
+    Diagnose,
+}
+
+impl Workspace {
+    /// All of them, in the order of their keys.
+    pub const ALL: [Self; 3] = [Self::Debug, Self::Sampling, Self::Diagnose];
+}
+
+/// What is below the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lower {
+    /// The timeline.
+    #[default]
+    Timeline,
+    /// The table of batches.
+    Batches,
+    /// Counters over time.
+    Plots,
+    /// All loaders of the session.
+    Loaders,
+}
+
+/// Whose options stand on the left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OptionsOf {
+    /// The form: what would be run next.
+    #[default]
+    Form,
+    /// The run that is shown, if the form did not make it.
+    Run,
+}
+
+/// The instant that is looked at. The machine and every "at this time" is drawn for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cursor {
+    /// The latest event.
+    #[default]
+    Live,
+    /// An instant.
+    At(Nanos),
+    /// After so many transitions: several may happen in the same nanosecond.
+    Step(usize),
+}
+
+/// What is selected or hovered. One selection is shared by every panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A batch, by its position in [`loadscope_trace::Run::batches`].
+    Batch(usize),
+    /// A lane of the machine: a worker, a queue, the trainer.
+    Lane(Lane),
+    /// A range of time.
+    Range(Nanos, Nanos),
+    /// A kind of activity.
+    Activity(Activity),
+    /// The sampler.
+    Sampler,
+}
+
+impl Item {
+    /// The selected batch.
+    pub fn batch(self) -> Option<usize> {
+        match self {
+            Self::Batch(row) => Some(row),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn some_of_the_run_is_always_in_sight(start in -1_000_000i64..1_000_000, len in 200..10_000_000i64) {
+            let whole = TimeView::new(Nanos(-10), Nanos(500_000));
+            let view = TimeView::new(Nanos(start), Nanos(start + len)).kept_within(whole);
+            prop_assert!(view.len() <= whole.len());
+            prop_assert!(view.start < whole.end && view.end > whole.start);
+            prop_assert_eq!(view.kept_within(whole), view);
+        }
+    }
+
+    #[test]
+    fn what_is_in_sight_stays() {
+        let whole = TimeView::new(Nanos(0), Nanos(1_000_000));
+        let view = TimeView::new(Nanos(333), Nanos(77_777));
+        assert_eq!(view.kept_within(whole), view);
+        assert_eq!(
+            TimeView::new(Nanos(-5), Nanos(3_000_000)).kept_within(whole),
+            whole
+        );
+    }
+
+    #[test]
+    fn zooming_keeps_the_pivot() {
+        let view = TimeView::new(Nanos(1_000), Nanos(101_000));
+        let zoomed = view.zoomed(Nanos(26_000), 0.5);
+        assert_eq!(zoomed, TimeView::new(Nanos(13_500), Nanos(63_500)));
+        assert_eq!(view.zoomed(Nanos(5), 1e-12).len(), TimeView::NARROWEST);
+    }
+}

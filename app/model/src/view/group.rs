@@ -1,0 +1,65 @@
+//! Lanes that belong together and fold together.
+
+use loadscope_trace::Lane;
+
+/// A group of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LaneGroup {
+    /// The reorder buffer, a group by itself.
+    Reorder,
+    /// The workers with their index queues.
+    Workers,
+    /// The queues between workers, pin thread and main thread.
+    Queues,
+    /// Quantities over time.
+    Gauges,
+    /// The trainers of the other loaders of the session.
+    Loaders,
+}
+
+impl LaneGroup {
+    /// All of them, from top to bottom.
+    pub const ALL: [Self; 5] = [
+        Self::Reorder,
+        Self::Workers,
+        Self::Queues,
+        Self::Gauges,
+        Self::Loaders,
+    ];
+
+    /// The group of a lane; `None` for those that do not fold.
+    pub fn of(lane: Lane) -> Option<Self> {
+        match lane {
+            Lane::Reorder => Some(Self::Reorder),
+            Lane::Worker(_) | Lane::IndexQueue(_) => Some(Self::Workers),
+            Lane::ResultQueue | Lane::DataQueue => Some(Self::Queues),
+            Lane::Trainer | Lane::Pin | Lane::Main => None,
+        }
+    }
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Reorder => "reorder buffer",
+            Self::Workers => "Workers",
+            Self::Queues => "Queues",
+            Self::Gauges => "Gauges",
+            Self::Loaders => "Other loaders",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Reorder => {
+                "Batches that have arrived before it was their turn, or whose turn has come"
+            }
+            Self::Workers => "All workers together",
+            Self::Queues => "Where batches wait between workers, pin thread and main thread",
+            Self::Gauges => "Quantities over time",
+            Self::Loaders => {
+                "What the trainers of the other loaders and ranks did: training in green, waiting in red"
+            }
+        }
+    }
+}

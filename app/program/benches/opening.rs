@@ -1,0 +1,148 @@
+//! Opening a recording of 1 M batches and 10 M samples: how long it takes, and what it costs in memory.
+//!
+//! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use loadscope_session::read_run;
+use loadscope_trace::{Compression, LogWriter, Run};
+
+mod recording;
+
+use recording::Recording;
+
+const SAMPLES: u32 = 10;
+
+/// The allocator of the program. Counts, when told to, what is allocated and not yet given back: two threads that count
+/// together wait for each other, so what is timed is not counted.
+struct Counting;
+
+static INNER: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static COUNTS: AtomicBool = AtomicBool::new(false);
+/// Begins so high that what was allocated before and is given back now does not make it negative.
+static LIVE: AtomicUsize = AtomicUsize::new(1 << 40);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+fn grown(by: usize) {
+    if COUNTS.load(Ordering::Relaxed) {
+        let live = LIVE.fetch_add(by, Ordering::Relaxed) + by;
+        MOST.fetch_max(live, Ordering::Relaxed);
+    }
+}
+
+fn shrunk(by: usize) {
+    if COUNTS.load(Ordering::Relaxed) {
+        LIVE.fetch_sub(by, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: everything is passed on to mimalloc as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        // SAFETY: the caller keeps the rules of `alloc`.
+        unsafe { INNER.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        shrunk(layout.size());
+        // SAFETY: the caller keeps the rules of `dealloc`.
+        unsafe { INNER.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        shrunk(layout.size());
+        grown(size);
+        // SAFETY: the caller keeps the rules of `realloc`.
+        unsafe { INNER.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn write(recording: &Recording, path: &Path) {
+    let file = std::fs::File::create(path).expect("there is room");
+    let mut log = LogWriter::new(file, Compression::for_path(path)).expect("it can be written");
+    recording.tell(|event| log.write(&event).expect("it can be written"));
+    log.finish().expect("it can be written");
+}
+
+fn open(path: &Path) -> Run {
+    let start = Instant::now();
+    let (run, _) = read_run(path, |_| true).expect("it was written just now");
+    let took = start.elapsed();
+    let size = std::fs::metadata(path).map_or(0, |m| m.len());
+    println!(
+        "{:<6} {:5.0} MB  opened in {:5.2} s   {:5.0} ns an event",
+        path.extension().unwrap_or_default().to_string_lossy(),
+        size as f64 / 1e6,
+        took.as_secs_f64(),
+        took.as_nanos() as f64 / run.events() as f64,
+    );
+    run
+}
+
+/// What opening costs in memory.
+fn weigh(path: &Path) {
+    let before = LIVE.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    COUNTS.store(true, Ordering::Relaxed);
+    let run = read_run(path, |_| true).expect("it was written just now");
+    COUNTS.store(false, Ordering::Relaxed);
+    let kept = LIVE.load(Ordering::Relaxed) - before;
+    let most = MOST.load(Ordering::Relaxed) - before;
+    println!(
+        "       {:4.0} MB kept, {:4.0} MB at most",
+        kept as f64 / 1e6,
+        most as f64 / 1e6
+    );
+    drop(run);
+}
+
+fn main() {
+    let batches = std::env::var("BATCHES").ok().and_then(|n| n.parse().ok());
+    let batches: u32 = batches.unwrap_or(1_000_000);
+    let recording = Recording::batches(batches, SAMPLES);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for name in ["recording.jsonl", "recording.jsonl.zst"] {
+        let path = dir.path().join(name);
+        write(&recording, &path);
+        for _ in 0..3 {
+            drop(open(&path));
+        }
+        weigh(&path);
+        std::fs::remove_file(&path).expect("it was written just now");
+    }
+    let before = LIVE.load(Ordering::Relaxed);
+    COUNTS.store(true, Ordering::Relaxed);
+    let mut run = recording.run();
+    run.shrink_to_fit();
+    COUNTS.store(false, Ordering::Relaxed);
+    let kept = LIVE.load(Ordering::Relaxed) - before;
+    let memory = run.memory();
+    let a_span = |bytes: usize| bytes as f64 / memory.spans as f64;
+    let a_sample = memory.sample_bytes as f64 / (f64::from(batches) * f64::from(SAMPLES));
+    println!(
+        "{batches} batches, {} spans: {:.1} bytes a stage span ({:.1} for itself, {:.1} for the change of stage), \
+         {:.1} for what is known of its batch, {a_sample:.1} bytes a sample; {:.0} of {:.0} MB told apart",
+        memory.spans,
+        a_span(memory.span_bytes + memory.transition_bytes),
+        a_span(memory.span_bytes),
+        a_span(memory.transition_bytes),
+        a_span(memory.batch_bytes),
+        (memory.span_bytes + memory.transition_bytes + memory.batch_bytes + memory.sample_bytes)
+            as f64
+            / 1e6,
+        kept as f64 / 1e6,
+    );
+}

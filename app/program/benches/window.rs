@@ -1,0 +1,373 @@
+//! What the open window costs the engine: the same run with and without it, one after the other, again and again, each in a
+//! process of its own. How many batches the trainer gets in a second is compared, and how much processor time each part took.
+//!
+//! - `alone`: events are recorded and thrown away, as by `loadscope run`;
+//! - `frames`: the window folds them and draws 30 frames a second, all but the pixels;
+//! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is told
+//!   apart. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
+//!
+//! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints what it measures"
+)]
+
+use std::collections::BTreeMap;
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eframe::egui::{self, Context, Pos2, RawInput, Rect, Ui, vec2};
+use eframe::{App as _, Frame};
+use loadscope::window::{App, Start};
+use loadscope_model::command::Action;
+use loadscope_model::prefs::Prefs;
+use loadscope_session::{Record, Session, Update};
+use loadscope_trace::{EventKind, Nanos, RunOptions, Stage};
+
+/// As in the program.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Not measured, s: threads start, and in its first seconds a run changes its scale faster than ever after.
+fn warm_up() -> f64 {
+    number("WARM_UP", 5.0)
+}
+
+const FRAME: Duration = Duration::from_millis(33);
+
+/// What is run: a name and its options.
+fn works() -> [(&'static str, RunOptions); 4] {
+    let options = |dataset: &str, num_workers, batch_size| RunOptions {
+        dataset: dataset.to_owned(),
+        batch_size: Some(batch_size),
+        num_workers,
+        prefetch_factor: Some(4),
+        epochs: u32::MAX,
+        ..RunOptions::default()
+    };
+    [
+        // Nothing to do but to hand on: as many events as there can be.
+        (
+            "as fast as it can",
+            options("synthetic:len=1000000,cost_ms=0,shape=4", 2, 4),
+        ),
+        // On two processors one is left for everything else.
+        (
+            "1 worker computes",
+            options("synthetic:len=1000000,cost_ms=0.1,cpu=true,shape=4", 1, 1),
+        ),
+        // All processors compute, as those of a loader that does not keep up.
+        (
+            "2 workers compute",
+            options("synthetic:len=1000000,cost_ms=0.1,cpu=true,shape=4", 2, 2),
+        ),
+        // Samples come from elsewhere: the processors have time.
+        (
+            "16 workers wait",
+            options("synthetic:len=1000000,cost_ms=0.5,shape=4", 16, 2),
+        ),
+    ]
+}
+
+/// What a process has measured.
+#[derive(Default)]
+struct Measured {
+    /// Batches and events a second.
+    batches: f64,
+    events: f64,
+    frames: f64,
+    /// Of one processor: the window, the renderer, everything.
+    window: f64,
+    renderer: f64,
+    all: f64,
+    /// Events that were lost.
+    lost: u64,
+}
+
+impl Measured {
+    /// For the process that compares.
+    fn tell(&self) {
+        println!(
+            "measured {} {} {} {} {} {} {}",
+            self.batches, self.events, self.frames, self.window, self.renderer, self.all, self.lost
+        );
+    }
+}
+
+/// Processor time of the threads of this process, s: the main one, those of the renderer, all.
+fn processor_time() -> [f64; 3] {
+    let mut sums = [0.0; 3];
+    let own = std::process::id().to_string();
+    for thread in std::fs::read_dir("/proc/self/task").into_iter().flatten() {
+        let Ok(thread) = thread else { continue };
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let Some((name, rest)) = stat.rsplit_once(')') else {
+            continue;
+        };
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let ticks = |k: usize| fields.get(k).and_then(|t| t.parse::<f64>().ok());
+        let time = (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0;
+        sums[2] += time;
+        if thread.file_name().to_string_lossy() == own {
+            sums[0] += time;
+        } else if name.contains("llvmpipe") || name.contains("gallium") || name.contains("mesa") {
+            sums[1] += time;
+        }
+    }
+    sums
+}
+
+/// What happens between the end of the warming up and the end.
+struct Clock {
+    start: Instant,
+    seconds: f64,
+    before: Option<[f64; 3]>,
+    frames: usize,
+}
+
+impl Clock {
+    fn new(seconds: f64) -> Self {
+        Self {
+            start: Instant::now(),
+            seconds,
+            before: None,
+            frames: 0,
+        }
+    }
+
+    /// True once it is over. To be asked again and again.
+    fn is_over(&mut self) -> bool {
+        let now = self.start.elapsed().as_secs_f64();
+        if now >= warm_up() && self.before.is_none() {
+            self.before = Some(processor_time());
+            self.frames = 0;
+        }
+        now >= warm_up() + self.seconds
+    }
+
+    fn measured(&self, batches: usize, events: usize) -> Measured {
+        let took = self.start.elapsed().as_secs_f64() - warm_up();
+        let before = self.before.unwrap_or_default();
+        let now = processor_time();
+        let share = |k: usize| (now[k] - before[k]) / took;
+        Measured {
+            batches: batches as f64 / self.seconds,
+            events: events as f64 / self.seconds,
+            frames: self.frames as f64 / took,
+            window: share(0),
+            renderer: share(1),
+            all: share(2),
+            lost: 0,
+        }
+    }
+
+    /// The range of time of the run in which it is counted.
+    fn range(&self) -> (Nanos, Nanos) {
+        let at = |s: f64| Nanos::from_secs_f64(s);
+        (at(warm_up()), at(warm_up() + self.seconds))
+    }
+}
+
+/// Without a window.
+fn alone(options: &RunOptions, seconds: f64) -> Measured {
+    let session = Session::start(options, Record::Memory, Arc::new(|| {})).expect("sound options");
+    let mut clock = Clock::new(seconds);
+    let (mut batches, mut events) = (0, 0);
+    let (from, to) = clock.range();
+    while !clock.is_over() {
+        for update in session.updates.try_iter() {
+            let Update::Events(new) = update else {
+                continue;
+            };
+            for event in new.iter().filter(|e| e.at >= from && e.at < to) {
+                events += 1;
+                let stage = Stage::Training;
+                batches += usize::from(
+                    matches!(event.kind, EventKind::Entered { stage: s, .. } if s == stage),
+                );
+            }
+        }
+        std::thread::sleep(FRAME);
+    }
+    clock.measured(batches, events)
+}
+
+fn app(ctx: &Context, options: &RunOptions) -> App {
+    let mut app = App::new(ctx, Prefs::default(), Start::default());
+    app.state.options = options.clone();
+    app.run(ctx, Action::Run.into());
+    app
+}
+
+/// What the window has seen.
+fn seen(app: &App, clock: &Clock) -> Measured {
+    let (from, to) = clock.range();
+    let run = &app.state.run;
+    let yields = run.yields();
+    let batches = yields.before(to).saturating_sub(yields.before(from));
+    let share = (to - from).0 as f64 / run.end().0.max(1) as f64;
+    Measured {
+        lost: run.dropped(),
+        ..clock.measured(batches, (run.events() as f64 * share) as usize)
+    }
+}
+
+/// With all of the window but the pixels.
+fn frames(options: &RunOptions, seconds: f64) -> Measured {
+    let ctx = Context::default();
+    ctx.set_pixels_per_point(1.0);
+    let mut app = app(&ctx, options);
+    let mut frame = Frame::_new_kittest();
+    let mut clock = Clock::new(seconds);
+    let start = Instant::now();
+    while !clock.is_over() {
+        let begun = Instant::now();
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1440.0, 900.0))),
+            time: Some(start.elapsed().as_secs_f64()),
+            ..RawInput::default()
+        };
+        let output = ctx.run_ui(input, |ui| {
+            app.logic(&ui.ctx().clone(), &mut frame);
+            app.ui(ui, &mut frame);
+        });
+        let painted = ctx.tessellate(output.shapes, output.pixels_per_point);
+        clock.frames += usize::from(!painted.is_empty());
+        std::thread::sleep(FRAME.saturating_sub(begun.elapsed()));
+    }
+    seen(&app, &clock)
+}
+
+/// The real window, for as long as the clock runs.
+struct Timed {
+    app: App,
+    clock: Clock,
+}
+
+impl eframe::App for Timed {
+    fn logic(&mut self, ctx: &Context, frame: &mut Frame) {
+        self.app.logic(ctx, frame);
+        if self.clock.is_over() {
+            seen(&self.app, &self.clock).tell();
+            // Closing it would ask what becomes of the run.
+            self.app.on_exit(None);
+            std::process::exit(0);
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, frame: &mut Frame) {
+        self.clock.frames += 1;
+        self.app.ui(ui, frame);
+    }
+}
+
+fn window(options: &RunOptions, seconds: f64) -> Measured {
+    let native = eframe::NativeOptions {
+        renderer: eframe::Renderer::Glow,
+        viewport: egui::ViewportBuilder::default().with_inner_size([1440.0, 900.0]),
+        persist_window: false,
+        ..eframe::NativeOptions::default()
+    };
+    let options = options.clone();
+    let made = eframe::run_native(
+        "loadscope-bench",
+        native,
+        Box::new(move |cc| {
+            Ok(Box::new(Timed {
+                app: app(&cc.egui_ctx, &options),
+                clock: Clock::new(seconds),
+            }))
+        }),
+    );
+    made.expect("a display and OpenGL");
+    unreachable!("the process ends with the clock");
+}
+
+/// Measures one of them in a process of its own.
+fn measure(mode: &str, work: usize) -> Option<Vec<f64>> {
+    let own = std::env::current_exe().ok()?;
+    let run = Process::new(own)
+        .args(["--one", mode, &work.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&run.stdout);
+    let line = text.lines().find_map(|l| l.strip_prefix("measured "));
+    if line.is_none() {
+        eprintln!("{mode}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+    Some(line?.split(' ').filter_map(|n| n.parse().ok()).collect())
+}
+
+/// The middle one of some numbers.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn number(name: &str, usual: f64) -> f64 {
+    let given = std::env::var(name).ok().and_then(|n| n.parse().ok());
+    given.unwrap_or(usual)
+}
+
+fn main() {
+    let seconds = number("SECONDS", 2.0);
+    let works = works();
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|a| a == "--one") {
+        let (mode, work) = (arguments[at + 1].as_str(), arguments[at + 2].as_str());
+        let work: usize = work.parse().expect("the number of a work");
+        let options = &works[work].1;
+        let m = match mode {
+            "alone" => alone(options, seconds),
+            "frames" => frames(options, seconds),
+            _ => window(options, seconds),
+        };
+        m.tell();
+        return;
+    }
+    let rounds = number("ROUNDS", 3.0) as usize;
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].map(std::env::var_os);
+    let mut modes = vec!["alone", "frames"];
+    if has_display.iter().any(Option::is_some) {
+        modes.push("window");
+    } else {
+        println!("no display: without a real window");
+    }
+    for (work, (name, _)) in works.iter().enumerate() {
+        let mut all: BTreeMap<&str, Vec<Vec<f64>>> = BTreeMap::new();
+        for _ in 0..rounds {
+            for mode in &modes {
+                all.entry(mode).or_default().extend(measure(mode, work));
+            }
+        }
+        let middle = |mode: &str, k: usize| {
+            let of = all.get(mode).into_iter().flatten();
+            median(of.filter_map(|m| m.get(k).copied()).collect())
+        };
+        for mode in &modes {
+            let of = |k| middle(mode, k);
+            // Each round by itself, so that what else the computer does falls out.
+            let pairs = all
+                .get("alone")
+                .into_iter()
+                .flatten()
+                .zip(all.get(mode).into_iter().flatten());
+            let lost = median(pairs.map(|(a, b)| (1.0 - b[0] / a[0]) * 100.0).collect());
+            println!(
+                "{name:<18} {mode:<7} {:8.0} batches/s  {:8.0} events/s  {lost:5.1} % slower  {:3.0} frames/s  \
+                 processors: window {:4.2}, pixels {:4.2}, all {:4.2}   {:.0} events lost",
+                of(0),
+                of(1),
+                of(2),
+                of(3),
+                of(4),
+                of(5),
+                of(6)
+            );
+        }
+    }
+}

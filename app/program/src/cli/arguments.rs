@@ -1,0 +1,174 @@
+//! The arguments of PyTorch's loader and samplers, for all commands that have them.
+
+use std::str::FromStr;
+
+use clap::Args;
+use loadscope_trace::{RunOptions, count};
+
+use loadscope_plan::limits;
+
+/// Which batches, under PyTorch's names.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LoaderArgs {
+    /// Samples per batch, at most 10,000,000; none: hand samples out as they are [default: 32; order: 1]
+    #[arg(long, value_name = "N|none", allow_negative_numbers = true)]
+    batch_size: Option<BatchSize>,
+    /// A new random order in every epoch
+    #[arg(long)]
+    shuffle: bool,
+    /// sequential, random, subset:FILE (indices), weighted:FILE (a weight a sample), distributed, or equi:FILE (a line of labels a
+    /// sample); a file has at most 1 GB, 100,000,000 entries and 100,000 different labels
+    #[arg(long, value_name = "SAMPLER")]
+    sampler: Option<String>,
+    /// Random samplers may draw an index again
+    #[arg(long)]
+    replacement: bool,
+    /// Indices that random samplers draw an epoch, at most 1,000,000,000 [default: as many as there are samples]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_samples)]
+    num_samples: Option<u64>,
+    /// Number of ranks that share the samples (num_replicas), 1 to 1,000,000 [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = ranks)]
+    world: Option<u32>,
+    /// Which of the ranks this is, from 0 to one below their number [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rank)]
+    rank: Option<u32>,
+    /// Distributed samplers leave a tail out instead of repeating samples
+    #[arg(long)]
+    sampler_drop_last: bool,
+    /// Do not tell distributed samplers the epoch: every epoch has the same order, a common mistake
+    #[arg(long)]
+    no_set_epoch: bool,
+    /// Seed of the generator, and of distributed samplers, 0 to 18446744073709551615 [default: a fresh one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Seed of the default generator, as torch.manual_seed sets it, 0 to 18446744073709551615
+    #[arg(long, value_name = "SEED")]
+    global_seed: Option<u64>,
+    /// Worker threads, at most 1,024, or fewer where the system allows fewer; 0: load in the main thread [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = num_workers)]
+    num_workers: Option<usize>,
+    /// Batches in flight per worker, at most 10,000, and 1,000,000 of all workers [default: 2]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = prefetch_factor)]
+    prefetch_factor: Option<usize>,
+    /// Leave out a last batch that is not full
+    #[arg(long)]
+    drop_last: bool,
+    /// Keep the workers alive between epochs
+    #[arg(long)]
+    persistent_workers: bool,
+    /// How often to go through the dataset, at most 1,000,000 times, and 20,000,000 batches in all epochs [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = epochs)]
+    epochs: Option<u32>,
+}
+
+/// A number, or `none`.
+#[derive(Clone, Copy, Debug)]
+struct BatchSize(Option<usize>);
+
+impl FromStr for BatchSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("none") {
+            return Ok(Self(None));
+        }
+        if !is_whole(text) {
+            return Err("expected a positive number of samples, or none".to_owned());
+        }
+        let most = limits::BATCH_SIZE as u64;
+        let size = whole(text, "batch_size", most, "choose a smaller one")?;
+        Ok(Self(usize::try_from(size).ok()))
+    }
+}
+
+fn is_whole(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// With PyTorch's words for what is negative.
+fn num_workers(text: &str) -> Result<usize, String> {
+    let negative =
+        "num_workers option should be non-negative; use num_workers=0 to load in the main thread";
+    non_negative(text, negative)?;
+    let most = limits::WORKERS as u64;
+    whole(text, "num_workers", most, "use fewer workers").map(|n| n as usize)
+}
+
+fn prefetch_factor(text: &str) -> Result<usize, String> {
+    non_negative(text, "prefetch_factor option should be non-negative")?;
+    let most = limits::PREFETCH as u64;
+    whole(text, "prefetch_factor", most, "choose a smaller one").map(|n| n as usize)
+}
+
+fn num_samples(text: &str) -> Result<u64, String> {
+    whole(text, "num_samples", limits::SAMPLES, "draw fewer")
+}
+
+/// The number of samples of a dataset.
+pub(super) fn len(text: &str) -> Result<u64, String> {
+    whole(text, "len", limits::SAMPLES, "choose a smaller dataset")
+}
+
+fn ranks(text: &str) -> Result<u32, String> {
+    let most = limits::RANKS.into();
+    whole(text, "world", most, "choose fewer ranks").map(|n| n as u32)
+}
+
+fn rank(text: &str) -> Result<u32, String> {
+    let most = u64::from(limits::RANKS) - 1;
+    whole(text, "rank", most, "it counts from 0 and is below world").map(|n| n as u32)
+}
+
+fn epochs(text: &str) -> Result<u32, String> {
+    whole(text, "epochs", limits::EPOCHS.into(), "choose fewer").map(|n| n as u32)
+}
+
+fn non_negative(text: &str, words: &str) -> Result<(), String> {
+    match text.strip_prefix('-').is_some_and(is_whole) {
+        true => Err(words.to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// A whole number from 0 to `most`, however many digits were given.
+pub(super) fn whole(text: &str, name: &str, most: u64, remedy: &str) -> Result<u64, String> {
+    let text = text.strip_prefix('+').unwrap_or(text);
+    if !is_whole(text) {
+        return Err("expected a whole number of at least 0".to_owned());
+    }
+    match text.parse() {
+        Ok(number) if number <= most => Ok(number),
+        _ => Err(limits::too_much(name, count(most), text, remedy)),
+    }
+}
+
+/// Overwrites what was given.
+pub(super) fn set<T: Clone>(to: &mut T, from: &Option<T>) {
+    if let Some(from) = from {
+        to.clone_from(from);
+    }
+}
+
+impl LoaderArgs {
+    /// Writes what was given into `o`.
+    pub fn apply(&self, o: &mut RunOptions) {
+        if let Some(BatchSize(size)) = self.batch_size {
+            o.batch_size = size;
+        }
+        set(&mut o.sampler, &self.sampler);
+        set(&mut o.world_size, &self.world);
+        set(&mut o.rank, &self.rank);
+        set(&mut o.num_workers, &self.num_workers);
+        set(&mut o.epochs, &self.epochs);
+        o.num_samples = self.num_samples.or(o.num_samples);
+        o.seed = self.seed.or(o.seed);
+        o.global_seed = self.global_seed.or(o.global_seed);
+        o.prefetch_factor = self.prefetch_factor.or(o.prefetch_factor);
+        o.shuffle |= self.shuffle;
+        o.replacement |= self.replacement;
+        o.sampler_drop_last |= self.sampler_drop_last;
+        o.set_epoch &= !self.no_set_epoch;
+        o.drop_last |= self.drop_last;
+        o.persistent_workers |= self.persistent_workers;
+    }
+}

@@ -1,0 +1,206 @@
+//! `loadscope info`: the facts about a recording.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use loadscope_trace::{Glance, Level, Nanos, Origin, Run, RunId, Summary};
+use serde_json::Value;
+
+use super::terminal::say;
+use loadscope_insight::format;
+use loadscope_insight::report::loader::{Named, named};
+use loadscope_ui::timeline::chart::Chart;
+
+mod several;
+
+use super::pick::{LoaderArg, open, which};
+
+pub fn run(file: &Path, loader: &LoaderArg, json: bool) -> anyhow::Result<ExitCode> {
+    let opened = open(file)?;
+    let mut all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
+    if let Some(text) = &loader.loader {
+        let id = which(&opened, text)?;
+        all.retain(|(one, _)| *one == id);
+    }
+    let nothing = Run::default();
+    let one = match all[..] {
+        [] => Some((RunId::default(), &nothing)),
+        [one] => Some(one),
+        _ => None,
+    };
+    match (one, json) {
+        (Some((id, run)), true) => say(&object(id, run, opened.cut)?.to_string())?,
+        (Some(_), false) if all.is_empty() => say("There is no DataLoader in this recording")?,
+        (Some((_, run)), false) => print_text(run, opened.cut)?,
+        (None, true) => say(&several::object(&all, &opened)?.to_string())?,
+        (None, false) => say(several::text(&all, opened.cut)?.trim_end())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One JSON object for a loader that is alone.
+pub(super) fn print_json(run: &Run, cut: bool) -> anyhow::Result<()> {
+    say(&object(RunId::default(), run, cut)?.to_string())
+}
+
+/// One JSON object with the summary, the options and whether the file is whole.
+fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
+    let mut object = facts(run)?;
+    if let Some(map) = object.as_object_mut() {
+        map.insert("cut".to_owned(), cut.into());
+        let loaders = named(&[(id, run)]);
+        map.insert(
+            "loaders".to_owned(),
+            loaders.iter().map(Named::json).collect(),
+        );
+    }
+    Ok(object)
+}
+
+/// The facts about a loader.
+fn facts(run: &Run) -> anyhow::Result<Value> {
+    let mut object = serde_json::to_value(Summary::of(run))?;
+    if let Some(map) = object.as_object_mut() {
+        if run.tells_only_parts() {
+            for unknown in [
+                "epochs",
+                "batches",
+                "samples",
+                "seconds",
+                "samples_per_second",
+                "waited_seconds",
+                "held",
+                "failed",
+                "discarded",
+            ] {
+                map.insert(unknown.to_owned(), Value::Null);
+            }
+        } else if run.info.python_line().is_none() && map.get("samples") == Some(&0.into()) {
+            map.insert("samples".to_owned(), Value::Null);
+            map.insert("samples_per_second".to_owned(), Value::Null);
+        }
+        let charts = Chart::all(run).into_iter().filter(Chart::is_of_part);
+        let parts = charts.map(|chart| {
+            let (what, of) = chart.id(run);
+            serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
+        });
+        map.insert("parts".to_owned(), parts.collect());
+        map.insert("origin".to_owned(), run.info.origin.label().into());
+        map.insert("pinning".to_owned(), run.info.pinning.clone().into());
+        map.insert("options".to_owned(), options(run)?);
+    }
+    Ok(object)
+}
+
+/// What it was asked to do; of a program that is not ours only what it was asked to do itself.
+fn options(run: &Run) -> anyhow::Result<Value> {
+    let options = &run.info.options;
+    let mut object = serde_json::to_value(options)?;
+    if let (Origin::Pytorch(_), Some(map)) = (&run.info.origin, object.as_object_mut()) {
+        for ours in [
+            "dataset",
+            "image_size",
+            "extra_cost",
+            "epochs",
+            "step_ms",
+            "on_error",
+        ] {
+            map.remove(ours);
+        }
+        let in_force = (options.num_workers > 0).then(|| options.prefetch());
+        map.insert("prefetch_factor".to_owned(), in_force.into());
+    }
+    Ok(object)
+}
+
+/// The same facts for people.
+pub(super) fn print_text(run: &Run, cut: bool) -> anyhow::Result<()> {
+    let mut text = String::new();
+    write_text(&mut text, run, cut)?;
+    say(text.trim_end())
+}
+
+fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
+    let s = Summary::of(run);
+    let seconds = |s: f64| Nanos::from_secs_f64(s).to_string();
+    writeln!(out, "{} · {}", run.info.dataset, run.info.origin.label())?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "{line}")?;
+    }
+    writeln!(out)?;
+    let mut row = |name: &str, value: String| writeln!(out, "{name:<16}{value:>16}");
+    if run.tells_only_parts() {
+        row("time", run.end().to_string())?;
+    } else {
+        // What the source does not tell is missing, not zero.
+        let counts = s.samples > 0 || s.batches == 0;
+        let of_samples = |text: String| if counts { text } else { "—".to_owned() };
+        row("epochs", format::count(s.epochs))?;
+        row("batches", format::count(s.batches))?;
+        row("samples", of_samples(format::count(s.samples)))?;
+        row("time", seconds(s.seconds))?;
+        row(
+            "samples/s",
+            of_samples(format!("{:.1}", s.samples_per_second)),
+        )?;
+        row("waited", seconds(s.waited_seconds))?;
+        row("held", format::count(s.held))?;
+        row("failed", format::count(s.failed))?;
+        row("discarded", format::count(s.discarded))?;
+    }
+    row("events", format::count(s.events))?;
+    row("events lost", format::count(s.dropped))?;
+    writeln!(out)?;
+    parts(out, run)?;
+    // The error of a run that failed follows among its messages.
+    if !run.epochs().is_empty() {
+        let glance = Glance::of(run);
+        writeln!(out, "{}", glance.headline())?;
+        if let Some(cause) = glance.cause() {
+            writeln!(out, "{cause}")?;
+        }
+    }
+    messages(out, run)?;
+    if cut {
+        writeln!(
+            out,
+            "The file is cut off in the middle; everything before the cut was read"
+        )?;
+    }
+    Ok(())
+}
+
+/// The first errors and warnings.
+fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
+    let is_import = matches!(run.info.origin, Origin::Import(_));
+    let said = run.messages().iter();
+    let said = said.filter(|(_, m)| m.level >= Level::Warning || is_import);
+    for (at, m) in said.take(20) {
+        let place = m.place().map(|place| format!(", {place}"));
+        let place = place.unwrap_or_default();
+        match m.level {
+            Level::Error => writeln!(out, "error at {at}{place}: {}", m.text)?,
+            Level::Warning => writeln!(out, "warning at {at}{place}: {}", m.text)?,
+            Level::Info => writeln!(out, "{}", m.text)?,
+        }
+    }
+    Ok(())
+}
+
+/// What was measured of the parts of a pipeline that is no `DataLoader`, as means over time.
+fn parts(out: &mut String, run: &Run) -> std::fmt::Result {
+    let charts = Chart::all(run);
+    let charts = charts.into_iter().filter(Chart::is_of_part);
+    let mut any = false;
+    for chart in charts {
+        let (name, of) = chart.label(run);
+        let value = chart.mean(run).map_or("—".to_owned(), |v| chart.text(v));
+        writeln!(out, "{:<28}{name:<20}{value:>12}", of.unwrap_or_default())?;
+        any = true;
+    }
+    if any {
+        writeln!(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! The facts about several loaders: what they come to together, and each for itself.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use loadscope_trace::fleet::straggler;
+use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
+use serde_json::{Value, json};
+
+use super::{facts, messages};
+use loadscope_insight::format;
+use loadscope_insight::loaders::{clocks, crew_names, crews, names, said};
+use loadscope_insight::report::loader::named;
+use loadscope_session::Opened;
+
+/// Width of the column of names at most.
+const NAME: usize = 48;
+
+/// What all loaders come to together.
+struct Sum {
+    summary: Summary,
+    ranks: usize,
+    hosts: BTreeSet<String>,
+}
+
+impl Sum {
+    fn of(all: &[(RunId, &Run)]) -> Self {
+        let of_ranks = all.iter().filter(|(_, run)| run.info.world_size > 1);
+        let ranks: BTreeSet<u32> = of_ranks.map(|(_, run)| run.info.rank).collect();
+        let hosts = all.iter().map(|(_, run)| run.info.host.clone());
+        Self {
+            summary: Summary::together(all.iter().map(|(_, run)| *run)),
+            ranks: ranks.len(),
+            hosts: hosts.filter(|host| !host.is_empty()).collect(),
+        }
+    }
+}
+
+/// One JSON object: the sums, and a list with everything about each.
+pub(super) fn object(all: &[(RunId, &Run)], opened: &Opened) -> anyhow::Result<Value> {
+    let sum = Sum::of(all);
+    let mut object = serde_json::to_value(&sum.summary)?;
+    let mut loaders = Vec::new();
+    for (one, (_, run)) in named(all).iter().zip(all) {
+        let mut loader = one.json();
+        if let (Some(map), Value::Object(facts)) = (loader.as_object_mut(), facts(run)?) {
+            map.extend(facts);
+            map.insert("recording".to_owned(), json!(run.info.recording));
+            map.insert("dataset".to_owned(), json!(run.info.dataset));
+            map.insert("clock".to_owned(), json!(run.info.clock));
+        }
+        loaders.push(loader);
+    }
+    if let Some(map) = object.as_object_mut() {
+        map.insert("cut".to_owned(), opened.cut.into());
+        map.insert("ranks".to_owned(), sum.ranks.into());
+        map.insert("hosts".to_owned(), json!(sum.hosts));
+        map.insert("loaders".to_owned(), loaders.into());
+        let notes: Vec<&str> = opened.notes.iter().map(|n| n.text.as_str()).collect();
+        map.insert("notes".to_owned(), json!(notes));
+    }
+    Ok(object)
+}
+
+/// The same for people.
+pub(super) fn text(all: &[(RunId, &Run)], cut: bool) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    let sum = Sum::of(all);
+    let mut facts = vec![plural(all.len() as u64, "loader", "loaders")];
+    if sum.ranks > 0 {
+        facts.push(plural(sum.ranks as u64, "rank", "ranks"));
+    }
+    if sum.hosts.len() > 1 {
+        let hosts: Vec<&str> = sum.hosts.iter().map(String::as_str).collect();
+        facts.push(format!("on {}", hosts.join(", ")));
+    }
+    writeln!(out, "{}\n", facts.join(" · "))?;
+    table(&mut out, all, &sum)?;
+    let crews = crews(all);
+    for (crew, called) in crews.iter().zip(crew_names(all, &crews)) {
+        let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
+        let slow = straggler(runs.iter().copied());
+        if let Some(sentence) = said(&runs, slow.as_ref(), Some(&called)) {
+            writeln!(out, "{sentence}")?;
+        }
+    }
+    clocks(all)
+        .iter()
+        .try_for_each(|text| writeln!(out, "{text}"))?;
+    for ((_, run), name) in all.iter().zip(names(all)) {
+        let mut said = String::new();
+        messages(&mut said, run)?;
+        said.lines()
+            .try_for_each(|line| writeln!(out, "{name}: {line}"))?;
+    }
+    if cut {
+        writeln!(
+            out,
+            "The recording is cut off in the middle; everything before the cut was read"
+        )?;
+    }
+    Ok(out)
+}
+
+fn table(out: &mut String, all: &[(RunId, &Run)], sum: &Sum) -> std::fmt::Result {
+    let names: Vec<String> = names(all).into_iter().map(|name| short(&name)).collect();
+    let longest = names.iter().map(|name| name.chars().count()).max();
+    let width = longest.unwrap_or_default().max(6);
+    writeln!(
+        out,
+        "{:>6}  {:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}",
+        "loader",
+        "",
+        "epochs",
+        "batches",
+        "samples",
+        "time",
+        "samples/s",
+        "waited",
+        "share",
+        "lost"
+    )?;
+    let mut row = |number: &str, name: &str, s: &Summary, share: String| {
+        let time = |s: f64| Nanos::from_secs_f64(s).to_string();
+        // What the source does not tell is missing, not zero.
+        let counts = s.samples > 0 || s.batches == 0;
+        let of_samples = |text: String| if counts { text } else { "—".to_owned() };
+        writeln!(
+            out,
+            "{number:>6}  {name:<width$}{:>8}{:>10}{:>12}{:>12}{:>12}{:>12}{share:>8} {:>9}",
+            format::count(s.epochs),
+            format::count(s.batches),
+            of_samples(format::count(s.samples)),
+            time(s.seconds),
+            of_samples(format!("{:.1}", s.samples_per_second)),
+            time(s.waited_seconds),
+            format::count(s.dropped),
+        )
+    };
+    for ((id, run), name) in all.iter().zip(&names) {
+        let s = Summary::of(run);
+        let share = match s.seconds > 0.0 {
+            true => format::percent(s.waited_seconds / s.seconds),
+            false => "—".to_owned(),
+        };
+        row(&id.0.to_string(), name, &s, share)?;
+    }
+    row("all", "", &sum.summary, String::new())?;
+    writeln!(out)
+}
+
+/// Leaves the middle out: what tells names apart stands at their ends.
+fn short(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= NAME {
+        return name.to_owned();
+    }
+    let begin = NAME / 2;
+    let end = letters.len() - (NAME - begin - 1);
+    letters[..begin]
+        .iter()
+        .chain(&['…'])
+        .chain(&letters[end..])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        let name = "rank 0 · photographs of 1,000,000 birds in train.py · shuffle=False";
+        let cut = short(name);
+        assert_eq!(cut.chars().count(), NAME);
+        assert!(
+            cut.starts_with("rank 0 · photographs") && cut.ends_with(" · shuffle=False"),
+            "{cut}"
+        );
+        assert_eq!(short("rank 0 · a"), "rank 0 · a");
+    }
+}

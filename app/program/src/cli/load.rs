@@ -1,0 +1,222 @@
+//! `loadscope run`: loads a dataset without a window.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use crossbeam_channel::RecvTimeoutError;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loadscope_files::read_text;
+use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
+
+use super::arguments::{LoaderArgs, set};
+use super::terminal::complain;
+use super::{ForceArg, OnErrorArg, PinArg, info, interrupt};
+use loadscope_insight::format;
+use loadscope_plan::limits;
+use loadscope_session::{self as session, Record, Session, Update};
+
+/// What to load, under PyTorch's names. What is not given is taken from the TOML file, or is PyTorch's default. A run has at most
+/// 20,000,000 batches in all epochs, or as many as there is memory for.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
+    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len of at most 1,000,000,000, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
+    #[arg(long)]
+    dataset: Option<String>,
+    /// Side of the square to which the pictures of a folder are resized, 1 to 4,096 [default: 224]
+    #[arg(long, value_name = "PIXELS")]
+    image_size: Option<u32>,
+    /// Time and faults added to the samples on purpose, in the words of synthetic: cost_ms=10,tail=0.01:40
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    extra_cost: Option<String>,
+    #[command(flatten)]
+    loader: LoaderArgs,
+    /// false: hand batches out as they arrive [default: true]
+    #[arg(long, value_name = "BOOL")]
+    in_order: Option<bool>,
+    /// Copy batches to page-locked memory
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "on")]
+    pin_memory: Option<PinArg>,
+    /// The longest wait for a worker, 0 (no limit) to 1,000,000,000 seconds [default: 0]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    timeout: Option<f64>,
+    /// How Python would start its processes (fork, spawn, forkserver); without effect, workers are threads here
+    #[arg(long, value_name = "METHOD")]
+    multiprocessing_context: Option<String>,
+    /// How long the simulated training step takes, 0 to 3,600,000 ms [default: 0]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    step_ms: Option<f64>,
+    /// What to do when a sample fails [default: stop]
+    #[arg(long, value_enum)]
+    on_error: Option<OnErrorArg>,
+    /// Read options from this TOML file of at most 1 MB; arguments given here win
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Write the recording to this file (.jsonl or .jsonl.zst)
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl LoadArgs {
+    /// The options that the arguments and the file say.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not understood.
+    pub fn options(&self) -> anyhow::Result<RunOptions> {
+        let mut o = match &self.config {
+            Some(path) => read_config(path)?,
+            None => RunOptions::default(),
+        };
+        set(&mut o.dataset, &self.dataset);
+        set(&mut o.image_size, &self.image_size);
+        set(&mut o.extra_cost, &self.extra_cost);
+        self.loader.apply(&mut o);
+        set(&mut o.step_ms, &self.step_ms);
+        set(&mut o.timeout, &self.timeout);
+        set(
+            &mut o.multiprocessing_context,
+            &self.multiprocessing_context,
+        );
+        set(&mut o.in_order, &self.in_order);
+        if let Some(pin) = self.pin_memory {
+            o.pin_memory = match pin {
+                PinArg::Off => PinMemory::Off,
+                PinArg::On => PinMemory::On,
+                PinArg::Mlock => PinMemory::Mlock,
+            };
+        }
+        if let Some(on_error) = self.on_error {
+            o.on_error = match on_error {
+                OnErrorArg::Stop => OnError::Stop,
+                OnErrorArg::Continue => OnError::Continue,
+            };
+        }
+        Ok(o)
+    }
+}
+
+fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
+    /// Bytes of an error with the line that it is about.
+    const MOST_QUOTED: usize = 1000;
+    let text = read_text(path, "options", limits::CONFIG_BYTES)
+        .map_err(|e| anyhow::anyhow!("cannot read the options: {e}"))?;
+    toml::from_str(&text).map_err(|e| {
+        let place = path.display();
+        let whole = e.to_string();
+        if whole.len() <= MOST_QUOTED {
+            return anyhow::anyhow!("the options in {place} are not understood: {whole}");
+        }
+        // It quotes the line, which may be any length.
+        let before = e.span().and_then(|span| text.get(..span.start));
+        let line = before.map_or(0, |before| before.matches('\n').count()) + 1;
+        anyhow::anyhow!(
+            "line {line} of the options in {place} is not understood: {}",
+            e.message()
+        )
+    })
+}
+
+pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
+    let options = args.options()?;
+    let record = match &args.record {
+        Some(path) => {
+            // Options that are refused leave no file behind.
+            session::check(&options)?;
+            Record::File(session::new_recording(path, args.force.existing())?)
+        }
+        None => Record::Off,
+    };
+    let session = Session::start(&options, record, Arc::new(|| {}))?;
+    interrupt::take();
+    let (run, error) = watch(&session);
+    for (_, m) in run
+        .messages()
+        .iter()
+        .filter(|(_, m)| m.level == loadscope_trace::Level::Warning)
+    {
+        complain(format_args!("warning: {}", m.text));
+    }
+    if let Some(error) = error.as_ref().filter(|_| run.events() == 0) {
+        anyhow::bail!("{error}");
+    }
+    if args.json {
+        info::print_json(&run, false)?;
+    } else {
+        info::print_text(&run, false)?;
+    }
+    let interrupted = interrupt::came();
+    if interrupted.is_some() {
+        let batches = plural(Summary::of(&run).batches, "batch", "batches");
+        complain(match &args.record {
+            Some(path) => format!(
+                "Interrupted after {batches}; everything up to there is in {}",
+                path.display()
+            ),
+            None => format!("Interrupted after {batches}"),
+        });
+    }
+    match (error, interrupted) {
+        (Some(error), _) => anyhow::bail!("{error}"),
+        (None, Some(code)) => Ok(ExitCode::from(code)),
+        (None, None) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Follows a run to its end with a progress bar on stderr. A signal ends it.
+fn watch(session: &Session) -> (Run, Option<String>) {
+    /// How soon a signal is noticed.
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut run = Run::default();
+    let mut error = None;
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:32} {pos}/{len} batches  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let (mut yielded, mut is_stopping) = (0, false);
+    loop {
+        if !is_stopping && interrupt::came().is_some() {
+            session.stop();
+            is_stopping = true;
+        }
+        let update = match session.updates.recv_timeout(LOOK) {
+            Ok(update) => update,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        match update {
+            Update::Events(events) => {
+                for event in &events {
+                    run.apply(event);
+                    yielded += u64::from(is_yield(event));
+                }
+                let per_epoch = run.info.batches_per_epoch.unwrap_or(0);
+                bar.set_length(per_epoch.saturating_mul(run.info.options.epochs.into()));
+                bar.set_position(yielded);
+                let waited = run.waited().as_secs_f64() / run.end().as_secs_f64().max(1e-9);
+                bar.set_message(format!("waited {}", format::percent(waited)));
+            }
+            Update::Notice(text) => complain(text),
+            Update::Failed(text) => error = Some(text),
+            Update::Ended(end) => {
+                error = error.or(end);
+                break;
+            }
+            _ => {}
+        }
+    }
+    bar.finish_and_clear();
+    debug_assert!(yielded >= Summary::of(&run).batches);
+    (run, error)
+}
+
+fn is_yield(event: &loadscope_trace::Event) -> bool {
+    use loadscope_trace::{EventKind, Stage};
+    let handed_out = |s: Stage| matches!(s, Stage::Training | Stage::Failed);
+    matches!(event.kind, EventKind::Entered { stage, .. } if handed_out(stage))
+}

@@ -1,0 +1,165 @@
+//! `loadscope order`: which batches a loader will yield, without loading anything.
+
+use std::fmt::Display;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use loadscope_trace::RunOptions;
+
+use super::arguments::{LoaderArgs, len};
+use super::terminal::{complain, say_as_made};
+use loadscope_insight::sampling::analysis::is_one_of_many;
+use loadscope_plan::order::Orders;
+use loadscope_session::samples_of_dataset;
+
+/// The order that PyTorch gives for these arguments.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("samples").required(true).args(["len", "dataset"]))]
+pub struct OrderArgs {
+    /// Number of samples, at most 1,000,000,000
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = len)]
+    len: Option<u64>,
+    /// A data set, of which only the length is looked at: digits, folder:PATH, tokens:PATH, synthetic:…, stream:…
+    #[arg(long)]
+    dataset: Option<String>,
+    /// The samples are a stream (IterableDataset). whole: every worker yields all of it; strided: worker k yields every W-th sample
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "whole", requires = "len")]
+    iterable: Option<Stream>,
+    #[command(flatten)]
+    loader: LoaderArgs,
+    /// Print one JSON object: len, epochs, workers, seeds
+    #[arg(long)]
+    json: bool,
+}
+
+/// How workers share a stream.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Stream {
+    Whole,
+    Strided,
+}
+
+impl OrderArgs {
+    fn options(&self) -> RunOptions {
+        let mut o = RunOptions {
+            // PyTorch's default; the other commands have a more practical one.
+            batch_size: Some(1),
+            ..RunOptions::default()
+        };
+        self.loader.apply(&mut o);
+        if let Some(dataset) = &self.dataset {
+            o.dataset.clone_from(dataset);
+        }
+        if let Some(len) = self.len {
+            o.dataset = match self.iterable {
+                None => format!("synthetic:len={len}"),
+                Some(Stream::Whole) => format!("stream:len={len}"),
+                Some(Stream::Strided) => format!("stream:len={len},shard=true"),
+            };
+        }
+        o
+    }
+}
+
+pub fn run(args: &OrderArgs) -> anyhow::Result<ExitCode> {
+    let mut options = args.options();
+    let fresh = fresh_seed(&mut options);
+    let samples = samples_of_dataset(&options)?;
+    let mut orders = Orders::of(&options, &samples)?;
+    if let Some(seed) = fresh {
+        complain(format_args!(
+            "no seed given: using --global-seed {seed}; pass it to reproduce this order"
+        ));
+    }
+    say_as_made(|out| match args.json {
+        true => write_json(out, &mut orders),
+        false => write_text(out, &mut orders),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Without any seed PyTorch takes one from the system. Here it is chosen first, so that the answer can be had again.
+fn fresh_seed(options: &mut RunOptions) -> Option<u64> {
+    let seeded = options.seed.is_some() || options.global_seed.is_some();
+    if seeded || !(is_one_of_many(options) || options.num_workers > 0) {
+        return None;
+    }
+    // As many bits as a generator is seeded with in PyTorch's own examples: short enough to be typed again.
+    let seed = u64::from(RandomState::new().build_hasher().finish() as u32);
+    options.global_seed = Some(seed);
+    Some(seed)
+}
+
+/// One line a batch.
+fn write_text(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
+    orders.each(|epoch| {
+        write!(
+            out,
+            "epoch {}: {} batches",
+            epoch.epoch(),
+            epoch.len_of_epoch()
+        )?;
+        if let (Some(first), Some(last)) = (epoch.seeds().next(), epoch.seeds().last()) {
+            write!(out, ", worker seeds {first} to {last}")?;
+        }
+        writeln!(out)?;
+        for (idx, batch) in epoch.enumerate() {
+            let (indices, worker) = batch?;
+            write!(out, "  batch {idx}")?;
+            if worker >= 0 {
+                write!(out, " (worker {worker})")?;
+            }
+            out.write_all(b":")?;
+            for index in indices {
+                write!(out, " {index}")?;
+            }
+            writeln!(out)?;
+        }
+        Ok(true)
+    })
+}
+
+/// One object: len, epochs, workers, seeds. Of the epochs behind only the first seeds are kept; who makes which batch is worked
+/// out once more.
+fn write_json(out: &mut dyn Write, orders: &mut Orders<'_>) -> anyhow::Result<()> {
+    match orders.len() {
+        Some(len) => write!(out, "{{\"len\":{len}")?,
+        None => write!(out, "{{\"len\":null")?,
+    }
+    out.write_all(b",\"epochs\":[")?;
+    let mut seeds = Vec::new();
+    orders.each(|epoch| {
+        out.write_all(if seeds.is_empty() { b"[" } else { b",[" })?;
+        seeds.push(epoch.seeds());
+        for (idx, batch) in epoch.enumerate() {
+            let (indices, _) = batch?;
+            out.write_all(if idx == 0 { b"" } else { b"," })?;
+            write_list(out, indices)?;
+        }
+        out.write_all(b"]")?;
+        Ok::<_, anyhow::Error>(true)
+    })?;
+    out.write_all(b"],\"workers\":[")?;
+    for epoch in 0..seeds.len() {
+        out.write_all(if epoch == 0 { b"" } else { b"," })?;
+        write_list(out, orders.workers())?;
+    }
+    out.write_all(b"],\"seeds\":[")?;
+    for (epoch, seeds) in seeds.into_iter().enumerate() {
+        out.write_all(if epoch == 0 { b"" } else { b"," })?;
+        write_list(out, seeds)?;
+    }
+    out.write_all(b"]}\n")?;
+    Ok(())
+}
+
+fn write_list(out: &mut dyn Write, items: impl IntoIterator<Item: Display>) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (k, item) in items.into_iter().enumerate() {
+        out.write_all(if k == 0 { b"" } else { b"," })?;
+        write!(out, "{item}")?;
+    }
+    out.write_all(b"]")
+}

@@ -1,0 +1,77 @@
+//! Which loader of a recording a command is about.
+
+use std::path::Path;
+
+use anyhow::anyhow;
+use clap::Args;
+use loadscope_trace::{Run, RunId};
+
+use super::terminal::complain;
+use loadscope_insight::loaders::find;
+use loadscope_insight::report::AboutLoader;
+use loadscope_session::{self as session, Opened, refusal};
+
+/// `--loader`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LoaderArg {
+    /// The loader to look at, of several: its number, or words of its name: 4, "rank 2", train [default: the one that was waited for longest]
+    #[arg(long, value_name = "LOADER")]
+    pub loader: Option<String>,
+}
+
+/// A recording, and the loader of it that is looked at.
+pub struct Picked {
+    opened: Opened,
+    id: RunId,
+    was_asked_for: bool,
+    /// What there is to look at if nothing is in the recording.
+    nothing: Run,
+}
+
+/// Reads a recording, or a folder of them. What there is to say about its files goes to standard error.
+pub(super) fn open(file: &Path) -> anyhow::Result<Opened> {
+    let opened = session::open(file, |_| true).map_err(|e| anyhow!(refusal(file, &e)))?;
+    for note in &opened.notes {
+        complain(&note.text);
+    }
+    Ok(opened)
+}
+
+/// Reads a recording and looks for the loader that is wanted.
+pub(super) fn pick(file: &Path, wanted: Option<&str>) -> anyhow::Result<Picked> {
+    let opened = open(file)?;
+    let id = match wanted {
+        Some(text) => which(&opened, text)?,
+        None => opened.fleet.foremost().unwrap_or_default(),
+    };
+    Ok(Picked {
+        opened,
+        id,
+        was_asked_for: wanted.is_some(),
+        nothing: Run::default(),
+    })
+}
+
+/// The loader that is meant.
+pub(super) fn which(opened: &Opened, text: &str) -> anyhow::Result<RunId> {
+    let all: Vec<(RunId, &Run)> = opened.fleet.runs().collect();
+    find(&all, text).map_err(|text| anyhow!(text))
+}
+
+impl Picked {
+    /// The loader.
+    pub fn run(&self) -> &Run {
+        self.opened.fleet.get(self.id).unwrap_or(&self.nothing)
+    }
+
+    /// True if the file ends in the middle.
+    pub fn cut(&self) -> bool {
+        self.opened.cut
+    }
+
+    /// Which of several it is.
+    pub fn about(&self) -> Option<AboutLoader> {
+        let all: Vec<(RunId, &Run)> = self.opened.fleet.runs().collect();
+        AboutLoader::of(&all, self.id, self.was_asked_for)
+    }
+}

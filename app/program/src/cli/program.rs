@@ -1,0 +1,221 @@
+//! `loadscope record`, `watch` and `probe`: a PyTorch program, unchanged.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context as _;
+use clap::Args;
+use loadscope_trace::{Event, EventKind, Stage, plural};
+
+use super::terminal::{complain, print};
+use super::window;
+use super::{ForceArg, WindowArgs};
+use loadscope_session::{
+    End, Journal, PROBE, Record, Session, Update, Watched, at_exit, end_at_once, end_by,
+    new_recording, new_recording_in, take_signals,
+};
+
+/// A program and how it is recorded.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// A program to be watched.
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
+    previews: u32,
+    /// The program and its arguments: python train.py --epochs 3
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Default names that are tried.
+const MOST_NAMES: u32 = 10_000;
+
+/// Exit code of shells for a command that cannot be started.
+const NOT_STARTED: u8 = 127;
+
+/// Runs a program and writes down what its loaders do. Ends as the program ends.
+pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
+    // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
+    let created = match &args.output {
+        Some(path) => new_recording(path, args.force.existing()),
+        None => new_recording_in(default_names()),
+    };
+    let file = created.context("The program was not started: it cannot be recorded")?;
+    let path = file.path().to_owned();
+    take_signals();
+    let watched = match Watched::start(&args.program.command, args.program.previews) {
+        Ok(watched) => watched,
+        Err(e) => {
+            file.discard();
+            return Ok(not_started(&e.to_string()));
+        }
+    };
+    let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
+        Ok(session) => session,
+        // The program runs already and goes on.
+        Err(e) => {
+            complain(format_args!("{e}. The program is not recorded"));
+            return end_as(watched.wait());
+        }
+    };
+    let (seen, complaint) = follow(&session);
+    let end = watched.wait();
+    match complaint {
+        Some(text) => complain(format_args!("{text}. Nothing was written")),
+        None => complain(seen.sentence(&path)),
+    }
+    end_as(end)
+}
+
+/// Runs a program with the window open. Ends as the program ends.
+pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
+    take_signals();
+    let watched = match Watched::start(&args.command, args.previews) {
+        Ok(watched) => watched,
+        Err(e) => return Ok(not_started(&e.to_string())),
+    };
+    *lock(&SHOWN) = Some(watched.clone());
+    at_exit(window_is_gone);
+    let opened = window::watch(&watched, window);
+    *lock(&SHOWN) = None;
+    if let Err(e) = &opened {
+        complain(format_args!("{e:#}"));
+        // If the window never listened, the program is recorded all the same. It ends as it would have.
+        if !watched.is_followed() {
+            record_in_journal(&watched);
+        }
+    } else if !watched.has_ended() {
+        complain("the window is closed; the program goes on");
+    }
+    end_as(watched.wait())
+}
+
+/// The program that a window shows.
+static SHOWN: Mutex<Option<Watched>> = Mutex::new(None);
+
+fn lock(shown: &Mutex<Option<Watched>>) -> MutexGuard<'_, Option<Watched>> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A library ends this process because its display is gone. The program goes on, and so does its journal.
+fn window_is_gone() {
+    let Some(watched) = lock(&SHOWN).take() else {
+        return;
+    };
+    watched.look_away();
+    if !watched.has_ended() {
+        complain("the display is gone; the program goes on");
+    }
+    match watched.wait() {
+        End::Signal(number) => end_by(number),
+        End::Code(code) => end_at_once(code & 0xff),
+    }
+}
+
+/// Records a program that has no window into the user's journal.
+fn record_in_journal(watched: &Watched) {
+    let entry = Journal::of_user().and_then(|journal| journal.begin().ok());
+    let path = entry.as_ref().map(|new| new.entry().path().to_owned());
+    let record = entry.map_or(Record::Off, Record::Journal);
+    if let Ok(session) = Session::watch(watched, record, Arc::new(|| {})) {
+        let (seen, complaint) = follow(&session);
+        if let (None, Some(path)) = (complaint, path) {
+            complain(seen.sentence(&path));
+        }
+    }
+}
+
+/// Prints the probe.
+pub fn probe() -> anyhow::Result<ExitCode> {
+    print(PROBE.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was recorded.
+#[derive(Default)]
+struct Seen {
+    loaders: u64,
+    /// Those that the program got.
+    batches: u64,
+    /// Something went wrong with the recording.
+    is_partial: bool,
+}
+
+impl Seen {
+    fn note(&mut self, event: &Event) {
+        match event.kind {
+            EventKind::RunStarted(_) => self.loaders += 1,
+            EventKind::Entered {
+                stage: Stage::Training,
+                ..
+            } => self.batches += 1,
+            _ => {}
+        }
+    }
+
+    /// `2 loaders, 100 batches in run.jsonl.zst`
+    fn sentence(&self, path: &Path) -> String {
+        let loaders = plural(self.loaders, "loader", "loaders");
+        let batches = plural(self.batches, "batch", "batches");
+        match self.is_partial {
+            // Why, and where the rest is, was the message before.
+            true => format!("{loaders}, {batches}, not all of them recorded"),
+            false => format!("{loaders}, {batches} in {}", path.display()),
+        }
+    }
+}
+
+/// Follows a session to its end: what was recorded, and why nothing was.
+fn follow(session: &Session) -> (Seen, Option<String>) {
+    let mut seen = Seen::default();
+    let mut complaint = None;
+    for update in &session.updates {
+        match update {
+            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Notice(text) => complain(text),
+            Update::Failed(text) => {
+                seen.is_partial = true;
+                complain(text);
+            }
+            Update::Ended(text) => {
+                complaint = text;
+                break;
+            }
+            _ => {}
+        }
+    }
+    (seen, complaint)
+}
+
+fn not_started(why: &str) -> ExitCode {
+    complain(why);
+    ExitCode::from(NOT_STARTED)
+}
+
+fn end_as(end: End) -> anyhow::Result<ExitCode> {
+    match end {
+        End::Signal(number) => end_by(number),
+        // A code of more than a byte is not known on Unix.
+        End::Code(code) => Ok(ExitCode::from((code & 0xff) as u8)),
+    }
+}
+
+/// `run.jsonl.zst`, `run-2.jsonl.zst`, …
+fn default_names() -> impl Iterator<Item = PathBuf> {
+    let first = std::iter::once("run.jsonl.zst".to_owned());
+    let others = (2..=MOST_NAMES).map(|n| format!("run-{n}.jsonl.zst"));
+    first.chain(others).map(PathBuf::from)
+}

@@ -1,0 +1,287 @@
+//! `loadscope repair`: the sound lines of a damaged recording.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow, bail};
+use clap::Args;
+use loadscope_files::{NewFile, is_being_written, open_regular, refuse_input};
+use loadscope_trace::{
+    Compression, Damage, Gap, LogError, LogWriter, Nanos, count, plural, repair,
+};
+use serde_json::{Value, json};
+
+use super::ForceArg;
+use super::terminal::{complain, say};
+use loadscope_session::look;
+
+/// What to repair.
+#[derive(Debug, Args)]
+pub struct RepairArgs {
+    /// A recording (.jsonl or .jsonl.zst); it stays as it is
+    file: PathBuf,
+    /// Write the sound lines to this file (.jsonl or .jsonl.zst) [default: NAME.repaired.jsonl.zst beside the recording]
+    #[arg(long, short, value_name = "OUT")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
+    let path = &args.file;
+    let input = open_regular(path)?;
+    if is_being_written(path) {
+        bail!(
+            "{} is being recorded. Wait until the recording has ended",
+            path.display()
+        );
+    }
+    // A sound recording is not written again, so this looks first.
+    let damage = read(path, &input, |_| Ok(()))?;
+    if damage.is_none() {
+        let text = format!(
+            "{} is sound: {} and nothing lost. Nothing was written",
+            path.display(),
+            plural(damage.kept, "event", "events")
+        );
+        report(args, None, &damage, &text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = args.output.clone().unwrap_or_else(|| default_name(path));
+    refuse_input(&output, path)?;
+    let file = NewFile::create(&output, args.force.existing())?;
+    let cannot = || format!("cannot write {}", output.display());
+    let mut log = LogWriter::for_copies(file, Compression::for_path(&output))?;
+    let damage = read(path, &input, |line| log.copy_line(line))?;
+    let file = log.finish().with_context(cannot)?;
+    file.commit()?;
+    report(args, Some(&output), &damage, &said(path, &output, &damage))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Goes through the recording and hands its sound lines over.
+fn read(
+    path: &Path,
+    input: &File,
+    mut keep: impl FnMut(&[u8]) -> Result<(), LogError>,
+) -> anyhow::Result<Damage> {
+    match repair(BufReader::new(input), |line| keep(line.text)) {
+        Ok(damage) => Ok(damage),
+        // What it is instead is known better elsewhere.
+        Err(e @ LogError::NotALog { .. }) => match look(path) {
+            Err(instead) => bail!("cannot repair {}: {instead}", path.display()),
+            Ok(()) => bail!("cannot repair {}: {e}", path.display()),
+        },
+        Err(e) => Err(anyhow!("cannot repair {}: {e}", path.display())),
+    }
+}
+
+/// `run.jsonl` and `run.jsonl.zst` become `run.repaired.jsonl.zst`.
+fn default_name(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut stem = &*name;
+    for ending in [".zst", ".jsonl"] {
+        let end = stem.len().saturating_sub(ending.len());
+        let has_it = stem
+            .get(end..)
+            .is_some_and(|e| e.eq_ignore_ascii_case(ending));
+        if has_it && end > 0 {
+            stem = &stem[..end];
+        }
+    }
+    path.with_file_name(format!("{stem}.repaired.jsonl.zst"))
+}
+
+/// Prints what there is to say. Where the recording itself goes to standard output, that is said on standard error.
+fn report(
+    args: &RepairArgs,
+    output: Option<&Path>,
+    damage: &Damage,
+    text: &str,
+) -> anyhow::Result<()> {
+    let text = match args.json {
+        true => object(output, damage).to_string(),
+        false => text.to_owned(),
+    };
+    let is_file = |path: &Path| {
+        let is_special = ["/dev", "/proc"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
+        !is_special && fs::metadata(path).is_ok_and(|found| found.is_file())
+    };
+    if output.is_none_or(is_file) {
+        return say(&text);
+    }
+    complain(text);
+    Ok(())
+}
+
+/// The facts as one JSON object.
+fn object(output: Option<&Path>, damage: &Damage) -> Value {
+    let seconds = |at: Option<Nanos>| at.map(Nanos::as_secs_f64);
+    let gap = |gap: &Gap| {
+        json!({
+            "lines": gap.lines.map(|(first, last)| [first, last]),
+            "bytes": [gap.bytes.start, gap.bytes.end],
+            "after_seconds": seconds(gap.after),
+            "before_seconds": seconds(gap.before),
+        })
+    };
+    json!({
+        "sound": damage.is_none(),
+        "output": output.map(|path| path.display().to_string()),
+        "kept_events": damage.kept,
+        "lost_lines": damage.lost,
+        "more_lines_may_be_lost": damage.lost_is_at_least,
+        "damaged_bytes": damage.bytes,
+        "gaps": damage.gaps.iter().map(gap).collect::<Vec<_>>(),
+        "more_gaps": damage.more_gaps,
+        "header_replaced": damage.header_replaced,
+        "cut": damage.cut,
+        "unconfirmed_events": damage.unconfirmed,
+        "compressed": damage.packed,
+    })
+}
+
+/// The same for people.
+fn said(path: &Path, output: &Path, damage: &Damage) -> String {
+    let mut text = format!("{} is damaged. {}", path.display(), lost(damage));
+    let mut add = |line: String| _ = write!(text, "\n{line}");
+    damage.gaps.iter().for_each(|gap| add(place(gap)));
+    if damage.more_gaps > 0 {
+        add(format!(
+            "  and {} more",
+            plural(damage.more_gaps, "place", "places")
+        ));
+    }
+    if damage.header_replaced {
+        add("Its header is lost; a new one takes its place".to_owned());
+    }
+    if damage.cut {
+        add("It is cut off at its end".to_owned());
+    }
+    if damage.unconfirmed > 0 {
+        add(format!(
+            "{} of those kept come from damaged data that no checksum confirms: they may differ from what was recorded",
+            plural(damage.unconfirmed, "event", "events")
+        ));
+    }
+    add(format!(
+        "{} kept in {}",
+        match damage.kept {
+            1 => "1 event is".to_owned(),
+            more => format!("{} events are", count(more)),
+        },
+        output.display()
+    ));
+    text
+}
+
+/// `2 lines are lost, in 95 bytes of the file:`
+fn lost(damage: &Damage) -> String {
+    let lines = match (damage.lost, damage.lost_is_at_least) {
+        (0, true) => "An unknown number of lines is lost".to_owned(),
+        (0, false) => "No line is lost".to_owned(),
+        (1, true) => "At least 1 line is lost".to_owned(),
+        (1, false) => "1 line is lost".to_owned(),
+        (more, true) => format!("At least {} lines are lost", count(more)),
+        (more, false) => format!("{} lines are lost", count(more)),
+    };
+    match damage.bytes {
+        0 => lines,
+        bytes => format!(
+            "{lines}; {} of {}{}",
+            plural(bytes, "byte", "bytes"),
+            match damage.packed {
+                true => "compressed data are damaged",
+                false => "the file are damaged",
+            },
+            if damage.gaps.is_empty() { "" } else { ":" }
+        ),
+    }
+}
+
+/// `  lines 4–5 · bytes 129–221 · between 3 ns and 6 ns`
+fn place(gap: &Gap) -> String {
+    let range = |name: &str, names: &str, first: u64, last: u64| match first == last {
+        true => format!("{name} {}", count(first)),
+        false => format!("{names} {}–{}", count(first), count(last)),
+    };
+    let mut parts = Vec::new();
+    parts.extend(
+        gap.lines
+            .map(|(first, last)| range("line", "lines", first, last)),
+    );
+    if !gap.bytes.is_empty() {
+        parts.push(range("byte", "bytes", gap.bytes.start, gap.bytes.end - 1));
+    }
+    parts.extend(match (gap.after, gap.before) {
+        (Some(after), Some(before)) => Some(format!("between {after} and {before}")),
+        (Some(after), None) => Some(format!("after {after}")),
+        (None, Some(before)) => Some(format!("before {before}")),
+        (None, None) => None,
+    });
+    format!("  {}", parts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_says_what_it_is() {
+        for (name, wanted) in [
+            ("run.jsonl.zst", "run.repaired.jsonl.zst"),
+            ("a/run.JSONL", "a/run.repaired.jsonl.zst"),
+            ("run.2.zst", "run.2.repaired.jsonl.zst"),
+            ("run", "run.repaired.jsonl.zst"),
+            (".jsonl", ".jsonl.repaired.jsonl.zst"),
+        ] {
+            assert_eq!(default_name(Path::new(name)), Path::new(wanted));
+        }
+    }
+
+    #[test]
+    fn what_is_lost_is_said_in_one_line_a_place() {
+        let gap = Gap {
+            lines: Some((4, 1_005)),
+            bytes: 129..10_222,
+            after: Some(Nanos::from_millis(1_500)),
+            before: Some(Nanos::from_millis(2_500)),
+        };
+        let damage = Damage {
+            kept: 7,
+            lost: 1_002,
+            bytes: 10_093,
+            gaps: vec![
+                gap,
+                Gap {
+                    bytes: 3..4,
+                    ..Gap::default()
+                },
+            ],
+            more_gaps: 1,
+            cut: true,
+            ..Damage::default()
+        };
+        let text = said(Path::new("a.jsonl"), Path::new("b.jsonl"), &damage);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "a.jsonl is damaged. 1,002 lines are lost; 10,093 bytes of the file are damaged:",
+                "  lines 4–1,005 · bytes 129–10,221 · between 1.50\u{2009}s and 2.50\u{2009}s",
+                "  byte 3",
+                "  and 1 place more",
+                "It is cut off at its end",
+                "7 events are kept in b.jsonl",
+            ]
+        );
+    }
+}

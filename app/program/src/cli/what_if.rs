@@ -1,0 +1,360 @@
+//! `loadscope what-if`: what other settings would bring, forecast from a recording.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use loadscope_trace::{Nanos, Prospects};
+use serde_json::{Value, json};
+
+use super::arguments::whole;
+use super::pick::{LoaderArg, pick};
+use super::terminal::say;
+use loadscope_insight::format;
+use loadscope_insight::report::AboutLoader;
+use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
+use loadscope_plan::limits;
+
+/// More settings than this are hardly meant.
+const MOST_SETTINGS: usize = 10_000;
+
+/// What to forecast.
+#[derive(Debug, Args)]
+pub struct WhatIfArgs {
+    /// A recording (.jsonl or .jsonl.zst), or a folder of them
+    file: PathBuf,
+    #[command(flatten)]
+    loader: LoaderArg,
+    /// Numbers of workers, at most 1,024: 4, 0..8 or 1,2,4 [default: 0..8, some about a larger number that was recorded, and as many
+    /// as it takes]. At most 10,000 settings are forecast
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = workers)]
+    workers: Option<Range>,
+    /// Values of prefetch_factor, at most 10,000 [default: 1..4, and the one that was recorded]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = prefetch)]
+    prefetch: Option<Range>,
+    /// Something else that is to be different in all of them: batch_size, in_order, persistent_workers, pin_memory, step_ms, cores,
+    /// cache=0.8 (share of the samples), faster=decode:2 (a named stage), trainer_cpu=0.5 (share of a step); num_workers and
+    /// prefetch_factor take the place of the ranges
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print one JSON object: configurations, recorded, best, cheapest, headspace
+    #[arg(long)]
+    json: bool,
+}
+
+/// `4`, `0..8` (with its end) or `1,2,4`.
+#[derive(Clone, Debug, PartialEq)]
+struct Range(Vec<usize>);
+
+fn workers(text: &str) -> Result<Range, String> {
+    range(text, "num_workers", limits::WORKERS)
+}
+
+fn prefetch(text: &str) -> Result<Range, String> {
+    range(text, "prefetch_factor", limits::PREFETCH)
+}
+
+/// A range of numbers up to `most`, each of which is in it once.
+fn range(text: &str, name: &str, most: usize) -> Result<Range, String> {
+    const WRONG: &str = "a number, a range as in 0..8, or a list as in 1,2,4 is expected";
+    let number = |text: &str| {
+        let text = text.trim();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(WRONG.to_owned());
+        }
+        let number = whole(text, name, most as u64, "ask for less")?;
+        Ok(number as usize)
+    };
+    // No more than `most` are different.
+    let mut all = BTreeSet::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            None => all.extend([number(part)?]),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+                if last < first {
+                    return Err(format!(
+                        "a range goes from the smaller to the larger number, as in {last}..{first}"
+                    ));
+                }
+                all.extend(first..=last);
+            }
+        }
+    }
+    Ok(Range(all.into_iter().collect()))
+}
+
+pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
+    let picked = pick(&args.file, args.loader.loader.as_deref())?;
+    let recorded = Recorded::of_part(picked.run())?;
+    let mut base = recorded.setting();
+    let sets = |key: &str| {
+        let keys = args.set.iter().filter_map(|s| s.split_once('='));
+        keys.map(|(k, _)| k.trim()).any(|k| k == key)
+    };
+    for change in &args.set {
+        base.set(change)?;
+    }
+    let asked = |range: &Option<Range>| range.as_ref().map(|r| r.0.clone());
+    let workers = match sets("num_workers") {
+        true => vec![base.num_workers],
+        false => asked(&args.workers).unwrap_or_else(|| recorded.usual_workers()),
+    };
+    let prefetch = match sets("prefetch_factor") {
+        true => vec![base.prefetch_factor],
+        false => asked(&args.prefetch).unwrap_or_else(|| recorded.usual_prefetch()),
+    };
+    let count = workers.len().saturating_mul(prefetch.len());
+    if count > MOST_SETTINGS {
+        bail!(
+            "{} numbers of workers and {} prefetch factors are {} settings, but at most {} are forecast; choose \
+             smaller ranges",
+            format::count(workers.len() as u64),
+            format::count(prefetch.len() as u64),
+            format::count(count as u64),
+            format::count(MOST_SETTINGS as u64)
+        );
+    }
+    let mut settings = grid(&base, workers, &prefetch);
+    if args.workers.is_none() {
+        // What was not asked for need not be refused: how other workers would share a stream, say.
+        recorded.headspace(&base)?;
+        settings.retain(|s| recorded.headspace(s).is_ok());
+    }
+    let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
+        bail!("the forecast was given up");
+    };
+    let Some(prospects) = recorded.prospects(&|_| true)? else {
+        bail!("the forecast was given up");
+    };
+    let answer = Answer {
+        recorded: &recorded,
+        prospects: &prospects,
+        base: &base,
+        outlook: &outlook,
+        loader: picked.about(),
+    };
+    match args.json {
+        true => say(&answer.json().to_string())?,
+        false => say(answer.text()?.trim_end())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Answer<'a> {
+    recorded: &'a Recorded,
+    prospects: &'a Prospects,
+    base: &'a Setting,
+    outlook: &'a Outlook,
+    loader: Option<AboutLoader>,
+}
+
+impl Answer<'_> {
+    /// What one change to the recorded setting would bring.
+    fn sentence(&self) -> String {
+        let workers = self.recorded.setting().num_workers;
+        self.prospects.sentence(workers, |time| time.to_string())
+    }
+
+    fn best(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.best]
+    }
+
+    fn cheapest(&self) -> &Forecast {
+        &self.outlook.configurations[self.outlook.cheapest]
+    }
+
+    fn json(&self) -> Value {
+        let own = &self.outlook.recorded;
+        let mut recorded = object(own);
+        if let Some(map) = recorded.as_object_mut() {
+            // What it took; beside it what would have been forecast.
+            map.insert("seconds".into(), self.recorded.time().as_secs_f64().into());
+            let waited = self.recorded.waited().as_secs_f64();
+            map.insert("waited_seconds".into(), waited.into());
+            map.insert("forecast_seconds".into(), own.time.as_secs_f64().into());
+        }
+        json!({
+            "loader": self.loader.as_ref().map(|loader| loader.json().0),
+            "configurations": self.outlook.configurations.iter().map(object).collect::<Vec<_>>(),
+            "recorded": recorded,
+            "best": object(self.best()),
+            "cheapest": object(self.cheapest()),
+            "headspace": { "seconds": self.outlook.headspace.as_secs_f64() },
+            "changes": self.prospects.changes,
+            "fits": self.prospects.fits(),
+            "outlook": self.sentence(),
+            "assumptions": self.recorded.notes(),
+        })
+    }
+
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut out = String::new();
+        // A model that does not fit what was recorded says nothing of anything else.
+        let fits = self.prospects.fits();
+        if fits {
+            writeln!(out, "{}", self.verdict())?;
+        }
+        writeln!(out, "{}", self.sentence())?;
+        if let Some(loader) = &self.loader {
+            writeln!(out, "{}", loader.sentence())?;
+        }
+        if fits {
+            self.forecasts(&mut out)?;
+        }
+        writeln!(
+            out,
+            "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
+            self.recorded.time(),
+            self.recorded.waited(),
+            self.outlook.recorded.time
+        )?;
+        for note in self.recorded.notes() {
+            writeln!(out, "Assumed: {note}")?;
+        }
+        Ok(out)
+    }
+
+    /// What is expected of all settings.
+    fn forecasts(&self, out: &mut String) -> std::fmt::Result {
+        let ideal = self.outlook.headspace;
+        writeln!(
+            out,
+            "With a loader that never lets the trainer wait it would be {ideal}"
+        )?;
+        let changes = self.base.differences(&self.recorded.setting());
+        if !changes.is_empty() {
+            writeln!(out, "All of these with {}", changes.join(", "))?;
+        }
+        writeln!(out)?;
+        self.table(out)
+    }
+
+    /// What to do, in one sentence.
+    fn verdict(&self) -> String {
+        let (cheapest, best) = (self.cheapest(), self.best());
+        let took = self.recorded.time();
+        let saved = 1.0 - cheapest.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
+        if saved < 0.02 {
+            return format!(
+                "None of these settings is faster than what was recorded ({took}) by 2\u{2009}% or more"
+            );
+        }
+        let what = words(&cheapest.setting);
+        let mut text = format!(
+            "{what} would take {} instead of {took}, {} less",
+            cheapest.time,
+            format::percent(saved)
+        );
+        if best.time < cheapest.time {
+            let _ = write!(
+                text,
+                "; nothing here is faster by more than 2\u{2009}% ({} with {})",
+                best.time,
+                words(&best.setting)
+            );
+        }
+        text
+    }
+
+    fn table(&self, out: &mut String) -> std::fmt::Result {
+        writeln!(
+            out,
+            "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}",
+            "workers", "prefetch", "time", "9 of 10 between", "waited", "share"
+        )?;
+        let is_open = self.prospects.workers_refused.is_none();
+        for (at, f) in self.outlook.configurations.iter().enumerate() {
+            let mark = match at {
+                // Of a stream only one number of workers could be tried.
+                _ if !is_open => "",
+                at if at == self.outlook.cheapest && at == self.outlook.best => {
+                    "  best and cheapest"
+                }
+                at if at == self.outlook.best => "  best",
+                at if at == self.outlook.cheapest => "  cheapest within 2\u{2009}%",
+                _ => "",
+            };
+            let prefetch = match f.setting.num_workers {
+                0 => "—".to_owned(),
+                _ => f.setting.prefetch_factor.to_string(),
+            };
+            let between = format!("{} and {}", f.low, f.high);
+            writeln!(
+                out,
+                "{:>7}  {prefetch:>8}  {:>10}  {between:>23}  {:>10}  {:>6}{mark}",
+                f.setting.num_workers,
+                f.time.to_string(),
+                f.waited.to_string(),
+                format::percent(f.waited_share())
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A setting in PyTorch's words.
+fn words(setting: &Setting) -> String {
+    match setting.num_workers {
+        0 => "num_workers=0".to_owned(),
+        n => format!(
+            "num_workers={n}, prefetch_factor={}",
+            setting.prefetch_factor
+        ),
+    }
+}
+
+fn object(f: &Forecast) -> Value {
+    let s = &f.setting;
+    let seconds = Nanos::as_secs_f64;
+    json!({
+        "num_workers": s.num_workers,
+        "prefetch_factor": (s.num_workers > 0).then_some(s.prefetch_factor),
+        "batch_size": s.batch_size,
+        "in_order": s.in_order,
+        "persistent_workers": s.persistent_workers,
+        "pin_memory": s.pin_memory,
+        "step_ms": s.step.map(Nanos::as_millis_f64),
+        "cores": s.cores,
+        "cache": s.cache,
+        "seconds": seconds(f.time),
+        "waited_seconds": seconds(f.waited),
+        "first_batch_seconds": f.first_batch.map(seconds),
+        "low": seconds(f.low),
+        "high": seconds(f.high),
+        "samples_per_second": f.samples_per_second(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_numbers_spans_and_lists() {
+        let read = |text: &str| workers(text).map(|r| r.0);
+        assert_eq!(read("4"), Ok(vec![4]));
+        assert_eq!(read("0..3"), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(read("8, 1..=2,1"), Ok(vec![1, 2, 8]));
+        let many = ["0..1024"; 1000].join(",");
+        assert_eq!(read(&many).map(|all| all.len()), Ok(1025));
+        for (wrong, says) in [
+            ("", "a number, a range"),
+            ("many", "a number, a range"),
+            ("-1", "a number, a range"),
+            ("4..1", "as in 1..4"),
+            ("0..99999999", "at most 1,024, but got num_workers=99999999"),
+            ("18446744073709551617", "at most 1,024"),
+        ] {
+            let refusal = read(wrong);
+            assert!(
+                refusal.as_ref().is_err_and(|e| e.contains(says)),
+                "{refusal:?}"
+            );
+        }
+        assert!(prefetch("1..10000").is_ok() && prefetch("10001").is_err());
+    }
+}

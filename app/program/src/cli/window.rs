@@ -1,0 +1,152 @@
+//! Opening the window.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{anyhow, bail};
+use clap::ValueEnum;
+use eframe::egui::{IconData, ViewportBuilder};
+
+use super::WindowArgs;
+use crate::preferences::Store;
+use crate::window::{App, Start};
+use loadscope_model::prefs::{Prefs, WindowPlace};
+use loadscope_session::{Journal, Watched, look, refusal};
+
+/// What draws the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Renderer {
+    /// OpenGL
+    #[default]
+    Glow,
+    /// Vulkan, Metal or DirectX; only in builds with the feature `wgpu`
+    Wgpu,
+}
+
+pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    // A file that cannot be opened is told on the terminal, where its name was typed.
+    for file in &files {
+        look(file).map_err(|e| anyhow!(refusal(file, &e)))?;
+    }
+    let start = Start {
+        files,
+        still: args.reduce_motion,
+        ..of_user()
+    };
+    show(start, args)
+}
+
+/// Opens the window with a program that was started.
+pub fn watch(watched: &Watched, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let start = Start {
+        still: args.reduce_motion,
+        watched: Some(watched.clone()),
+        ..of_user()
+    };
+    show(start, args)
+}
+
+/// What is kept in the user's data folder.
+fn of_user() -> Start {
+    Start {
+        journal: Journal::of_user(),
+        store: Store::of_user(),
+        ..Start::default()
+    }
+}
+
+fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let renderer = match args.renderer {
+        Renderer::Glow => eframe::Renderer::Glow,
+        #[cfg(feature = "wgpu")]
+        Renderer::Wgpu => eframe::Renderer::Wgpu,
+        #[cfg(not(feature = "wgpu"))]
+        Renderer::Wgpu => bail!(
+            "this build draws with OpenGL only. Build with `--features wgpu` to use --renderer wgpu"
+        ),
+    };
+    let mut start = start;
+    let kept = start.store.as_mut().and_then(Store::load);
+    let place = kept.as_ref().and_then(|prefs| prefs.window);
+    let options = eframe::NativeOptions {
+        renderer,
+        viewport: placed(place)
+            .with_title("Loadscope")
+            .with_app_id("loadscope")
+            .with_min_inner_size([900.0, 600.0])
+            .with_icon(icon())
+            .with_drag_and_drop(true),
+        // The preferences have a file of their own, which is replaced as a whole.
+        persist_window: false,
+        ..eframe::NativeOptions::default()
+    };
+    let made = eframe::run_native(
+        "loadscope",
+        options,
+        Box::new(|cc| {
+            // Earlier versions kept them where the window keeps its own.
+            let before = || cc.storage.and_then(|s| eframe::get_value(s, Prefs::KEY));
+            let prefs = kept.or_else(before).unwrap_or_default();
+            Ok(Box::new(App::new(&cc.egui_ctx, prefs, start)))
+        }),
+    );
+    if let Err(error) = made {
+        bail!(
+            "cannot open a window: {}. Is there a display, and an OpenGL driver? \
+             Without one, use `loadscope run` and `loadscope info`",
+            without_place(&error.to_string())
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An error of the window system, without the place in its source, which is a path on the machine that built it.
+fn without_place(error: &str) -> &str {
+    let error = error
+        .strip_prefix("winit EventLoopError: ")
+        .unwrap_or(error);
+    let reason = match error.split_once("os error at ") {
+        Some((_, rest)) => rest
+            .split_once(": ")
+            .map_or("the system refused", |(_, reason)| reason),
+        None => error,
+    };
+    reason.trim_end_matches('.')
+}
+
+/// Where the window stood the last time, or in the middle.
+fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
+    let builder = ViewportBuilder::default();
+    let Some(place) = place else {
+        return builder.with_inner_size([1440.0, 900.0]);
+    };
+    let size = place.size.map(|side| side.clamp(400.0, 8000.0));
+    let builder = builder
+        .with_inner_size(size)
+        .with_maximized(place.maximized);
+    match place.position {
+        // A screen that is gone leaves the window where it cannot be seen.
+        Some(position) if position.iter().all(|at| (-100.0..8000.0).contains(at)) => {
+            builder.with_position(position)
+        }
+        _ => builder,
+    }
+}
+
+fn icon() -> IconData {
+    eframe::icon_data::from_png_bytes(include_bytes!("../../../../assets/icon.png"))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_no_path_of_the_machine_that_built_it() {
+        let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
+        assert_eq!(without_place(text), "no display is set");
+        assert_eq!(without_place("os error at somewhere"), "the system refused");
+        assert_eq!(without_place("no OpenGL"), "no OpenGL");
+    }
+}

@@ -1,0 +1,165 @@
+//! File dialogs. They answer with a [`Command`], when the user has chosen.
+
+use std::future::Future;
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use rfd::{AsyncFileDialog, FileHandle};
+
+use loadscope_model::command::Command;
+use loadscope_model::notice::Notice;
+use loadscope_model::picture::Picture;
+use loadscope_model::question::Output;
+use loadscope_model::typing::{PathFor, TypedPath};
+use loadscope_session::{ExportFormat, Waker};
+
+mod picture;
+
+/// Opens dialogs and hands their answers over.
+pub struct Dialogs {
+    answers: Receiver<Command>,
+    out: Sender<Command>,
+    wake: Waker,
+}
+
+impl Dialogs {
+    /// Dialogs that wake the window with `wake`.
+    pub fn new(wake: Waker) -> Self {
+        let (out, answers) = unbounded();
+        Self { answers, out, wake }
+    }
+
+    /// What was chosen since the last call.
+    pub fn answers(&self) -> impl Iterator<Item = Command> + '_ {
+        self.answers.try_iter()
+    }
+
+    /// Asks for a recording to open.
+    pub fn open(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Open a recording")
+            .add_filter(
+                "Recordings and traces",
+                &["jsonl", "zst", "json", "gz", "sqlite", "db", "sqlite3"],
+            )
+            .add_filter("All files", &["*"]);
+        self.ask(dialog.pick_file(), Some(PathFor::Open), |f| {
+            Command::Open(f.path().to_owned())
+        });
+    }
+
+    /// Asks for a recording to compare with.
+    pub fn compare(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Compare with a recording")
+            .add_filter("Loadscope recordings", &["jsonl", "zst"])
+            .add_filter("All files", &["*"]);
+        self.ask(dialog.pick_file(), Some(PathFor::Compare), |f| {
+            Command::CompareWith(f.path().to_owned())
+        });
+    }
+
+    /// Asks where to save the recording.
+    pub fn save(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Save the recording")
+            .set_file_name("run.jsonl.zst")
+            .add_filter("Compressed recording", &["zst"])
+            .add_filter("Plain recording", &["jsonl"]);
+        self.ask(dialog.save_file(), Some(PathFor::Save), |f| {
+            // The dialog has asked whether to replace a file.
+            Command::Overwrite(Output::Recording(f.path().to_owned()))
+        });
+    }
+
+    /// Asks for a folder of recordings or logs to open.
+    pub fn open_folder(&self) {
+        let dialog = AsyncFileDialog::new().set_title("Open a folder of recordings");
+        self.ask(dialog.pick_folder(), Some(PathFor::OpenFolder), |f| {
+            Command::Open(f.path().to_owned())
+        });
+    }
+
+    /// Asks where to export to. The name says as what.
+    pub fn export(&self) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Export the run")
+            .set_file_name("run.json.gz")
+            .add_filter("Trace for Perfetto", &["gz", "json"])
+            .add_filter("Three tables, Parquet", &["parquet"])
+            .add_filter("Three tables, CSV", &["csv"]);
+        self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
+            // The dialog has asked for this name. Of tables it does not know the names of their files.
+            match ExportFormat::for_path(f.path()) {
+                ExportFormat::Chrome => {
+                    Command::Overwrite(Output::Export(f.path().to_owned(), None))
+                }
+                ExportFormat::Csv | ExportFormat::Parquet => Command::ExportTo(f.path().to_owned()),
+            }
+        });
+    }
+
+    /// Asks where to save a picture, and saves it.
+    pub fn picture(&self, picture: Picture) {
+        let dialog = AsyncFileDialog::new()
+            .set_title("Save the picture")
+            .set_file_name(picture.file_name())
+            .add_filter("PNG picture", &["png"]);
+        self.ask(dialog.save_file(), None, move |f| {
+            let path = f.path();
+            Command::Say(match picture::save(&picture, path) {
+                Ok(()) => Notice {
+                    is_error: false,
+                    text: format!("Saved to {}", path.display()),
+                },
+                Err(e) => Notice {
+                    is_error: true,
+                    text: format!("cannot save {}: {e}", path.display()),
+                },
+            })
+        });
+    }
+
+    /// Asks for a folder of pictures.
+    pub fn folder(&self) {
+        let dialog = AsyncFileDialog::new().set_title("Choose a folder of pictures");
+        self.ask(dialog.pick_folder(), Some(PathFor::Folder), |f| {
+            Command::UseFolder(f.path().to_owned())
+        });
+    }
+
+    fn ask(
+        &self,
+        dialog: impl Future<Output = Option<FileHandle>> + Send + 'static,
+        otherwise: Option<PathFor>,
+        answer: impl FnOnce(FileHandle) -> Command + Send + 'static,
+    ) {
+        let (out, wake) = (self.out.clone(), self.wake.clone());
+        let wait = move || {
+            let start = Instant::now();
+            let answer = match pollster::block_on(dialog) {
+                Some(file) => answer(file),
+                // Nobody is that quick: there was no dialog to cancel.
+                None if start.elapsed() < Duration::from_millis(250) => missing(otherwise),
+                None => return,
+            };
+            let _ = out.send(answer);
+            wake();
+        };
+        // Without a thread there is no dialog; the same can be typed into the form or given on the command line.
+        let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
+    }
+}
+
+/// There is no dialog: the path can be typed, or, of a picture, something installed.
+fn missing(otherwise: Option<PathFor>) -> Command {
+    if let Some(what) = otherwise {
+        let text = String::new();
+        return Command::TypePath(Some(TypedPath { what, text }));
+    }
+    Command::Say(Notice {
+        is_error: true,
+        text: "The system has no file dialog. Install zenity or xdg-desktop-portal".to_owned(),
+    })
+}

@@ -1,0 +1,7 @@
+//! Loadscope's window and command line: what brings the model, the interface and the sources of runs together.
+
+pub mod cli;
+pub mod dialog;
+pub mod motion;
+pub mod preferences;
+pub mod window;

@@ -1,0 +1,146 @@
+//! The file of the preferences.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use loadscope_files::{Existing, NewFile, WriteError, read_text};
+
+use loadscope_model::prefs::Prefs;
+
+/// Preferences are written so often at most.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// No file of preferences is longer, bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Keeps the preferences in a file, which is written as a whole, and not on the thread of the window.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    /// What stands in the file.
+    kept: Option<Prefs>,
+    looked: Option<Instant>,
+    writing: Option<JoinHandle<()>>,
+}
+
+impl Clone for Store {
+    fn clone(&self) -> Self {
+        Self::at(&self.path)
+    }
+}
+
+impl Store {
+    /// The file of this user; `None` if the system knows of no place for it.
+    pub fn of_user() -> Option<Self> {
+        let data = dirs::data_dir()?;
+        Some(Self::at(&data.join("loadscope").join("preferences.json")))
+    }
+
+    /// The preferences in the file at `path`.
+    pub fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            kept: None,
+            looked: None,
+            writing: None,
+        }
+    }
+
+    /// What was kept, if anything was. A file that is not understood counts as none.
+    pub fn load(&mut self) -> Option<Prefs> {
+        let text = read_text(&self.path, "preferences", LONGEST).ok()?;
+        let prefs: Prefs = serde_json::from_str(&text).ok()?;
+        self.kept = Some(prefs.clone());
+        Some(prefs)
+    }
+
+    /// True every few seconds: then it is time to call [`Store::keep`].
+    pub fn is_due(&mut self) -> bool {
+        let due = self.looked.is_none_or(|at| at.elapsed() >= EVERY);
+        if due {
+            self.looked = Some(Instant::now());
+        }
+        due
+    }
+
+    /// Writes the preferences if they have changed, in the background.
+    pub fn keep(&mut self, prefs: &Prefs) {
+        let writes = self.writing.as_ref().is_some_and(|job| !job.is_finished());
+        if writes || self.kept.as_ref() == Some(prefs) {
+            return;
+        }
+        self.kept = Some(prefs.clone());
+        let (path, prefs) = (self.path.clone(), prefs.clone());
+        // A disk that is full costs the preferences, and nothing else.
+        let job = move || drop(write(&path, &prefs));
+        self.writing = Builder::new()
+            .name("preferences".to_owned())
+            .spawn(job)
+            .ok();
+    }
+
+    /// Writes the preferences if they have changed, and waits until they are written.
+    pub fn finish(&mut self, prefs: &Prefs) {
+        if let Some(job) = self.writing.take() {
+            let _ = job.join();
+        }
+        if self.kept.as_ref() != Some(prefs) && write(&self.path, prefs).is_ok() {
+            self.kept = Some(prefs.clone());
+        }
+    }
+}
+
+fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
+    let failed = |doing| {
+        move |cause| WriteError::Io {
+            path: path.to_owned(),
+            doing,
+            cause,
+        }
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed("create"))?;
+    }
+    let text = serde_json::to_vec_pretty(prefs).map_err(std::io::Error::from);
+    NewFile::write_all_to(path, Existing::Replace, &text.map_err(failed("write"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preferences_are_kept_and_read_back() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("loadscope/preferences.json");
+        let mut store = Store::at(&path);
+        assert_eq!(store.load(), None);
+        let mut prefs = Prefs {
+            asks: false,
+            ..Prefs::default()
+        };
+        store.keep(&prefs);
+        store.finish(&prefs);
+        assert_eq!(Store::at(&path).load(), Some(prefs.clone()));
+        prefs.inspector_open = !prefs.inspector_open;
+        store.finish(&prefs);
+        assert_eq!(Store::at(&path).load(), Some(prefs.clone()));
+        // What is damaged is replaced.
+        fs::write(&path, "{\"theme\": 7").expect("room");
+        let mut store = Store::at(&path);
+        assert_eq!(store.load(), None);
+        store.finish(&prefs);
+        assert_eq!(Store::at(&path).load(), Some(prefs));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_in_its_place_holds_nothing_up() {
+        assert_eq!(Store::at(Path::new("/dev/zero")).load(), None);
+        let mut store = Store::at(Path::new("/dev/full"));
+        store.finish(&Prefs::default());
+        assert_eq!(store.kept, None);
+    }
+}

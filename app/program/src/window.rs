@@ -1,0 +1,408 @@
+//! The window: reads what is new, shows the state, carries commands out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eframe::egui::{self, Context, Ui, ViewportCommand};
+use loadscope_files::Existing;
+use loadscope_trace::Nanos;
+
+use crate::dialog::Dialogs;
+use crate::motion::SystemMotion;
+use crate::preferences::Store;
+use loadscope_insight::headline::Headline;
+use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
+use loadscope_model::notice::Notice;
+use loadscope_model::prefs::Motion;
+use loadscope_model::prefs::Splits;
+use loadscope_model::prefs::{self, Prefs};
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::{advance, seek, update};
+use loadscope_model::view::Workspace;
+use loadscope_session::{self as session, Journal, Session, Waker, Watched};
+use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::diagnose::DiagnoseView;
+use loadscope_ui::panels::inspector::Inspector;
+use loadscope_ui::panels::loaders::LoadersView;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::panels::sampling::Sampling;
+use loadscope_ui::pipeline::PipelineView;
+use loadscope_ui::theme;
+use loadscope_ui::timeline::Timeline;
+
+mod compare;
+mod frame;
+mod intake;
+mod keys;
+mod runs;
+mod system;
+
+/// While data flow, the verdict is given so often.
+const HEADLINE: Duration = Duration::from_millis(200);
+
+/// So long a frame may be spent looking for what was searched for.
+const SEARCH: Duration = Duration::from_millis(4);
+
+/// While data flow, the window is drawn so often.
+const LIVE_FRAME: Duration = Duration::from_millis(33);
+
+/// When the window closes, the loader's threads are given so long to end: one that reads a large file cannot be asked.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What to show at the start.
+#[derive(Clone, Default)]
+pub struct Start {
+    /// Recordings to open: the first one is shown, the others stand among the recent files.
+    pub files: Vec<PathBuf>,
+    /// Draw without animations.
+    pub still: bool,
+    /// A program that was started and is to be watched.
+    pub watched: Option<Watched>,
+    /// Where live runs are written as they come; without, they are only in memory.
+    pub journal: Option<Journal>,
+    /// Where the preferences are kept; without, they are forgotten.
+    pub store: Option<Store>,
+}
+
+/// The window.
+pub struct App {
+    /// What is shown. Public for tests.
+    pub state: State,
+    session: Option<Session>,
+    journal: Option<Journal>,
+    store: Option<Store>,
+    dialogs: Dialogs,
+    wake: Waker,
+    system_motion: SystemMotion,
+    drive: keys::Drive,
+    /// How wide the panels were in the last frame.
+    sizes: Splits,
+    /// What the hand holds on to while it changes the form.
+    grip: keys::Grip,
+    /// The window is to be closed, whatever is unsaved.
+    closing: bool,
+    /// Number of events that the run had when the file that is being written was begun.
+    saving: Option<u64>,
+    /// What is done once the run has been saved.
+    after_saving: Option<Effect>,
+    timeline: Timeline,
+    machine: PipelineView,
+    inspector: Inspector,
+    batches: BatchTable,
+    plots: Plots,
+    loaders: LoadersView,
+    sampling: Sampling,
+    diagnose: DiagnoseView,
+    /// The recording that is being read, to compare the run with.
+    comparing: Option<compare::Reading>,
+    /// How many runs have been compared with.
+    others: u64,
+    headline: Option<Headline>,
+    /// Which run the headline is about, and how far that was.
+    headline_of: (u64, u64),
+    headline_at: Instant,
+    frame: Instant,
+}
+
+impl App {
+    /// A window with what was remembered from the last time.
+    pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
+        theme::install(ctx);
+        let waker = ctx.clone();
+        let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
+        let state = State {
+            no_engine: !session::HAS_ENGINE,
+            datasets: session::datasets(),
+            options: prefs.options,
+            // With nothing to look at, a start is the welcome, whatever was looked at last.
+            workspace: match start.files.is_empty() {
+                true => Workspace::default(),
+                false => prefs.workspace,
+            },
+            options_open: prefs.options_open,
+            inspector_open: prefs.inspector_open,
+            variables_open: prefs.variables_open,
+            recent: prefs.recent,
+            theme: prefs.theme,
+            motion: prefs.motion,
+            still_for_now: start.still,
+            still: start.still || prefs.motion == Motion::Reduced,
+            splits: prefs.splits,
+            asks: prefs.asks,
+            window: prefs.window,
+            speed: 1.0,
+            ..State::default()
+        };
+        let mut app = Self {
+            state,
+            session: None,
+            journal: start.journal,
+            store: start.store,
+            dialogs: Dialogs::new(Arc::clone(&wake)),
+            system_motion: match start.still {
+                true => SystemMotion::unasked(),
+                false => SystemMotion::ask(Arc::clone(&wake)),
+            },
+            wake,
+            drive: keys::Drive::default(),
+            sizes: Splits::default(),
+            grip: keys::Grip::default(),
+            closing: false,
+            saving: None,
+            after_saving: None,
+            timeline: Timeline::default(),
+            machine: PipelineView::default(),
+            inspector: Inspector::default(),
+            batches: BatchTable::default(),
+            plots: Plots::default(),
+            loaders: LoadersView::default(),
+            sampling: Sampling::default(),
+            diagnose: DiagnoseView::default(),
+            comparing: None,
+            others: 0,
+            headline: None,
+            headline_of: (u64::MAX, 0),
+            headline_at: Instant::now(),
+            frame: Instant::now(),
+        };
+        app.check_options();
+        app.offer_left_over(start.files.is_empty() && start.watched.is_none());
+        if let Some(watched) = &start.watched {
+            app.watch(watched);
+        }
+        app.open_all(ctx, &start.files);
+        app
+    }
+
+    /// Opens the first of several files; two are to be compared.
+    fn open_all(&mut self, ctx: &Context, files: &[PathBuf]) {
+        let Some((first, others)) = files.split_first() else {
+            return;
+        };
+        for path in others.iter().rev() {
+            Prefs::remember(&mut self.state.recent, path);
+        }
+        self.run(ctx, Command::Open(first.clone()));
+        if let [second] = others {
+            self.run(ctx, Command::CompareWith(second.clone()));
+        }
+    }
+
+    /// What is to be remembered until the next time.
+    pub fn prefs(&self) -> Prefs {
+        let state = &self.state;
+        Prefs {
+            theme: state.theme,
+            options: state.options.clone(),
+            workspace: state.workspace,
+            options_open: state.options_open,
+            inspector_open: state.inspector_open,
+            variables_open: state.variables_open,
+            motion: state.motion,
+            splits: state.splits,
+            asks: state.asks,
+            recent: state.recent.clone(),
+            window: state.window,
+        }
+    }
+
+    /// Carries a command out.
+    pub fn run(&mut self, ctx: &Context, command: Command) {
+        // A file that is no recording must not take the place of a run, nor be a reason for a question.
+        if let Command::Open(path) = &command
+            && let Err(e) = session::look(path)
+        {
+            self.complain(session::refusal(path, &e));
+            return;
+        }
+        let before = self.state.options.clone();
+        let effect = update(&mut self.state, command);
+        if self.state.options != before {
+            self.check_options();
+        }
+        self.perform(ctx, effect);
+    }
+
+    fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
+        match effect {
+            Some(Effect::Start) => self.start(),
+            Some(Effect::Demo) => {
+                self.state.history.let_go();
+                self.run(ctx, Command::Edit(Box::new(prefs::demo())));
+                // The digits can be simulated, too: each takes as long as it is told to.
+                match self.state.no_engine {
+                    true => self.simulate(),
+                    false => self.start(),
+                }
+            }
+            Some(Effect::Simulate) => self.simulate(),
+            Some(Effect::Open(path)) => self.open(path),
+            Some(Effect::Check(check)) => self.check(ctx, *check),
+            Some(Effect::Compare(path)) => self.compare_with(path),
+            Some(Effect::AskCompare) => self.dialogs.compare(),
+            Some(Effect::Save { path, replace }) => self.save_to(path, existing(replace)),
+            Some(Effect::Export { path, replace }) => self.export_to(path, existing(replace)),
+            Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
+            Some(Effect::Close) => self.close(),
+            Some(Effect::ToggleTheme) => {
+                self.state.theme = match ctx.theme() {
+                    egui::Theme::Dark => egui::ThemePreference::Light,
+                    egui::Theme::Light => egui::ThemePreference::Dark,
+                };
+            }
+            Some(Effect::Quit) => {
+                self.closing = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+            Some(Effect::AskOpen) => self.dialogs.open(),
+            Some(Effect::AskSave) => self.dialogs.save(),
+            Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
+            Some(Effect::Copy(text)) => ctx.copy_text(text),
+            Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
+            Some(Effect::AskExport) => self.dialogs.export(),
+            Some(other) => self.tell_session(&other),
+            None => {}
+        }
+    }
+
+    fn tell_session(&self, effect: &Effect) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        match effect {
+            Effect::Stop => session.stop(),
+            Effect::Pause => session.pause(),
+            Effect::Resume => session.resume(),
+            Effect::Step => session.step(),
+            Effect::CancelExport => session.cancel_export(),
+            _ => {}
+        }
+    }
+
+    fn save_to(&mut self, path: PathBuf, existing: Existing) {
+        if let Some(session) = &self.session {
+            session.save(&path, existing);
+            self.saving = Some(self.state.run.events());
+            self.state.saving = Some(path);
+        }
+    }
+
+    fn export_to(&mut self, path: PathBuf, existing: Existing) {
+        if let Some(session) = &mut self.session {
+            session.export(self.state.loaders.now(&self.state.run), &path, existing);
+            self.state.exporting = Some((path, 0.0));
+        }
+    }
+
+    fn check_options(&mut self) {
+        let checked = session::check(&self.state.options);
+        self.state.options_error = checked.err().map(|e| e.to_string());
+    }
+
+    fn complain(&mut self, text: String) {
+        // Sentences that on the command line follow the name of the program.
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        self.state.notices.push(Notice {
+            is_error: true,
+            text: first.chain(letters).collect(),
+        });
+    }
+
+    fn refresh_headline(&mut self) {
+        let events = (self.state.run_number, self.state.run.events());
+        // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
+        let soon = self.state.flows() && self.headline_at.elapsed() < HEADLINE;
+        if self.headline_of != events && !(soon && self.headline.is_some()) {
+            self.headline_of = events;
+            self.headline_at = Instant::now();
+            self.headline = Headline::of(&self.state.run);
+        }
+    }
+}
+
+fn existing(replace: bool) -> Existing {
+    match replace {
+        true => Existing::Replace,
+        false => Existing::Keep,
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
+        theme::set_preference(ctx, self.state.theme);
+        self.settle_motion(ctx);
+        let elapsed = Nanos::from(self.frame.elapsed());
+        self.frame = Instant::now();
+        let more = self.drain();
+        if !more && self.session.as_ref().is_some_and(Session::was_told_to_end) {
+            // What was not saved stays in the journal.
+            self.closing = true;
+            ctx.send_viewport_cmd(ViewportCommand::Close);
+        }
+        self.state.landmarks.follow(&self.state.run);
+        self.take_other();
+        self.refresh_headline();
+        let effect = self.after_saving.take();
+        self.perform(ctx, effect);
+        let answers: Vec<Command> = self.dialogs.answers().collect();
+        for command in answers {
+            self.run(ctx, command);
+        }
+        self.dropped_files(ctx);
+        self.close_request(ctx);
+        self.keys(ctx);
+        let effect = seek(&mut self.state);
+        self.perform(ctx, effect);
+        // A frame after a long rest must not leap.
+        advance(&mut self.state, elapsed.min(Nanos::from_millis(100)));
+        let state = &mut self.state;
+        let searching = state.search.advance(&state.run, &state.landmarks, SEARCH);
+        if more || searching {
+            ctx.request_repaint();
+        } else if state.playing || state.flows() {
+            ctx.request_repaint_after(LIVE_FRAME);
+        }
+        self.keep_prefs(ctx);
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        let start = Instant::now();
+        self.state.hovered = self.state.hovering.take();
+        let ctx = ui.ctx().clone();
+        let commands = self.show(ui);
+        let acted = !commands.is_empty();
+        for command in commands {
+            self.run(&ctx, command);
+        }
+        // What a command changed is drawn at once, not with the next movement of the pointer.
+        if acted && self.state.hovered != self.state.hovering {
+            ctx.request_repaint();
+        }
+        if !self.state.still_for_now {
+            let took = start.elapsed().as_secs_f32() * 1e3;
+            self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
+        }
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        let prefs = self.prefs();
+        if let Some(store) = &mut self.store {
+            store.finish(&prefs);
+        }
+        self.part_with_journal();
+        let lasts = self.state.source.is_live() || self.state.source == Source::Simulating;
+        if let Some(session) = self.session.take_if(|_| lasts) {
+            // Those that have not ended by then are where nothing can be taken from them but time.
+            let _ = session.end(PATIENCE);
+        }
+    }
+
+    fn persist_egui_memory(&self) -> bool {
+        // So that a broken layout never survives a restart.
+        false
+    }
+}

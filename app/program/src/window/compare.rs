@@ -1,0 +1,125 @@
+//! Runs beside the one that is shown: another recording, or what came of a forecast.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eframe::egui::Context;
+use loadscope_trace::Run;
+
+use super::App;
+use loadscope_insight::background::{Background, Outcome, Unwanted};
+use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::loaders::{Loaders, names};
+use loadscope_model::command::Command;
+use loadscope_model::view::Workspace;
+use loadscope_session::{Opened, open, refusal};
+
+/// A recording that is being read.
+pub(super) struct Reading {
+    path: PathBuf,
+    job: Background<Result<Opened, String>>,
+}
+
+impl App {
+    fn next_other(&mut self) -> u64 {
+        self.others += 1;
+        self.others
+    }
+
+    /// Runs what was forecast. What was there before stands beside it then.
+    pub(super) fn check(&mut self, ctx: &Context, check: Check) {
+        let before = Other {
+            number: self.next_other(),
+            name: "Before".to_owned(),
+            run: self.state.run.now(),
+            cut: false,
+            is_before: true,
+        };
+        let run_number = self.state.run_number;
+        self.state.history.let_go();
+        self.run(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.state.history.let_go();
+        match check.simulated {
+            true => self.simulate(),
+            false => self.start(),
+        }
+        // Refused: the run is still the one that was there.
+        if self.state.run_number != run_number {
+            self.state.diagnose.check = Some(check);
+            self.state.diagnose.other = Some(before);
+            self.state.workspace = Workspace::Diagnose;
+        }
+    }
+
+    /// Reads a recording to compare the run with.
+    pub(super) fn compare_with(&mut self, path: PathBuf) {
+        let wake = Arc::clone(&self.wake);
+        let from = path.clone();
+        let job = Background::start(
+            "comparer",
+            move || wake(),
+            move |progress| {
+                let read = open(&from, |share| progress.tell(f64::from(share)).is_ok());
+                // What was read so far is not the recording.
+                progress.tell(1.0).map_err(|Unwanted| Unwanted)?;
+                Ok(read.map_err(|e| refusal(&from, &e)))
+            },
+        );
+        match job {
+            Ok(job) => {
+                self.comparing = Some(Reading { path, job });
+                self.state.workspace = Workspace::Diagnose;
+            }
+            Err(e) => self.complain(format!(
+                "cannot start a thread: {e}. Close other programs and try again"
+            )),
+        }
+    }
+
+    /// Takes in the recording to compare with, once it has been read.
+    pub(super) fn take_other(&mut self) {
+        let Some(reading) = &self.comparing else {
+            return;
+        };
+        let read = match reading.job.take() {
+            Outcome::NotYet => return,
+            Outcome::Ready(read) => read,
+            Outcome::Broken => Err(format!(
+                "Reading {} broke off; this is a bug in Loadscope",
+                reading.path.display()
+            )),
+        };
+        match read {
+            Ok(opened) => {
+                let name = reading.path.file_name().unwrap_or_default();
+                let mut name = name.to_string_lossy().into_owned();
+                for note in opened.notes {
+                    self.say(note);
+                }
+                let cut = opened.cut;
+                let (loaders, run) = Loaders::of(opened.fleet, None);
+                name.push_str(&among(&loaders, &run));
+                self.state.diagnose.other = Some(Other {
+                    number: self.next_other(),
+                    name,
+                    run: Arc::new(run),
+                    cut,
+                    is_before: false,
+                });
+            }
+            Err(text) => self.complain(text),
+        }
+        self.comparing = None;
+    }
+}
+
+/// Which of several loaders it is that is compared with, behind the name of the file.
+fn among(loaders: &Loaders, run: &Run) -> String {
+    let all = loaders.all(run);
+    let at = all.iter().position(|(id, _)| *id == loaders.shown());
+    let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    match name {
+        Some(name) if loaders.are_many() => format!(", {name}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,206 @@
+//! What stands where in the window.
+
+use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use super::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::prefs::Splits;
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::Lower;
+use loadscope_model::view::Workspace;
+use loadscope_ui::panels::batches::BatchTable;
+use loadscope_ui::panels::loaders::LoadersView;
+use loadscope_ui::panels::plots::Plots;
+use loadscope_ui::panels::{
+    drop, help, messages, notices, options, palette, search, status, toolbar, welcome,
+};
+use loadscope_ui::pipeline::PipelineView;
+use loadscope_ui::theme::Palette;
+use loadscope_ui::timeline::Timeline;
+
+/// What can be below the machine.
+struct Below<'a> {
+    timeline: &'a mut Timeline,
+    batches: &'a mut BatchTable,
+    plots: &'a mut Plots,
+    loaders: &'a mut LoadersView,
+}
+
+impl App {
+    /// Everything in the window; returns what was asked for.
+    pub(super) fn show(&mut self, ui: &mut Ui) -> Vec<Command> {
+        let state = &self.state;
+        let palette = Palette::of(ui);
+        let frame = |x, y| {
+            Frame::NONE
+                .fill(palette.panel)
+                .inner_margin(Margin::symmetric(x, y))
+        };
+        let mut commands = Vec::new();
+        Panel::top("toolbar")
+            .frame(frame(8, 4))
+            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
+        Panel::bottom("status")
+            .frame(frame(12, 4))
+            .exact_size(notices::STATUS)
+            .show(ui, |ui| commands.extend(status::show(ui, state)));
+        let splits = state.splits;
+        let mut sizes = self.sizes;
+        let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
+        Panel::left("options")
+            .frame(frame(12, 0))
+            .default_size(or(splits.options, 268.0))
+            .size_range(220.0..=420.0)
+            .show_collapsible(ui, &mut options_open, |ui| {
+                sizes.options = ui.max_rect().width() + 24.0;
+                commands.extend(options::show(ui, state));
+            });
+        if state.has_run() {
+            Panel::right("inspector")
+                .frame(frame(12, 8))
+                .default_size(or(splits.inspector, 300.0))
+                .size_range(240.0..=640.0)
+                .show_collapsible(ui, &mut inspector_open, |ui| {
+                    sizes.inspector = ui.max_rect().width() + 24.0;
+                    commands.extend(self.inspector.show(ui, state));
+                });
+        }
+        if options_open != state.options_open {
+            commands.push(Action::ToggleOptions.into());
+        }
+        if inspector_open != state.inspector_open {
+            commands.push(Action::ToggleInspector.into());
+        }
+        // Without a run it tells what the form will draw.
+        let is_loading = matches!(state.source, Source::Loading { .. });
+        CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
+            if state.workspace == Workspace::Sampling && !is_loading {
+                commands.extend(self.sampling.show(ui, state));
+            } else if state.workspace == Workspace::Diagnose && !is_loading {
+                commands.extend(self.diagnose.show(ui, state));
+            } else if state.has_run() {
+                // Where no batch is told, what is told instead stands there.
+                if !state.has_only_gauges() {
+                    let verdict = self.headline.as_ref();
+                    Panel::top("headline")
+                        .frame(frame(12, 4))
+                        .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
+                }
+                commands.extend(Self::debug(
+                    ui,
+                    state,
+                    &mut sizes,
+                    &mut self.machine,
+                    &mut Below {
+                        timeline: &mut self.timeline,
+                        batches: &mut self.batches,
+                        plots: &mut self.plots,
+                        loaders: &mut self.loaders,
+                    },
+                ));
+            } else {
+                commands.extend(welcome::show(ui, state));
+            }
+        });
+        commands.extend(help::show(ui, state));
+        commands.extend(messages::show(ui, state));
+        commands.extend(search::show(ui, state));
+        commands.extend(notices::show(ui, state));
+        commands.extend(palette::show(ui, state));
+        drop::show(ui);
+        self.remember_sizes(ui, sizes);
+        commands
+    }
+
+    /// What the user drags is remembered, and only that: what nobody has changed follows the size of the window.
+    fn remember_sizes(&mut self, ui: &Ui, sizes: Splits) {
+        let before = std::mem::replace(&mut self.sizes, sizes);
+        if !ui.input(|i| i.pointer.primary_down()) {
+            return;
+        }
+        let splits = &mut self.state.splits;
+        for (split, before, now) in [
+            (&mut splits.options, before.options, sizes.options),
+            (&mut splits.inspector, before.inspector, sizes.inspector),
+            (&mut splits.machine, before.machine, sizes.machine),
+        ] {
+            if before > 0.0 && before != now {
+                *split = now;
+                // One edge is dragged at a time; what else changes gives way to it.
+                return;
+            }
+        }
+    }
+
+    /// The Debug workspace below the verdict: the machine, and the timeline or the table below it.
+    fn debug(
+        ui: &mut Ui,
+        state: &State,
+        sizes: &mut Splits,
+        machine: &mut PipelineView,
+        below: &mut Below<'_>,
+    ) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let palette = Palette::of(ui);
+        let frame = Frame::NONE
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(12, 4));
+        if state.has_only_gauges() && !state.source.is_live() {
+            Panel::top("what is known")
+                .frame(frame)
+                .show(ui, |ui| welcome::only_gauges(ui, state));
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
+            return commands;
+        }
+        if state.run.batches().is_empty() {
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| welcome::nothing_yet(ui, state));
+            return commands;
+        }
+        let height = ui.available_height();
+        // A narrow machine needs no height; the timeline does.
+        let tallest = (ui.available_width() * 0.46)
+            .max(220.0)
+            .min(height - 140.0)
+            .max(161.0);
+        // Until somebody drags its edge, it follows the height of the window.
+        let id = match state.splits.machine > 0.0 {
+            true => "machine".to_owned(),
+            false => format!("machine {height:.0}"),
+        };
+        Panel::top(id)
+            .frame(Frame::NONE.fill(palette.canvas))
+            .resizable(true)
+            .default_size(or(
+                state.splits.machine,
+                (height * 0.42).clamp(200.0, 400.0),
+            ))
+            .size_range(160.0..=tallest)
+            .show(ui, |ui| {
+                sizes.machine = ui.max_rect().height();
+                commands.extend(machine.show(ui, state));
+            });
+        Panel::top("lower tabs")
+            .frame(frame)
+            .show(ui, |ui| commands.extend(toolbar::lower_tabs(ui, state)));
+        CentralPanel::default()
+            .frame(Frame::NONE.fill(palette.canvas))
+            .show(ui, |ui| {
+                commands.extend(match state.lower {
+                    Lower::Batches => below.batches.show(ui, state),
+                    Lower::Plots => below.plots.show(ui, state),
+                    Lower::Loaders if state.loaders.are_many() => below.loaders.show(ui, state),
+                    Lower::Timeline | Lower::Loaders => below.timeline.show(ui, state),
+                });
+            });
+        commands
+    }
+}
+
+/// A size that was remembered, or the one it has at first.
+fn or(remembered: f32, first: f32) -> f32 {
+    if remembered > 0.0 { remembered } else { first }
+}

@@ -1,0 +1,83 @@
+//! What the system tells the window: less motion, a request to close, files dropped on it.
+
+use std::path::PathBuf;
+
+use eframe::egui::{Context, ViewportCommand};
+
+use super::App;
+use crate::preferences::Store;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::prefs::{Motion, WindowPlace};
+use loadscope_session as session;
+use loadscope_ui::theme;
+
+/// Notes where the window stands. Of one that fills the screen the size before is kept.
+fn note_place(ctx: &Context, place: &mut Option<WindowPlace>) {
+    ctx.input(|input| {
+        let window = input.viewport();
+        let is_large = window.maximized == Some(true) || window.fullscreen == Some(true);
+        match (window.inner_rect, &mut *place) {
+            (_, Some(place)) if is_large => place.maximized = true,
+            (Some(inner), place) if !is_large => {
+                *place = Some(WindowPlace {
+                    position: window.outer_rect.map(|outer| outer.min.into()),
+                    size: inner.size().into(),
+                    maximized: false,
+                });
+            }
+            _ => {}
+        }
+    });
+}
+
+impl App {
+    /// Animations are off if the user says so, or if the system asks for it and the user does not object.
+    pub(super) fn settle_motion(&mut self, ctx: &Context) {
+        if let Some(still) = self.system_motion.answer() {
+            self.state.system_still = still;
+        }
+        let state = &mut self.state;
+        state.still = state.still_for_now
+            || match state.motion {
+                Motion::System => state.system_still,
+                Motion::Reduced => true,
+                Motion::Full => false,
+            };
+        theme::set_motion(ctx, !state.still);
+    }
+
+    /// Keeps what has changed of the preferences, now and then.
+    pub(super) fn keep_prefs(&mut self, ctx: &Context) {
+        let is_due = self.store.as_mut().is_some_and(Store::is_due);
+        if !is_due {
+            return;
+        }
+        note_place(ctx, &mut self.state.window);
+        let prefs = self.prefs();
+        if let Some(store) = &mut self.store {
+            store.keep(&prefs);
+        }
+    }
+
+    /// The window is closed by its frame: the same question comes first.
+    pub(super) fn close_request(&mut self, ctx: &Context) {
+        if self.closing || !ctx.input(|i| i.viewport().close_requested()) {
+            return;
+        }
+        self.run(ctx, Action::Quit.into());
+        if !self.closing {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+        }
+    }
+
+    pub(super) fn dropped_files(&mut self, ctx: &Context) {
+        let dropped = ctx.input(|i| i.raw.dropped_files.clone());
+        let paths: Vec<PathBuf> = dropped.iter().map(|f| f.path().to_owned()).collect();
+        match &paths[..] {
+            [pictures] if pictures.is_dir() && session::look(pictures).is_err() => {
+                self.run(ctx, Command::UseFolder(pictures.clone()));
+            }
+            files => self.open_all(ctx, files),
+        }
+    }
+}

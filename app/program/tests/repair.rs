@@ -1,0 +1,243 @@
+//! Damaged recordings on the command line: refused with the remedy, repaired, opened.
+
+mod command;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use command::{json, loadscope, refusal};
+use loadscope_files::{Existing, GrowingFile};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with a recording of this name.
+fn recorded(name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join(name);
+    let run = "run --dataset digits --batch-size 32 --num-workers 2 --epochs 3 --json --record";
+    let mut args: Vec<&str> = run.split(' ').collect();
+    args.push(text(&path));
+    json(&loadscope(&args));
+    (folder, path)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("plain letters")
+}
+
+fn info(path: &Path) -> Value {
+    json(&loadscope(&["info", text(path), "--json"]))
+}
+
+/// What a command prints that succeeds.
+fn said(args: &[&str]) -> String {
+    let output = loadscope(args);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_damaged_middle_line_is_refused_repaired_and_opened() {
+    let (_folder, path) = recorded("run.jsonl");
+    let before = info(&path);
+    let whole = fs::read_to_string(&path).expect("just written");
+    let lines: Vec<&str> = whole.lines().collect();
+    let middle = (lines.len() / 2..).find(|k| lines[*k].contains("\"stage\":\"collating\""));
+    let middle = middle.expect("batches are collated");
+    let damaged = lines[middle].replace("\"stage\"", "\"stag\u{7}\"");
+    let mut all = lines.clone();
+    all[middle] = &damaged;
+    let harmed = all.join("\n") + "\n";
+    fs::write(&path, &harmed).expect("there is room");
+    for command in ["info", "report"] {
+        let refused = refusal(&[command, text(&path)]);
+        let line = format!("line {} of the recording is damaged", middle + 1);
+        assert!(refused.contains(&line), "{refused}");
+        assert!(refused.contains("`loadscope repair FILE`"), "{refused}");
+    }
+    let report = said(&["repair", text(&path)]);
+    assert!(report.contains("is damaged. 1 line is lost"), "{report}");
+    let place = format!(
+        "  line {} · bytes ",
+        loadscope_trace::count(middle as u64 + 1)
+    );
+    assert!(report.contains(&place), "{report}");
+    let repaired = path.with_file_name("run.repaired.jsonl.zst");
+    let after = info(&repaired);
+    for same in [
+        "epochs",
+        "batches",
+        "samples",
+        "waited_seconds",
+        "seconds",
+        "dropped",
+        "cut",
+    ] {
+        assert_eq!(before[same], after[same], "{same}");
+    }
+    let events = |info: &Value| info["events"].as_u64().expect("a number");
+    assert_eq!(events(&after), events(&before) - 1);
+    // The recording itself is as it was, and what was made of it is sound.
+    assert_eq!(fs::read_to_string(&path).expect("still there"), harmed);
+    assert!(said(&["repair", text(&repaired)]).contains("is sound"));
+    assert_eq!(
+        fs::read_dir(path.parent().expect("a folder"))
+            .expect("a folder")
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn damaged_compressed_data_is_refused_repaired_and_opened() {
+    let (_folder, path) = recorded("run.jsonl.zst");
+    let before = info(&path);
+    let mut bytes = fs::read(&path).expect("just written");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0xA5);
+    fs::write(&path, &bytes).expect("there is room");
+    let refused = refusal(&["info", text(&path)]);
+    assert!(
+        refused.contains("the compressed recording is damaged after ")
+            && refused.contains("`loadscope repair FILE`"),
+        "{refused}"
+    );
+    let report = json(&loadscope(&["repair", text(&path), "--json"]));
+    let number = |name: &str| report[name].as_u64().expect("a number");
+    assert_eq!(
+        (&report["sound"], &report["compressed"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(
+        (number("unconfirmed_events"), &report["cut"]),
+        (0, &false.into()),
+        "{report}"
+    );
+    let (kept, lost) = (number("kept_events"), number("lost_lines"));
+    assert!(kept > 100 && lost > 0, "{report}");
+    assert_eq!(Some(kept + lost), before["events"].as_u64());
+    let gap = &report["gaps"][0];
+    assert!(gap["lines"][0].as_u64() > Some(100) && gap["after_seconds"].as_f64() > Some(0.0));
+    // The header is a frame of its own; all the rest is one.
+    let header = gap["bytes"][0].as_u64().expect("a number");
+    assert!((1..200).contains(&header), "{report}");
+    let repaired = PathBuf::from(report["output"].as_str().expect("a path"));
+    let after = info(&repaired);
+    assert_eq!(
+        (&after["events"], &after["cut"]),
+        (&kept.into(), &false.into())
+    );
+}
+
+#[test]
+fn a_sound_recording_is_not_written_again() {
+    let (folder, path) = recorded("run.jsonl.zst");
+    let report = said(&["repair", text(&path)]);
+    assert!(
+        report.contains("is sound: ") && report.contains("Nothing was written"),
+        "{report}"
+    );
+    let report = json(&loadscope(&["repair", text(&path), "--json"]));
+    assert_eq!(
+        (&report["sound"], &report["output"]),
+        (&true.into(), &Value::Null)
+    );
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+#[test]
+fn nothing_is_overwritten_without_being_asked_to() {
+    let (_folder, path) = recorded("run.jsonl");
+    let whole = fs::read(&path).expect("just written");
+    fs::write(&path, &whole[..whole.len() - 30]).expect("there is room");
+    let output = path.with_file_name("run.repaired.jsonl.zst");
+    fs::write(&output, "something else").expect("there is room");
+    assert!(refusal(&["repair", text(&path)]).contains("--force"));
+    assert_eq!(fs::read(&output).expect("still there"), b"something else");
+    let same = refusal(&["repair", text(&path), "-o", text(&path), "--force"]);
+    assert!(same.contains("is the input"), "{same}");
+    let report = said(&["repair", text(&path), "--force"]);
+    assert!(report.contains("cut off"), "{report}");
+    assert_eq!(info(&output)["cut"], false);
+    // To any name, compressed or not as it says.
+    let plain = path.with_file_name("plain.jsonl");
+    said(&["repair", text(&path), "-o", text(&plain)]);
+    assert!(
+        fs::read(&plain)
+            .expect("written")
+            .starts_with(b"{\"loadscope\":1")
+    );
+    assert_eq!(
+        fs::read(&path).expect("still there").len(),
+        whole.len() - 30
+    );
+}
+
+#[test]
+fn what_is_no_recording_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("there is room");
+        text(&path).to_owned()
+    };
+    let trace =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/profiler/workers.json.gz");
+    for (path, word) in [
+        (file("a.jsonl", b""), "file is empty"),
+        (
+            file("b.jsonl", b"\x89PNG\r\n\x1a\n0123"),
+            "is a PNG picture",
+        ),
+        (
+            file("c.jsonl", b"one\ntwo\n"),
+            "is a text of some other kind",
+        ),
+        (
+            file(
+                "d.jsonl",
+                b"{\"loadscope\":9}\n{\"t\":1,\"e\":\"run_ended\"}\n",
+            ),
+            "version 9",
+        ),
+        (
+            text(&trace).to_owned(),
+            "no line of it is one of a recording",
+        ),
+        (text(folder.path()).to_owned(), "is a folder"),
+        (file("e.jsonl", b"") + ".missing", "No such file"),
+    ] {
+        let refused = refusal(&["repair", &path]);
+        assert!(refused.contains(word), "{path}: {refused}");
+    }
+    #[cfg(unix)]
+    assert!(refusal(&["repair", "/dev/zero"]).contains("is a device"));
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 5);
+}
+
+#[test]
+fn a_recording_under_way_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.jsonl");
+    let mut growing = GrowingFile::create(&path, Existing::Keep, b"").expect("a free name");
+    let begun = b"{\"loadscope\":1}\n{\"t\":1,\"e\":\"run_ended\"}\n{\"t\":";
+    std::io::Write::write_all(&mut growing, begun).expect("there is room");
+    assert!(refusal(&["repair", text(&path)]).contains("is being recorded"));
+    growing.finish().expect("there is room");
+    assert!(said(&["repair", text(&path)]).contains("1 event is kept"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_goes_to_standard_output_is_the_recording_alone() {
+    let (_folder, path) = recorded("run.jsonl");
+    let whole = fs::read(&path).expect("just written");
+    fs::write(&path, &whole[..whole.len() - 30]).expect("there is room");
+    let output = loadscope(&["repair", text(&path), "-o", "/dev/stdout"]);
+    assert!(output.status.success());
+    let copy = String::from_utf8(output.stdout).expect("text");
+    assert!(copy.ends_with("}\n") && copy.starts_with("{\"loadscope\":1"));
+    assert!(whole.starts_with(copy.as_bytes()));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is damaged"));
+}

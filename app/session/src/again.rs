@@ -1,0 +1,266 @@
+//! The events of a run once more, to be saved.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::thread::Builder;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use loadscope_exchange::{ImportError, Kind};
+use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
+use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
+
+use super::file::{each_event, is_program};
+use super::folder::{Folder, Numbers, Seat, seats};
+use loadscope_insight::unsaved::Output;
+
+use super::{Kept, Origin, Session, SessionError, Update};
+
+/// Events that go from a thread that reads a recording to the one that writes, at a time.
+const CHUNK: usize = 1024;
+/// Chunks that may wait for it.
+const WAITING: usize = 2;
+
+/// Where the events of a run can be had once more.
+pub(super) enum Again {
+    /// From the compressed log in memory.
+    Memory(Vec<u8>),
+    /// From a file, or a folder.
+    File(PathBuf),
+}
+
+impl Session {
+    /// Where the events that the window was told can be had once more.
+    pub(super) fn again(&self) -> Again {
+        match &self.origin {
+            Origin::Engine { log, .. }
+            | Origin::Simulated { log }
+            | Origin::Program { log, .. } => match log {
+                Kept::Memory(log) => {
+                    Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
+                }
+                Kept::Journal(entry) => Again::File(entry.path().to_owned()),
+            },
+            Origin::File { path, .. } => Again::File(path.clone()),
+        }
+    }
+
+    /// Writes the recording to `path`, in the background.
+    pub fn save(&self, path: &Path, existing: Existing) {
+        let source = self.again();
+        let (path, out, wake) = (
+            path.to_owned(),
+            self.to_window.clone(),
+            Arc::clone(&self.wake),
+        );
+        let job = move || {
+            let update = match write_copy(source, &path, existing) {
+                Ok(()) => Update::Saved(path),
+                Err(SaveError::Writing(WriteError::Exists(_))) => {
+                    Update::Exists(Output::Recording(path))
+                }
+                Err(e) => Update::NotSaved(format!(
+                    "The recording was not saved to {}: {e}",
+                    path.display()
+                )),
+            };
+            let _ = out.send(update);
+            wake();
+        };
+        if let Err(e) = Builder::new().name("saver".to_owned()).spawn(job) {
+            let failed = SessionError::Thread(e).to_string();
+            let _ = self.to_window.send(Update::NotSaved(failed));
+        }
+    }
+}
+
+impl Again {
+    /// Hands all events over.
+    pub fn each(
+        self,
+        mut each: impl FnMut(&Event) -> Result<(), LogError>,
+    ) -> Result<(), ImportError> {
+        let path = match self {
+            Self::Memory(bytes) => {
+                return of_log(LogReader::new(std::io::Cursor::new(bytes))?, &mut each);
+            }
+            Self::File(path) => path,
+        };
+        let path = match path.is_dir() {
+            true => match &mut Folder::of(&path)?.recordings[..] {
+                [one] => std::mem::take(one),
+                all => return merge(all, &mut each),
+            },
+            false => path,
+        };
+        // As it stands there, not as it is sorted.
+        if !is_program(&path) && Kind::of(&path)? == Kind::Log {
+            return of_log(LogReader::open(&path)?, &mut each);
+        }
+        let mut result = Ok(());
+        each_event(&path, |event| {
+            result = each(event);
+            result.is_ok()
+        })?;
+        Ok(result?)
+    }
+}
+
+fn of_log(
+    reader: LogReader,
+    each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
+) -> Result<(), ImportError> {
+    for event in reader {
+        each(&event?)?;
+    }
+    Ok(())
+}
+
+/// A recording on its way.
+struct Source {
+    seat: Seat,
+    chunks: Receiver<Vec<Event>>,
+    events: std::vec::IntoIter<Event>,
+    next: Option<Event>,
+}
+
+impl Source {
+    /// Fetches the next event; when it happens.
+    fn fetch(&mut self) -> Option<Nanos> {
+        loop {
+            self.next = self.events.next();
+            if let Some(event) = &self.next {
+                return Some(self.seat.moved(event.at));
+            }
+            self.events = self.chunks.recv().ok()?.into_iter();
+        }
+    }
+}
+
+/// Hands the events of several recordings over in order of time. Each is read by a thread of its own, and only as far ahead as it
+/// is needed. What follows on a damage is left out here as it is in the window, which said so.
+fn merge(
+    recordings: &[PathBuf],
+    each: &mut dyn FnMut(&Event) -> Result<(), LogError>,
+) -> Result<(), ImportError> {
+    let mut numbers = Numbers::default();
+    std::thread::scope(|threads| {
+        let (mut sources, mut turns) = (Vec::new(), BinaryHeap::new());
+        for (k, seat) in seats(recordings).into_iter().enumerate() {
+            let (sender, chunks) = bounded(WAITING);
+            let path = seat.path.clone();
+            Builder::new()
+                .name("recording".to_owned())
+                .spawn_scoped(threads, move || read_chunks(&path, &sender))
+                .map_err(|cause| LogError::Io {
+                    doing: "read",
+                    lines: 0,
+                    cause,
+                })?;
+            let mut source = Source {
+                seat,
+                chunks,
+                events: Vec::new().into_iter(),
+                next: None,
+            };
+            turns.extend(source.fetch().map(|at| Reverse((at, k))));
+            sources.push(source);
+        }
+        while let Some(Reverse((_, k))) = turns.pop() {
+            let source = &mut sources[k];
+            let Some(mut event) = source.next.take() else {
+                continue;
+            };
+            if let Some(before) = source.seat.take(&mut event, &mut numbers) {
+                each(&before)?;
+            }
+            each(&event)?;
+            turns.extend(source.fetch().map(|at| Reverse((at, k))));
+        }
+        Ok(())
+    })
+}
+
+/// Reads events for as long as somebody takes them.
+fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
+    let mut events = Vec::with_capacity(CHUNK);
+    let _ = each_event(path, |event| {
+        events.push(event.clone());
+        if events.len() < CHUNK {
+            return true;
+        }
+        let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
+        sender.send(full).is_ok()
+    });
+    let _ = sender.send(events);
+}
+
+/// Writes events to `path`, compressed as its name asks for, as a whole or not at all.
+fn write_copy(events: Again, path: &Path, existing: Existing) -> Result<(), SaveError> {
+    if let Again::File(input) = &events {
+        refuse_input(path, input)?;
+    }
+    let mut log = LogWriter::new(
+        NewFile::create(path, existing)?,
+        Compression::for_path(path),
+    )
+    .map_err(ImportError::from)?;
+    events.each(|event| log.write(event))?;
+    log.finish().map_err(ImportError::from)?.commit()?;
+    Ok(())
+}
+
+/// Why a recording was not saved.
+#[derive(Debug, thiserror::Error)]
+enum SaveError {
+    #[error(transparent)]
+    Reading(#[from] ImportError),
+    #[error(transparent)]
+    Writing(#[from] WriteError),
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{EventKind, RunId, RunInfo};
+
+    use super::*;
+    use crate::open;
+
+    #[test]
+    fn a_folder_is_saved_as_one_recording_that_is_the_same() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for (rank, began) in [(0, 0), (1, 5_000_000)] {
+            let path = dir.path().join(format!("rank{rank}.jsonl"));
+            let mut log = LogWriter::create(&path).expect("the folder is writable");
+            let info = RunInfo {
+                rank,
+                world_size: 2,
+                host: format!("gpu-{rank}"),
+                started_unix_ns: 1_790_000_000_000_000_000 + began,
+                ..RunInfo::default()
+            };
+            let mut tell = |at: i64, kind| {
+                let (at, run) = (Nanos(at * 1_000_000), RunId(7));
+                log.write(&Event { at, run, kind }).expect("there is room");
+            };
+            tell(0, EventKind::RunStarted(Box::new(info)));
+            for epoch in 0..20 {
+                tell(i64::from(epoch) * 2, EventKind::EpochStarted { epoch });
+                tell(i64::from(epoch) * 2 + 1, EventKind::EpochEnded { epoch });
+            }
+            log.finish().expect("there is room");
+        }
+        let folder = dir.path().to_owned();
+        let before = open(&folder, |_| true).expect("a folder of recordings");
+        let saved = tempfile::tempdir().expect("a temporary folder");
+        let path = saved.path().join("both.jsonl.zst");
+        write_copy(Again::File(folder), &path, Existing::Keep).expect("there is room");
+        let after = open(&path, |_| true).expect("a recording");
+        assert_eq!(format!("{:?}", before.fleet), format!("{:?}", after.fleet));
+        let begun: Vec<Nanos> = (after.fleet.runs())
+            .map(|(_, run)| run.epochs()[0].start)
+            .collect();
+        assert_eq!(begun, [Nanos::ZERO, Nanos::from_millis(5)]);
+    }
+}

@@ -1,0 +1,41 @@
+//! What stands in the place of the embedded loader in a build without it.
+
+use crossbeam_channel::Sender;
+use loadscope_plan::dataset::{Catalog, MadeUp};
+use loadscope_trace::RunOptions;
+
+use super::outgoing::SharedLog;
+use super::{Record, SessionError, Update, Waker};
+
+/// False: this build runs no loader itself.
+pub const HAS_ENGINE: bool = false;
+
+/// Knows the datasets that need no file.
+pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
+
+/// Holds and stops a loader that never runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control;
+
+impl Control {
+    pub fn pause(&self) {}
+    pub fn resume(&self) {}
+    pub fn step(&self) {}
+    pub fn stop(&self) {}
+}
+
+/// What would have been run.
+#[expect(dead_code, reason = "the fields of the other build")]
+pub(super) struct Job {
+    pub options: RunOptions,
+    pub control: Control,
+    pub record: Record,
+    pub shared: SharedLog,
+    pub out: Sender<Update>,
+    pub wake: Waker,
+}
+
+/// Refuses.
+pub(super) fn start(_: Job) -> Result<(), SessionError> {
+    Err(SessionError::NoEngine)
+}

@@ -1,0 +1,294 @@
+//! A run that is under way, or a file that is being read, on threads of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::loaders::Loaders;
+use loadscope_trace::RunOptions;
+
+use super::engine::{self, Control};
+use super::outgoing::{Outgoing, SharedLog};
+use super::{Entry, Record, SessionError, Update, Waker, Watched, check, open, refusal, simulator};
+
+/// A run that is under way, or a file that is being read.
+pub struct Session {
+    /// What is new.
+    pub updates: Receiver<Update>,
+    pub(super) origin: Origin,
+    pub(super) to_window: Sender<Update>,
+    pub(super) wake: Waker,
+    /// Breaks the export off that is under way.
+    pub(super) cancel_export: Arc<AtomicBool>,
+}
+
+pub(super) enum Origin {
+    Engine {
+        control: Control,
+        log: Kept,
+    },
+    Simulated {
+        log: Kept,
+    },
+    File {
+        path: PathBuf,
+        cancel: Arc<AtomicBool>,
+    },
+    Program {
+        watched: Watched,
+        log: Kept,
+    },
+}
+
+/// Where the events of a live run are kept until it is saved.
+#[derive(Clone)]
+pub(super) enum Kept {
+    /// In memory, compressed; empty if nothing is kept.
+    Memory(SharedLog),
+    /// In the user's journal.
+    Journal(Entry),
+}
+
+impl Kept {
+    fn of(record: &Record, memory: &SharedLog) -> Self {
+        match record {
+            Record::Journal(new) => Self::Journal(new.entry()),
+            Record::Off | Record::Memory | Record::File(_) => Self::Memory(Arc::clone(memory)),
+        }
+    }
+}
+
+impl Session {
+    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is told as an [`Update`].
+    ///
+    /// # Errors
+    /// If the options are refused or the system gives no thread.
+    pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        check(options)?;
+        let (to_window, updates) = unbounded();
+        let control = Control::default();
+        let shared = SharedLog::default();
+        let log = Kept::of(&record, &shared);
+        engine::start(engine::Job {
+            options: options.clone(),
+            control: control.clone(),
+            record,
+            shared,
+            out: to_window.clone(),
+            wake: Arc::clone(&wake),
+        })?;
+        Ok(Self {
+            updates,
+            origin: Origin::Engine { control, log },
+            to_window,
+            wake,
+            cancel_export: Arc::default(),
+        })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If the system gives no thread; that the file is no recording is told as an [`Update`].
+    pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
+        let (to_window, updates) = unbounded();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let job = {
+            let (path, cancel, out, wake) = (
+                path.to_owned(),
+                Arc::clone(&cancel),
+                to_window.clone(),
+                Arc::clone(&wake),
+            );
+            move || {
+                let end = match open(&path, |share| {
+                    let _ = out.send(Update::Loading(share));
+                    wake();
+                    !cancel.load(Ordering::Acquire)
+                }) {
+                    // What was read so far is not the recording.
+                    Ok(_) if cancel.load(Ordering::Acquire) => None,
+                    Ok(opened) => {
+                        let (loaders, run) = Loaders::of(opened.fleet, None);
+                        let _ = out.send(Update::Loaded {
+                            landmarks: Box::new(Landmarks::of(&run)),
+                            run: Box::new(run),
+                            loaders: Box::new(loaders),
+                            cut: opened.cut,
+                            notes: opened.notes,
+                        });
+                        None
+                    }
+                    Err(e) => Some(refusal(&path, &e)),
+                };
+                let _ = out.send(Update::Ended(end));
+                wake();
+            }
+        };
+        Builder::new()
+            .name("opener".to_owned())
+            .spawn(job)
+            .map_err(SessionError::Thread)?;
+        let path = path.to_owned();
+        Ok(Self {
+            updates,
+            origin: Origin::File { path, cancel },
+            to_window,
+            wake,
+            cancel_export: Arc::default(),
+        })
+    }
+
+    /// Works a run out with a virtual clock. What comes of it is told as an [`Update`].
+    ///
+    /// # Errors
+    /// If the options are refused or the system gives no thread.
+    pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
+        check(options)?;
+        let (to_window, updates) = unbounded();
+        let log = SharedLog::default();
+        let job = simulator::Job {
+            options: options.clone(),
+            shared: Arc::clone(&log),
+            out: to_window.clone(),
+            wake: Arc::clone(&wake),
+        };
+        Builder::new()
+            .name("simulator".to_owned())
+            .spawn(move || job.run())
+            .map_err(SessionError::Thread)?;
+        Ok(Self {
+            updates,
+            origin: Origin::Simulated {
+                log: Kept::Memory(log),
+            },
+            to_window,
+            wake,
+            cancel_export: Arc::default(),
+        })
+    }
+
+    /// Watches a program that was started.
+    ///
+    /// # Errors
+    /// If the log cannot be begun or the system gives no thread.
+    pub fn watch(watched: &Watched, record: Record, wake: Waker) -> Result<Self, SessionError> {
+        let (to_window, updates) = unbounded();
+        let shared = SharedLog::default();
+        let log = Kept::of(&record, &shared);
+        let seen = matches!(record, Record::Memory | Record::Journal(_));
+        let outgoing = Outgoing::new(record, shared, to_window.clone(), Arc::clone(&wake))?;
+        watched.follow(outgoing, seen)?;
+        Ok(Self {
+            updates,
+            origin: Origin::Program {
+                watched: watched.clone(),
+                log,
+            },
+            cancel_export: Arc::default(),
+            to_window,
+            wake,
+        })
+    }
+
+    /// The journal that the run is written into, if it is.
+    pub fn journal(&self) -> Option<&Entry> {
+        match &self.origin {
+            Origin::Engine { log, .. }
+            | Origin::Simulated { log }
+            | Origin::Program { log, .. } => match log {
+                Kept::Journal(entry) => Some(entry),
+                Kept::Memory(_) => None,
+            },
+            Origin::File { .. } => None,
+        }
+    }
+
+    /// True once a program that is watched has ended because this process was asked to end.
+    pub fn was_told_to_end(&self) -> bool {
+        matches!(&self.origin, Origin::Program { watched, .. } if watched.was_told_to_end())
+    }
+
+    /// Holds every thread of the loader.
+    pub fn pause(&self) {
+        if let Origin::Engine { control, .. } = &self.origin {
+            control.pause();
+        }
+    }
+
+    /// Lets them go on.
+    pub fn resume(&self) {
+        if let Origin::Engine { control, .. } = &self.origin {
+            control.resume();
+        }
+    }
+
+    /// Lets one transition through.
+    pub fn step(&self) {
+        if let Origin::Engine { control, .. } = &self.origin {
+            control.step();
+        }
+    }
+
+    /// Breaks the run off, or stops reading.
+    pub fn stop(&self) {
+        match &self.origin {
+            Origin::Engine { control, .. } => control.stop(),
+            // It is worked out in a moment.
+            Origin::Simulated { .. } => {}
+            Origin::File { cancel, .. } => cancel.store(true, Ordering::Release),
+            Origin::Program { watched, .. } => watched.interrupt(),
+        }
+    }
+
+    /// Breaks the run off and waits until its threads have ended, for at most so long: a process that goes away under threads that
+    /// compute takes the libraries from them that they compute with. True if they have.
+    pub fn end(self, patience: Duration) -> bool {
+        if !matches!(self.origin, Origin::Engine { .. }) {
+            return true;
+        }
+        self.stop();
+        let until = Instant::now() + patience;
+        while let Ok(update) = self.updates.recv_deadline(until) {
+            if matches!(update, Update::Ended(_)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Something that breaks the run off from any thread.
+    pub fn stopper(&self) -> impl Fn() + Send + 'static {
+        let stop: Box<dyn Fn() + Send> = match &self.origin {
+            Origin::Engine { control, .. } => {
+                let control = control.clone();
+                Box::new(move || control.stop())
+            }
+            Origin::Simulated { .. } => Box::new(|| {}),
+            Origin::File { cancel, .. } => {
+                let cancel = Arc::clone(cancel);
+                Box::new(move || cancel.store(true, Ordering::Release))
+            }
+            Origin::Program { watched, .. } => {
+                let watched = watched.clone();
+                Box::new(move || watched.interrupt())
+            }
+        };
+        stop
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.cancel_export();
+        match &self.origin {
+            // A training goes on when nobody looks at it any more.
+            Origin::Program { watched, .. } => watched.look_away(),
+            _ => self.stop(),
+        }
+    }
+}

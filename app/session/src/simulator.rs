@@ -1,0 +1,50 @@
+//! The thread that has a run simulated, folds it and writes its log.
+
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{Compression, LogWriter, Run, RunOptions};
+
+use super::engine::CATALOG;
+use super::outgoing::{Memory, SharedLog};
+use super::{SessionError, Update, Waker};
+use loadscope_insight::landmarks::Landmarks;
+
+/// What is to be simulated, and who is told.
+pub(super) struct Job {
+    pub options: RunOptions,
+    pub shared: SharedLog,
+    pub out: Sender<Update>,
+    pub wake: Waker,
+}
+
+impl Job {
+    /// Simulates the run and tells of it.
+    pub fn run(self) {
+        let ended = match self.simulate() {
+            Ok(run) => {
+                let landmarks = Box::new(Landmarks::of(&run));
+                let run = Box::new(run);
+                let _ = self.out.send(Update::Simulated { run, landmarks });
+                None
+            }
+            Err(e) => Some(e.to_string()),
+        };
+        let _ = self.out.send(Update::Ended(ended));
+        (self.wake)();
+    }
+
+    fn simulate(&self) -> Result<Run, SessionError> {
+        let events = simulate(&self.options, CATALOG)?;
+        // Written at once, so that it can be saved like any other run.
+        let mut log = LogWriter::new(Memory(Arc::clone(&self.shared)), Compression::Zstd)?;
+        let mut run = Run::default();
+        for event in events {
+            log.write(&event)?;
+            run.apply(&event);
+        }
+        log.finish()?;
+        Ok(run)
+    }
+}

@@ -1,0 +1,30 @@
+//! Ending a session.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// A run whose samples take so long, once it is under way.
+fn under_way(cost_ms: u32) -> Session {
+    let options = RunOptions {
+        dataset: format!("synthetic:len=1000,cost_ms={cost_ms},cpu=true"),
+        batch_size: Some(1),
+        num_workers: 2,
+        ..RunOptions::default()
+    };
+    let session = Session::start(&options, Record::Memory, Arc::new(|| {}));
+    let session = session.expect("sound options");
+    let first = session.updates.recv_timeout(Duration::from_secs(20));
+    assert!(matches!(first, Ok(Update::Events(_))));
+    session
+}
+
+#[test]
+fn whoever_closes_the_window_waits_for_the_threads_even_in_the_middle_of_a_sample() {
+    let start = Instant::now();
+    assert!(under_way(5).end(Duration::from_secs(20)));
+    assert!(under_way(60_000).end(Duration::from_secs(20)));
+    assert!(start.elapsed() < Duration::from_secs(40));
+    // Nobody is waited for longer than was said.
+    assert!(!under_way(60_000).end(Duration::ZERO));
+}

@@ -1,0 +1,5 @@
+//! Widgets that several panels share.
+
+pub mod rows;
+pub mod signs;
+pub mod strip;

@@ -1,0 +1,232 @@
+//! Rows of words, right-aligned numbers and bars, as the inspector's small tables are made of.
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+use loadscope_trace::Nanos;
+
+use crate::theme::{Palette, heading, mono, size, space, words};
+
+/// Height of a row.
+pub const ROW: f32 = 18.0;
+/// Rows of a list that are shown at once; the rest scrolls.
+const SHOWN: usize = 16;
+
+/// One cell of a row.
+pub struct Cell {
+    text: String,
+    width: f32,
+    align: Align2,
+    font: FontId,
+    colour: Option<Color32>,
+}
+
+impl Cell {
+    /// Words, left-aligned.
+    pub fn word(text: impl Into<String>, width: f32) -> Self {
+        Self {
+            text: text.into(),
+            width,
+            align: Align2::LEFT_CENTER,
+            font: words(size::BODY),
+            colour: None,
+        }
+    }
+
+    /// A number, right-aligned.
+    pub fn number(text: impl Into<String>, width: f32) -> Self {
+        Self {
+            align: Align2::RIGHT_CENTER,
+            font: mono(size::SMALL),
+            ..Self::word(text, width)
+        }
+    }
+
+    /// The name of a column: left-aligned above words, right-aligned above numbers.
+    pub fn head(text: &str, width: f32, above_numbers: bool, palette: &Palette) -> Self {
+        Self {
+            align: if above_numbers {
+                Align2::RIGHT_CENTER
+            } else {
+                Align2::LEFT_CENTER
+            },
+            font: words(size::SMALL),
+            colour: Some(palette.weak),
+            ..Self::word(text, width)
+        }
+    }
+
+    /// In this colour.
+    pub fn colour(mut self, colour: Color32) -> Self {
+        self.colour = Some(colour);
+        self
+    }
+
+    /// Emphasised.
+    pub fn strong(mut self, palette: &Palette) -> Self {
+        self.colour = Some(palette.strong);
+        self
+    }
+}
+
+/// What stands at the left or right end of a row.
+#[derive(Clone, Copy, Default)]
+pub struct Marks {
+    /// A square of this colour at the left end.
+    pub dot: Option<Color32>,
+    /// A bar in the room that the cells leave: from and to, as shares of it, and its colour.
+    pub bar: Option<(f32, f32, Color32)>,
+}
+
+/// A row of a table. Columns stand where they stood in the row above if their widths are the same.
+pub fn row(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
+    let response = draw(ui, cells, marks, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken(cells)));
+    response
+}
+
+/// The same as something to be clicked, or chosen by keyboard.
+pub fn button(ui: &mut Ui, cells: &[Cell], marks: Marks) -> Response {
+    let response = draw(ui, cells, marks, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, spoken(cells)));
+    if response.has_focus() || response.hovered() {
+        let palette = Palette::of(ui.ctx());
+        let stroke = Stroke::new(
+            1.0,
+            if response.has_focus() {
+                palette.text
+            } else {
+                palette.line
+            },
+        );
+        let around = response.rect.expand2(vec2(3.0, 0.0));
+        ui.painter()
+            .rect_stroke(around, 2.0, stroke, StrokeKind::Inside);
+    }
+    response
+}
+
+fn spoken(cells: &[Cell]) -> String {
+    let texts = cells.iter().map(|c| c.text.as_str());
+    let texts: Vec<&str> = texts.filter(|t| !t.is_empty()).collect();
+    texts.join(" ")
+}
+
+fn draw(ui: &mut Ui, cells: &[Cell], marks: Marks, sense: Sense) -> Response {
+    let palette = Palette::of(ui.ctx());
+    let gap = ui.spacing().item_spacing.y;
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
+    ui.spacing_mut().item_spacing.y = gap;
+    // In a narrow panel, columns share what there is.
+    let gaps = space::GAP * 2.0 * cells.len() as f32;
+    let asked: f32 = cells.iter().map(|c| c.width).sum();
+    let scale = ((rect.width() - gaps + space::GAP * 2.0) / asked.max(1.0)).min(1.0);
+    let mut x = rect.left();
+    if let Some(colour) = marks.dot {
+        let dot = Rect::from_center_size(pos2(x + 4.0, rect.center().y), vec2(8.0, 8.0));
+        ui.painter().rect_filled(dot, 2.0, colour);
+        x += 14.0;
+    }
+    for (k, cell) in cells.iter().enumerate() {
+        let width = match k {
+            0 => cell.width * scale - (x - rect.left()),
+            _ => cell.width * scale,
+        };
+        let room = Rect::from_min_max(pos2(x, rect.top()), pos2(x + width, rect.bottom()));
+        write(ui, room, cell, palette);
+        x += width + space::GAP * 2.0;
+    }
+    if let Some((from, to, colour)) = marks.bar {
+        let room = Rect::from_min_max(
+            pos2(x, rect.top() + 6.0),
+            pos2(rect.right(), rect.bottom() - 6.0),
+        );
+        if room.width() > 8.0 {
+            ui.painter().rect_filled(room, 1.0, palette.line);
+            let at = |share: f32| room.left() + room.width() * share.clamp(0.0, 1.0);
+            // At least two pixels: what took time can be seen.
+            let (left, right) = (at(from).min(room.right() - 2.0), at(to));
+            let bar = Rect::from_min_max(
+                pos2(left, room.top()),
+                pos2(right.max(left + 2.0), room.bottom()),
+            );
+            ui.painter().rect_filled(bar, 1.0, colour);
+        }
+    }
+    response
+}
+
+fn write(ui: &Ui, room: Rect, cell: &Cell, palette: &Palette) {
+    let colour = cell.colour.unwrap_or(palette.text);
+    let mut job = LayoutJob::simple_singleline(cell.text.clone(), cell.font.clone(), colour);
+    job.wrap = TextWrapping::truncate_at_width(room.width());
+    let galley = ui.painter().layout_job(job);
+    let at = cell.align.align_size_within_rect(galley.size(), room).min;
+    ui.painter().galley(at, galley, colour);
+}
+
+/// `count` rows of the usual height; those that do not fit are scrolled, and only those in sight are made.
+pub fn list_of(ui: &mut Ui, name: &str, count: usize, mut one: impl FnMut(&mut Ui, usize)) {
+    if count <= SHOWN {
+        (0..count).for_each(|k| one(ui, k));
+        return;
+    }
+    let gap = ui.spacing().item_spacing.y;
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ScrollArea::vertical()
+        .id_salt(name)
+        .max_height(SHOWN as f32 * ROW)
+        .auto_shrink(false)
+        .show_rows(ui, ROW, count, |ui, range| range.for_each(|k| one(ui, k)));
+    ui.spacing_mut().item_spacing.y = gap;
+}
+
+/// A name and its value.
+pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
+    let palette = Palette::of(ui.ctx());
+    let width = ui.available_width();
+    let cells = [
+        Cell::word(name, 140.0).colour(palette.weak),
+        Cell::number(value, width - 148.0),
+    ];
+    row(ui, &cells, Marks::default())
+}
+
+/// The heading of a section.
+pub fn section(ui: &mut Ui, text: &str) {
+    section_with(ui, text, |_| {});
+}
+
+/// The heading of a section, with something at the right end of its line.
+pub fn section_with(ui: &mut Ui, text: &str, right: impl FnOnce(&mut Ui)) {
+    let strong = Palette::of(ui.ctx()).strong;
+    let text = RichText::new(text).font(heading(size::BODY)).color(strong);
+    ui.add_space(space::GAP * 2.0);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
+        ui.label(text);
+        ui.with_layout(Layout::right_to_left(Align::Center), right);
+    });
+}
+
+/// Text that says why there is nothing, or explains.
+pub fn remark(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).color(Palette::of(ui.ctx()).weak));
+}
+
+/// Milliseconds, with two decimals.
+pub fn millis(time: Nanos) -> String {
+    format!("{:.2}", time.as_millis_f64())
+}
+
+/// A share of a whole that may be nothing.
+pub fn share(part: Nanos, whole: Nanos) -> f32 {
+    if whole.0 > 0 {
+        (part.0 as f64 / whole.0 as f64) as f32
+    } else {
+        0.0
+    }
+}

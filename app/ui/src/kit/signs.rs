@@ -1,0 +1,101 @@
+//! Signs on buttons. They are drawn, so that they look the same with every font.
+
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2};
+
+/// A sign on a button.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Run, play.
+    Play,
+    /// Two bars.
+    Pause,
+    /// A square.
+    Stop,
+    /// One event back.
+    StepBack,
+    /// One event on.
+    StepForward,
+    /// One batch back.
+    BatchBack,
+    /// One batch on.
+    BatchForward,
+    /// To the one before.
+    JumpBack,
+    /// To the next one.
+    JumpForward,
+    /// The panel on the left.
+    PanelLeft,
+    /// The panel on the right.
+    PanelRight,
+    /// Up in a list.
+    Up,
+    /// Down in a list.
+    Down,
+}
+
+/// Draws a sign, 10 points wide and high, around `centre`.
+pub fn draw(painter: &Painter, centre: Pos2, sign: Sign, colour: Color32) {
+    let rect = Rect::from_center_size(centre, [10.0, 10.0].into());
+    let (left, right, top, bottom) = (rect.left(), rect.right(), rect.top(), rect.bottom());
+    let polygon = |points: [Pos2; 3]| {
+        painter.add(Shape::convex_polygon(points.to_vec(), colour, Stroke::NONE));
+    };
+    // A triangle that points from its base to the side.
+    let arrow = |tip: f32, base: f32| {
+        polygon([pos2(tip, centre.y), pos2(base, top), pos2(base, bottom)]);
+    };
+    let bar = |x: f32| {
+        let bar = Rect::from_min_max(pos2(x, top), pos2(x + 2.0, bottom));
+        painter.rect_filled(bar, 0.0, colour);
+    };
+    let panel = |from: f32, to: f32| {
+        let outer = rect.expand2([2.0, 0.5].into());
+        painter.rect_stroke(outer, 1.0, Stroke::new(1.0, colour), StrokeKind::Inside);
+        let inner = Rect::from_min_max(pos2(from, outer.top()), pos2(to, outer.bottom()));
+        painter.rect_filled(inner, 0.0, colour);
+    };
+    match sign {
+        Sign::Play => arrow(right, left + 1.0),
+        Sign::Pause => {
+            bar(left + 1.5);
+            bar(right - 3.5);
+        }
+        Sign::Stop => _ = painter.rect_filled(rect.shrink(1.0), 1.0, colour),
+        Sign::StepForward => {
+            bar(left);
+            arrow(right, left + 4.0);
+        }
+        Sign::StepBack => {
+            bar(right - 2.0);
+            arrow(left, right - 4.0);
+        }
+        Sign::BatchForward => {
+            arrow(centre.x, left - 1.0);
+            arrow(right + 1.0, centre.x);
+        }
+        Sign::BatchBack => {
+            arrow(centre.x, right + 1.0);
+            arrow(left - 1.0, centre.x);
+        }
+        Sign::JumpForward => {
+            arrow(right - 2.0, left);
+            bar(right - 2.0);
+        }
+        Sign::JumpBack => {
+            arrow(left + 2.0, right);
+            bar(left);
+        }
+        Sign::PanelLeft => panel(left - 2.0, left + 3.0),
+        Sign::PanelRight => panel(right - 3.0, right + 2.0),
+        Sign::Up => polygon([
+            pos2(centre.x, top + 2.0),
+            pos2(left, bottom - 2.0),
+            pos2(right, bottom - 2.0),
+        ]),
+        Sign::Down => polygon([
+            pos2(centre.x, bottom - 2.0),
+            pos2(left, top + 2.0),
+            pos2(right, top + 2.0),
+        ]),
+    }
+}

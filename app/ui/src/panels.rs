@@ -1,0 +1,22 @@
+//! The parts of the window around the pipeline and the timeline.
+
+pub mod batches;
+pub mod diagnose;
+pub mod drop;
+pub mod help;
+pub mod inspector;
+pub mod loaders;
+mod menus;
+pub mod messages;
+pub mod notices;
+pub mod options;
+pub mod palette;
+pub mod plots;
+pub mod question;
+pub mod sampling;
+pub mod search;
+pub mod status;
+pub mod toolbar;
+pub mod transport;
+mod typing;
+pub mod welcome;

@@ -1,0 +1,327 @@
+//! The table of all batches: how long each was in every stage. Sortable, and fluid with a hundred thousand rows.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use egui::{Align, Button, Label, Layout, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use egui_extras::{Column, TableBuilder, TableRow};
+use loadscope_trace::{Run, Stage};
+
+mod columns;
+mod durations;
+mod order;
+
+use crate::pipeline::stage_dot;
+use crate::theme::{Palette, mono, size};
+use loadscope_insight::format;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+use columns::{BETWEEN, Field, fields, widths};
+use durations::{Durations, Row, time};
+use order::Order;
+
+/// The table of all batches.
+#[derive(Debug, Default)]
+pub struct BatchTable {
+    durations: Durations,
+    /// By what it is sorted, and whether the largest comes first; `None`: in the order of dispatch.
+    sort: Option<(Field, bool)>,
+    order: Order<Field>,
+    /// When it was made, s.
+    ordered_at: f64,
+    /// What was selected in the last frame.
+    selected: Option<Item>,
+    /// The rows that were wholly in sight in the last frame.
+    in_sight: Range<usize>,
+}
+
+const ROW: f32 = 20.0;
+/// While events stream in, the order is brought up to date this often, s.
+const RESORT: f64 = 0.5;
+/// The times of new batches are looked up for at most so long a frame.
+const BUDGET: Duration = Duration::from_millis(4);
+
+impl BatchTable {
+    /// Draws the table.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        let run = &state.run;
+        if run.batches().is_empty() {
+            ui.centered_and_justified(|ui| ui.weak("No batches yet"));
+            return Vec::new();
+        }
+        let is_complete = self.durations.update(run, BUDGET);
+        self.reorder(ui, state, is_complete);
+        let mut commands = Vec::new();
+        let fields = fields(run);
+        let widths = widths(&fields, ui.available_width());
+        ScrollArea::horizontal()
+            .id_salt("batches across")
+            .show(ui, |ui| {
+                self.table(ui, state, &fields, &widths, &mut commands);
+            });
+        // What was clicked here is in sight already.
+        let clicked = commands.iter().rev().find_map(|c| match c {
+            Command::Select(item) => Some(*item),
+            _ => None,
+        });
+        self.selected = clicked.unwrap_or(state.selection);
+        commands
+    }
+
+    fn table(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        fields: &[Field],
+        widths: &[f32],
+        commands: &mut Vec<Command>,
+    ) {
+        ui.spacing_mut().item_spacing = vec2(BETWEEN, 0.0);
+        // The colour of a selection is no stage's colour.
+        ui.visuals_mut().selection.bg_fill = Palette::of(ui.ctx()).selected();
+        let mut table = TableBuilder::new(ui)
+            .id_salt("batches")
+            .striped(true)
+            .auto_shrink(false)
+            .animate_scrolling(false)
+            .sense(Sense::CLICK)
+            .cell_layout(Layout::right_to_left(Align::Center))
+            .stick_to_bottom(state.source.is_live() && self.sort.is_none());
+        for width in widths {
+            table = table.column(Column::exact(*width).clip(true));
+        }
+        if state.selection != self.selected
+            && let Some(at) = self.place_of(state.selection, state.run.batches().len())
+            && !self.in_sight.contains(&at)
+        {
+            table = table.scroll_to_row(at, Some(Align::Center));
+        }
+        let mut wanted = None;
+        let headed = table.header(ROW + 4.0, |mut row| {
+            for field in fields {
+                row.col(|ui| {
+                    if self.head(ui, *field) {
+                        wanted = Some(*field);
+                    }
+                });
+            }
+        });
+        let machine = state.machine();
+        let mut drawn: Option<(usize, usize)> = None;
+        headed.body(|body| {
+            body.rows(ROW, state.run.batches().len(), |row| {
+                let at = self.order.row(row.index());
+                let stage = machine.stage_of(state.run.batches()[at].id);
+                drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
+                self.line(row, state, fields, at, stage, commands);
+            });
+        });
+        // The first and the last row drawn may be cut off.
+        self.in_sight = match drawn {
+            Some((0, last)) => 0..last.saturating_sub(1),
+            Some((first, last)) => first + 1..last.saturating_sub(1),
+            None => 0..0,
+        };
+        if let Some(field) = wanted {
+            self.sort_by(field);
+        }
+    }
+
+    /// The name of a column; true if it was clicked.
+    fn head(&self, ui: &mut Ui, field: Field) -> bool {
+        let palette = Palette::of(ui.ctx());
+        let arrow = match self.sort {
+            Some((by, down)) if by == field => {
+                if down {
+                    " ↓"
+                } else {
+                    " ↑"
+                }
+            }
+            _ => "",
+        };
+        let name = self.name(field);
+        let colour = if arrow.is_empty() {
+            palette.weak
+        } else {
+            palette.strong
+        };
+        let text = RichText::new(format!("{name}{arrow}"))
+            .size(size::SMALL)
+            .color(colour);
+        let add = |ui: &mut Ui| ui.add(Button::new(text).frame(false));
+        let response = if field == Field::Stage {
+            let left = Layout::left_to_right(Align::Center);
+            ui.with_layout(left, |ui| {
+                ui.add_space(8.0);
+                add(ui)
+            })
+            .inner
+        } else {
+            add(ui)
+        };
+        response.on_hover_text(field.meaning()).clicked()
+    }
+
+    /// First the largest, then the smallest, then in the order of dispatch again.
+    fn sort_by(&mut self, field: Field) {
+        let first_down = matches!(field, Field::Time(_) | Field::Samples);
+        self.sort = match self.sort {
+            Some((by, down)) if by == field && down == first_down => Some((field, !down)),
+            Some((by, _)) if by == field => None,
+            _ => Some((field, first_down)),
+        };
+    }
+
+    fn reorder(&mut self, ui: &Ui, state: &State, is_complete: bool) {
+        let run = &state.run;
+        let Some((field, down)) = self.sort else {
+            self.order.clear();
+            return;
+        };
+        if !is_complete {
+            // Until all times are known there is no order by them.
+            ui.ctx().request_repaint();
+            return;
+        }
+        let wanted = (run.events(), field, down);
+        let now = ui.input(|i| i.time);
+        let is_stale = match self.order.newest() {
+            Some(known) if known == wanted => false,
+            Some((_, f, d)) if (f, d) == (field, down) && state.source.is_live() => {
+                now - self.ordered_at > RESORT
+            }
+            _ => true,
+        };
+        if is_stale {
+            self.ordered_at = now;
+            self.order.begin(wanted);
+        }
+        let mut order = std::mem::take(&mut self.order);
+        if order.go_on(ui.ctx(), run.batches().len(), |row| {
+            self.key(run, field, row)
+        }) {
+            ui.ctx().request_repaint();
+        }
+        self.order = order;
+    }
+
+    /// The name of a column, with its unit.
+    fn name(&self, field: Field) -> String {
+        match field {
+            Field::Time(k) => format!("{}, {}", field.name(), self.durations.unit(k).sign),
+            _ => field.name().to_owned(),
+        }
+    }
+
+    fn key(&self, run: &Run, field: Field, row: usize) -> i64 {
+        let batch = &run.batches()[row];
+        match field {
+            Field::Batch => i64::from(batch.id.epoch) << 32 | i64::from(batch.id.idx),
+            Field::Epoch => i64::from(batch.id.epoch),
+            Field::Worker => batch.worker.map_or(-1, i64::from),
+            Field::Samples => samples(run, row) as i64,
+            Field::Time(k) => self.durations.of(row, k).map_or(-1, |t| t.0),
+            Field::Stage => batch.stage as i64,
+        }
+    }
+
+    /// The row in which something selected is shown.
+    fn place_of(&self, item: Option<Item>, count: usize) -> Option<usize> {
+        let row = item?.batch().filter(|row| *row < count)?;
+        Some(self.order.place(row))
+    }
+
+    fn line(
+        &self,
+        mut row: TableRow<'_, '_>,
+        state: &State,
+        fields: &[Field],
+        at: usize,
+        stage: Option<Stage>,
+        commands: &mut Vec<Command>,
+    ) {
+        let item = Item::Batch(at);
+        let is_selected = state.selection == Some(item);
+        row.set_selected(is_selected);
+        row.set_hovered(state.hovered == Some(item));
+        let times = self.durations.row(&state.run, at);
+        for field in fields {
+            row.col(|ui| {
+                if *field == Field::Batch && number(ui, state, at, is_selected) {
+                    commands.push(Command::Select(Some(item)));
+                }
+                self.cell(ui, &state.run, *field, at, &times, stage);
+            });
+        }
+        let response = row.response();
+        if response.hovered() {
+            commands.push(Command::Hover(Some(item)));
+        }
+        if response.clicked() {
+            commands.push(Command::Select((!is_selected).then_some(item)));
+        }
+    }
+
+    fn cell(
+        &self,
+        ui: &mut Ui,
+        run: &Run,
+        field: Field,
+        at: usize,
+        times: &Row,
+        stage: Option<Stage>,
+    ) {
+        let palette = Palette::of(ui.ctx());
+        let batch = &run.batches()[at];
+        let (text, colour) = match field {
+            Field::Batch => (batch.id.idx.to_string(), palette.text),
+            Field::Epoch => (batch.id.epoch.to_string(), palette.weak),
+            Field::Worker => (
+                batch.worker.map_or("—".to_owned(), |w| w.to_string()),
+                palette.text,
+            ),
+            Field::Samples => match samples(run, at) {
+                0 => ("—".to_owned(), palette.weak),
+                n => (format::count(n as u64), palette.text),
+            },
+            Field::Time(k) => match time(times, k) {
+                None => ("—".to_owned(), palette.weak),
+                Some(t) => {
+                    let usual = palette.weak.lerp_to_gamma(palette.text, 0.6);
+                    let is_slow = self.durations.is_slow(k, t);
+                    let colour = if is_slow { palette.strong } else { usual };
+                    (self.durations.unit(k).write(t), colour)
+                }
+            },
+            Field::Stage => return stage_now(ui, stage),
+        };
+        let text = RichText::new(text).font(mono(size::SMALL)).color(colour);
+        ui.add(Label::new(text).selectable(false));
+    }
+}
+
+fn samples(run: &Run, row: usize) -> usize {
+    run.indices(row).len().max(run.samples(row).len())
+}
+
+/// Makes the first cell reachable by keyboard, under the batch's name; true if it was clicked.
+fn number(ui: &Ui, state: &State, at: usize, is_selected: bool) -> bool {
+    let id = ui.scope_id().with("batch");
+    let response = ui.interact(ui.max_rect(), id, Sense::click());
+    let name = state.run.batches()[at].id;
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));
+    response.clicked()
+}
+
+fn stage_now(ui: &mut Ui, stage: Option<Stage>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.add_space(8.0);
+        let (dot, _) = ui.allocate_exact_size(vec2(8.0, 8.0), Sense::hover());
+        stage_dot(ui, dot, stage);
+        let word = stage.map_or("—", Stage::label);
+        ui.add(Label::new(word).selectable(false).truncate());
+    });
+}

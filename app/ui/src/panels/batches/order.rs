@@ -1,0 +1,180 @@
+//! The order of the rows. Sorting a million of them takes longer than a frame, so a thread does it.
+
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use egui::Context;
+
+/// So many rows are sorted at once: it takes less than a millisecond.
+const AT_ONCE: usize = 10_000;
+/// Keys are read for at most so long a frame.
+const BUDGET: Duration = Duration::from_millis(3);
+/// So many keys are read between two looks at the clock.
+const CHUNK: usize = 4_096;
+
+/// What an order was made for: the number of events, the column, and whether the largest comes first.
+pub type Wanted<F> = (u64, F, bool);
+
+/// The order of the rows.
+#[derive(Debug)]
+pub struct Order<F> {
+    /// Rows in the order in which they are shown; empty in the order of dispatch.
+    rows: Vec<u32>,
+    /// What it was made for.
+    made_for: Option<Wanted<F>>,
+    /// What is being made.
+    making: Option<(Wanted<F>, Making)>,
+}
+
+#[derive(Debug)]
+enum Making {
+    /// The keys read so far.
+    Keys(Vec<(i64, u32)>),
+    /// A thread sorts.
+    Sorting(Receiver<Vec<u32>>),
+}
+
+impl<F> Default for Order<F> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            made_for: None,
+            making: None,
+        }
+    }
+}
+
+impl<F: Copy + PartialEq> Order<F> {
+    /// Back to the order of dispatch.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The row that is shown at `place`. Rows that came since are at the end.
+    pub fn row(&self, place: usize) -> usize {
+        self.rows.get(place).map_or(place, |row| *row as usize)
+    }
+
+    /// Where `row` is shown.
+    pub fn place(&self, row: usize) -> usize {
+        let found = self.rows.iter().position(|r| *r as usize == row);
+        found.unwrap_or(row)
+    }
+
+    /// What the order that is shown was made for, or what is being made.
+    pub fn newest(&self) -> Option<Wanted<F>> {
+        let making = self.making.as_ref().map(|(wanted, _)| *wanted);
+        making.or(self.made_for)
+    }
+
+    /// Begins to order `wanted`.
+    pub fn begin(&mut self, wanted: Wanted<F>) {
+        self.making = Some((wanted, Making::Keys(Vec::new())));
+    }
+
+    /// Goes on for a moment with the order that was begun. True while there is something left to do in a later frame by itself;
+    /// a thread wakes the window when it is done.
+    pub fn go_on(&mut self, ctx: &Context, count: usize, key: impl Fn(usize) -> i64) -> bool {
+        let Some((wanted, making)) = self.making.take() else {
+            return false;
+        };
+        let making = match making {
+            Making::Keys(keys) => read(keys, count, wanted.2, ctx, key),
+            sorting @ Making::Sorting(_) => sorting,
+        };
+        let Making::Sorting(sorted) = &making else {
+            self.making = Some((wanted, making));
+            return true;
+        };
+        match sorted.try_recv() {
+            Ok(rows) => {
+                self.rows = rows;
+                self.made_for = Some(wanted);
+            }
+            Err(TryRecvError::Empty) => self.making = Some((wanted, making)),
+            Err(TryRecvError::Disconnected) => {}
+        }
+        false
+    }
+}
+
+fn read(
+    mut keys: Vec<(i64, u32)>,
+    count: usize,
+    down: bool,
+    ctx: &Context,
+    key: impl Fn(usize) -> i64,
+) -> Making {
+    let clock = Instant::now();
+    keys.reserve(count.saturating_sub(keys.len()));
+    while keys.len() < count {
+        let end = count.min(keys.len() + CHUNK);
+        keys.extend((keys.len()..end).map(|row| (key(row), row as u32)));
+        if keys.len() < count && clock.elapsed() >= BUDGET {
+            return Making::Keys(keys);
+        }
+    }
+    let (out, sorted) = channel();
+    let ctx = (keys.len() > AT_ONCE).then(|| ctx.clone());
+    let is_long = ctx.is_some();
+    let sort = move || {
+        // Nobody listens any more if something else was asked for.
+        let _ = out.send(sort(keys, down));
+        if let Some(ctx) = ctx {
+            ctx.request_repaint();
+        }
+    };
+    if is_long {
+        // Without a thread the order stays as it was.
+        let _ = Builder::new().name("sort-batches".to_owned()).spawn(sort);
+    } else {
+        sort();
+    }
+    Making::Sorting(sorted)
+}
+
+/// Rows by their keys; what is equal stays in the order of dispatch.
+fn sort(mut keys: Vec<(i64, u32)>, down: bool) -> Vec<u32> {
+    if down {
+        keys.sort_unstable_by_key(|(key, row)| (std::cmp::Reverse(*key), *row));
+    } else {
+        keys.sort_unstable();
+    }
+    keys.into_iter().map(|(_, row)| row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_order_comes_later_and_is_sound() {
+        let ctx = Context::default();
+        let key = |row: usize| (row as i64 * 7_919) % 1_000;
+        let count = 300_000;
+        let mut order: Order<u8> = Order::default();
+        order.begin((1, 0, true));
+        assert_eq!(order.row(5), 5);
+        let clock = Instant::now();
+        while order.newest() != Some((1, 0, true)) || order.making.is_some() {
+            order.go_on(&ctx, count, key);
+            assert!(clock.elapsed() < Duration::from_secs(30));
+            std::thread::yield_now();
+        }
+        let mut expected: Vec<u32> = (0..count as u32).collect();
+        expected.sort_by_key(|row| std::cmp::Reverse(key(*row as usize)));
+        assert_eq!(order.rows, expected);
+        assert_eq!(order.place(order.row(17)), 17);
+    }
+
+    #[test]
+    fn a_short_order_is_there_at_once() {
+        let mut order: Order<u8> = Order::default();
+        order.begin((1, 0, false));
+        assert!(!order.go_on(&Context::default(), 100, |row| -(row as i64) / 10));
+        assert_eq!((order.row(0), order.row(99)), (90, 9));
+        // A row that came since stands at the end.
+        assert_eq!((order.row(100), order.place(100)), (100, 100));
+    }
+}

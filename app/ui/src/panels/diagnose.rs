@@ -1,0 +1,144 @@
+//! The Diagnose workspace: the verdict, why, what to do, and what it would bring.
+
+use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
+
+use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::diagnose::look::Look;
+use loadscope_model::command::Command;
+use loadscope_model::state::{Source, State};
+
+mod ask;
+mod blame;
+mod compare;
+mod findings;
+mod heat;
+mod knobs;
+mod slowest;
+mod verdict;
+mod what_if;
+
+use ask::Asker;
+
+/// From this width on what-if stands beside the rest, below it otherwise, points.
+const WIDE: f32 = 820.0;
+
+/// The Diagnose workspace. What it keeps from frame to frame can be thrown away at any time.
+#[derive(Default)]
+pub struct DiagnoseView {
+    asker: Asker,
+}
+
+impl DiagnoseView {
+    /// Shows it in all of `ui`.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        let palette = Palette::of(ui);
+        self.asker.update(ui.ctx(), state);
+        let mut commands = Vec::new();
+        let panel = |x, y| {
+            Frame::NONE
+                .fill(palette.panel)
+                .inner_margin(Margin::symmetric(x, y))
+        };
+        let Some(look) = self.asker.look() else {
+            CentralPanel::default()
+                .frame(panel(12, 8))
+                .show(ui, |ui| nothing(ui, state));
+            return commands;
+        };
+        Panel::top("diagnose verdict")
+            .frame(panel(12, 8))
+            .show(ui, |ui| {
+                let is_coming = self.asker.refusal().is_none();
+                let grows = state.source == (Source::Live { paused: false });
+                let pending = match grows {
+                    _ if !is_coming => None,
+                    true => Some(
+                        "What would help is forecast once the run has ended, or while it is paused",
+                    ),
+                    false => Some("Forecasting what would help"),
+                };
+                verdict::show(ui, look, self.asker.what_if(), pending, &mut commands);
+            });
+        let ground = Frame::NONE
+            .fill(palette.canvas)
+            .inner_margin(Margin::symmetric(12, 8));
+        if ui.available_width() >= WIDE {
+            let width = (ui.available_width() * 0.4).clamp(360.0, 520.0);
+            Panel::right("diagnose what-if")
+                .frame(panel(12, 8))
+                .exact_size(width)
+                .show(ui, |ui| {
+                    scrolled(ui, "what-if", |ui| {
+                        self.forecasts(ui, state, &mut commands);
+                    });
+                });
+            CentralPanel::default().frame(ground).show(ui, |ui| {
+                scrolled(ui, "why", |ui| {
+                    why(ui, state, look, &mut commands);
+                    slowest::show(ui, state, look, &mut commands);
+                    compare::show(ui, state, self.asker.compared(), &mut commands);
+                });
+            });
+        } else {
+            CentralPanel::default().frame(ground).show(ui, |ui| {
+                scrolled(ui, "all", |ui| {
+                    why(ui, state, look, &mut commands);
+                    ui.add_space(space::GROUP);
+                    self.forecasts(ui, state, &mut commands);
+                    slowest::show(ui, state, look, &mut commands);
+                    compare::show(ui, state, self.asker.compared(), &mut commands);
+                });
+            });
+        }
+        commands
+    }
+
+    fn forecasts(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+        what_if::check(ui, state, commands);
+        what_if::show(ui, state, &self.asker, commands);
+    }
+}
+
+/// Blame and findings.
+fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+    blame::show(ui, look, commands);
+    findings::show(ui, state, look, commands);
+}
+
+fn scrolled(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+    ScrollArea::vertical()
+        .id_salt(name)
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = space::GAP;
+            content(ui);
+        });
+}
+
+/// What would be here.
+fn nothing(ui: &mut Ui, state: &State) {
+    let (title, text) = match &state.source {
+        Source::Simulating => ("The simulation is under way", "The diagnosis follows it"),
+        Source::Live { .. } => (
+            "No batch was handed out yet",
+            "The diagnosis begins with the first one",
+        ),
+        _ if state.has_run() && state.run.epochs().is_empty() => (
+            "Nothing to diagnose",
+            "This recording ends before its first epoch began",
+        ),
+        _ if state.has_run() => ("Looking at the run", ""),
+        _ => (
+            "Nothing to diagnose yet",
+            "Press Ctrl+R to run the form, or open a recording: then it says here why training waits and what would help",
+        ),
+    };
+    let palette = Palette::of(ui);
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
+        ui.set_max_width(520.0);
+        ui.label(RichText::new(title).font(heading(size::BODY)));
+        ui.label(RichText::new(text).color(palette.weak));
+    });
+}

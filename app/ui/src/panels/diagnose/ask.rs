@@ -1,0 +1,259 @@
+//! What is asked in the background, when it is asked again, and the last answers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::Context;
+use loadscope_trace::Run;
+
+use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
+use loadscope_insight::diagnose::compared::Compared;
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
+use loadscope_model::state::{Source, State};
+use loadscope_plan::forecast::Setting;
+
+/// A run that grows is looked at again at most so often.
+const AGAIN: Duration = Duration::from_secs(1);
+/// And not for more than this part of the time.
+const PART: u32 = 10;
+
+/// What an answer is about.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    /// Which run.
+    run: u64,
+    /// How far it was.
+    events: u64,
+    /// The setting that is common to the table.
+    base: Option<Setting>,
+    /// Which run it is compared with.
+    other: u64,
+}
+
+impl Key {
+    /// True if `next` asks the same of a run that has grown.
+    fn grows_into(&self, next: &Self) -> bool {
+        let events = next.events;
+        *next
+            == Self {
+                events,
+                ..self.clone()
+            }
+    }
+}
+
+/// A question that is asked again and again, and the last answer to it.
+struct Question<T> {
+    job: Option<(Key, Background<T>)>,
+    answer: Option<(Key, T)>,
+    began: Option<Instant>,
+    took: Duration,
+    /// The thread that could not be had, or the calculation that broke off.
+    broken: Option<Key>,
+}
+
+impl<T> Default for Question<T> {
+    fn default() -> Self {
+        Self {
+            job: None,
+            answer: None,
+            began: None,
+            took: Duration::ZERO,
+            broken: None,
+        }
+    }
+}
+
+impl<T: Send + 'static> Question<T> {
+    /// Takes the answer in, and asks if there is something new to ask.
+    fn update<F>(&mut self, ctx: &Context, key: &Key, grows: bool, job: impl FnOnce() -> F)
+    where
+        F: FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
+    {
+        self.take();
+        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
+            self.answer = None;
+        }
+        // What broke off before is no word about what is asked now.
+        self.broken = self.broken.take().filter(|k| k == key);
+        let answered = self.answer.as_ref().map(|(k, _)| k);
+        if answered == Some(key) || self.broken.as_ref() == Some(key) {
+            self.job = None;
+            return;
+        }
+        let under_way = self.job.as_ref().map(|(k, _)| k);
+        if under_way.is_some_and(|k| k.grows_into(key)) {
+            return;
+        }
+        let is_more_of_it = answered.is_some_and(|k| k.grows_into(key));
+        let rest = AGAIN.max(self.took * PART);
+        if let Some(since) = self.began.map(|at| at.elapsed())
+            && grows
+            && is_more_of_it
+            && since < rest
+        {
+            ctx.request_repaint_after(rest - since);
+            return;
+        }
+        let waker = ctx.clone();
+        let started = Background::start("diagnose", move || waker.request_repaint(), job());
+        self.began = Some(Instant::now());
+        match started {
+            Ok(job) => self.job = Some((key.clone(), job)),
+            Err(_) => self.broken = Some(key.clone()),
+        }
+    }
+
+    fn take(&mut self) {
+        let Some((key, job)) = &self.job else {
+            return;
+        };
+        match job.take() {
+            Outcome::NotYet => return,
+            Outcome::Ready(answer) => {
+                self.answer = Some((key.clone(), answer));
+                self.took = self.began.map_or(Duration::ZERO, |at| at.elapsed());
+            }
+            Outcome::Broken => self.broken = Some(key.clone()),
+        }
+        self.job = None;
+    }
+
+    /// Forgets what was about another run.
+    fn forget_others(&mut self, key: &Key) {
+        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
+            self.answer = None;
+        }
+    }
+
+    fn forget(&mut self) {
+        (self.job, self.answer) = (None, None);
+    }
+
+    fn answer(&self) -> Option<&T> {
+        self.answer.as_ref().map(|(_, answer)| answer)
+    }
+}
+
+/// Asks, and keeps the answers.
+#[derive(Default)]
+pub struct Asker {
+    look: Question<Look>,
+    costs: Question<Costs>,
+    what_if: Question<Result<WhatIf, String>>,
+    compared: Question<Compared>,
+}
+
+impl Asker {
+    /// What was found out about the run.
+    pub fn look(&self) -> Option<&Look> {
+        self.look.answer()
+    }
+
+    /// What other settings would bring.
+    pub fn what_if(&self) -> Option<&WhatIf> {
+        self.what_if.answer()?.as_ref().ok()
+    }
+
+    /// Why that is not known.
+    pub fn refusal(&self) -> Option<&str> {
+        let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
+        let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
+        let broken = [&self.costs.broken, &self.what_if.broken];
+        let broken = broken.iter().any(|b| b.is_some());
+        of_costs
+            .or(of_table)
+            .map(String::as_str)
+            .or(broken.then_some("The calculation stopped: close other programs and try again"))
+    }
+
+    /// How far the forecast is, if one is on its way.
+    pub fn share(&self) -> Option<f32> {
+        let costs = self.costs.job.as_ref().map(|_| 0.0);
+        costs.or(self.what_if.job.as_ref().map(|(_, job)| job.share()))
+    }
+
+    /// The run beside the other one.
+    pub fn compared(&self) -> Option<&Compared> {
+        self.compared.answer()
+    }
+
+    /// Takes in what is new, and asks if there is something to ask.
+    pub fn update(&mut self, ctx: &Context, state: &State) {
+        if !state.has_run() || state.run.epochs().is_empty() {
+            self.look.forget();
+            self.costs.forget();
+            self.what_if.forget();
+            self.compared.forget();
+            return;
+        }
+        let grows = state.source == Source::Live { paused: false };
+        let key = Key {
+            run: state.run_number,
+            events: state.run.events(),
+            base: None,
+            other: 0,
+        };
+        let run = || state.run.now();
+        let datasets = state.datasets;
+        self.look.update(ctx, &key, grows, || {
+            let run: Arc<Run> = run();
+            move |progress: &Progress| Look::at(&run, datasets, progress)
+        });
+        // Forecasts are made of what has come to rest.
+        if grows {
+            self.costs.forget_others(&key);
+            self.what_if.forget_others(&key);
+            self.compared.forget_others(&key);
+            return;
+        }
+        self.costs.update(ctx, &key, false, || {
+            let run = run();
+            move |_: &Progress| Ok(costs(&run))
+        });
+        self.forecast(ctx, state, &key);
+        self.compare(ctx, state, key);
+    }
+
+    fn forecast(&mut self, ctx: &Context, state: &State, key: &Key) {
+        let known = self.costs.answer.as_ref().filter(|(k, _)| k == key);
+        let Some(recorded) = known.and_then(|(_, c)| c.as_ref().ok()) else {
+            if known.is_some() {
+                self.what_if.forget();
+            }
+            return;
+        };
+        let recorded = Arc::clone(recorded);
+        let base = state.diagnose.base.clone();
+        let key = Key {
+            base: base.clone(),
+            ..key.clone()
+        };
+        let last = self.what_if.answer.as_ref().filter(|(k, _)| {
+            let of_now = (key.run, key.events);
+            (k.run, k.events) == of_now
+        });
+        let known = last.and_then(|(_, w)| w.as_ref().ok()?.prospects.clone());
+        self.what_if.update(ctx, &key, false, || {
+            move |progress: &Progress| WhatIf::explore(&recorded, base, known, progress)
+        });
+    }
+
+    fn compare(&mut self, ctx: &Context, state: &State, key: Key) {
+        let Some(other) = &state.diagnose.other else {
+            self.compared.forget();
+            return;
+        };
+        let key = Key {
+            other: other.number,
+            ..key
+        };
+        let cut = matches!(state.source, Source::Recording { cut: true, .. });
+        let datasets = state.datasets;
+        self.compared.update(ctx, &key, false, || {
+            let (other, other_cut, this) = (Arc::clone(&other.run), other.cut, state.run.now());
+            move |_: &Progress| Ok(Compared::of((&other, other_cut), (&this, cut), datasets))
+        });
+    }
+}

@@ -1,0 +1,135 @@
+//! The waited time as one bar, and what each part of it is.
+
+use egui::{Color32, Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use loadscope_trace::Cause;
+
+use crate::kit::rows::{Cell, Marks, button, remark, row, section};
+use crate::theme::{Palette, size, words};
+use loadscope_insight::diagnose::look::{Look, Part};
+use loadscope_model::command::Command;
+
+use super::slowest::look_at;
+
+/// Height of the bar.
+const BAR: f32 = 24.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, look: &Look, commands: &mut Vec<Command>) {
+    section(ui, "What the trainer waited for");
+    if look.parts.is_empty() {
+        remark(ui, "The trainer never waited");
+    } else {
+        bar(ui, look);
+        for part in &look.parts {
+            line(ui, part, commands);
+        }
+    }
+    if let Some(time) = &look.ready_batches {
+        remark(
+            ui,
+            &format!("Finished batches lay behind a missing one for {time}, added up"),
+        );
+    }
+    if !look.blame.not_measured.is_empty() {
+        let names: Vec<&str> = look.blame.not_measured.iter().map(|c| c.label()).collect();
+        remark(ui, &format!("Not measured: {}", names.join(", ")));
+    }
+}
+
+/// All parts beside each other; together they are the waited time.
+fn bar(ui: &mut Ui, look: &Look) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let palette = Palette::of(ui);
+    let spoken: Vec<String> = look
+        .parts
+        .iter()
+        .map(|p| format!("{} {}", p.cause.label(), p.percent))
+        .collect();
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, spoken.join(", ")));
+    let mut x = rect.left();
+    let pointer = response.hover_pos();
+    let mut pointed = None;
+    for part in &look.parts {
+        let right = x + rect.width() * part.share as f32;
+        let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
+        let colour = colour(palette, part.cause);
+        ui.painter().rect_filled(piece, 0.0, colour);
+        // Neighbours may have the same colour: a hair of ground between them.
+        let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
+        if right < rect.right() - 0.5 && piece.width() > 3.0 {
+            ui.painter().rect_filled(edge, 0.0, palette.canvas);
+        }
+        let font = words(size::SMALL);
+        let text_colour = palette.text_on(colour);
+        let label = format!("{} {}", part.cause.label(), part.percent);
+        let galley = ui.painter().layout_no_wrap(label, font, text_colour);
+        if galley.size().x + 12.0 < piece.width() {
+            let at = pos2(piece.left() + 6.0, piece.center().y - galley.size().y / 2.0);
+            ui.painter().galley(at, galley, text_colour);
+        }
+        if pointer.is_some_and(|p| piece.contains(p)) {
+            pointed = Some(part);
+        }
+        x = right;
+    }
+    if let Some(part) = pointed {
+        response.on_hover_ui_at_pointer(|ui| {
+            ui.label(part.cause.label());
+            ui.label(format!("{} · {}", part.time, part.percent));
+            ui.label(part.cause.explanation());
+        });
+    }
+}
+
+fn line(ui: &mut Ui, part: &Part, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let explained = (ui.available_width() - 340.0).max(0.0);
+    let mut cells = vec![
+        Cell::word(part.cause.label(), 170.0),
+        Cell::number(part.time.as_str(), 70.0),
+        Cell::number(part.percent.as_str(), 56.0),
+    ];
+    if explained > 160.0 {
+        cells.push(Cell::word(part.cause.explanation(), explained).colour(palette.weak));
+    }
+    let marks = Marks {
+        dot: Some(colour(palette, part.cause)),
+        bar: None,
+    };
+    match &part.longest {
+        Some(wait) => {
+            let tip = format!(
+                "{}\nSelects {}, the longest wait of this kind",
+                part.cause.explanation(),
+                wait.id
+            );
+            if button(ui, &cells, marks).on_hover_text(tip).clicked() {
+                look_at(wait.row, wait.end, commands);
+            }
+        }
+        None => {
+            row(ui, &cells, marks).on_hover_text(part.cause.explanation());
+        }
+    }
+}
+
+/// The colour of a cause: that of the stage that is to blame.
+pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
+    match cause.activity() {
+        Some(activity) => palette.activity(activity),
+        None => palette.weak,
+    }
+}
+
+/// Text that says what a name means, below it.
+pub fn explained(ui: &mut Ui, text: &str) {
+    let palette = Palette::of(ui);
+    ui.add(
+        Label::new(
+            RichText::new(text)
+                .font(words(size::SMALL))
+                .color(palette.weak),
+        )
+        .wrap(),
+    );
+}

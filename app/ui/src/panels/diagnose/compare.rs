@@ -1,0 +1,126 @@
+//! This run beside another one: numbers with their intervals, and what both trainers did, on one scale of time.
+
+use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo};
+
+use crate::kit::rows::{Cell, Marks, remark, row, section_with};
+use crate::kit::strip;
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::diagnose::compared::{Compared, Strip};
+use loadscope_insight::report::compare::Outcome;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+
+use super::blame::explained;
+
+/// Widths of the columns.
+const NAME: f32 = 120.0;
+const NUMBER: f32 = 88.0;
+const CHANGE: f32 = 210.0;
+/// Height of a strip.
+const STRIP: f32 = 32.0;
+
+/// Shows the comparison, or how to make one.
+pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
+    let other = state.diagnose.other.as_ref();
+    ui.add_space(space::GAP);
+    section_with(ui, "Compared with another run", |ui| {
+        if other.is_some() && ui.button("Compare no more").clicked() {
+            commands.push(Command::StopComparing);
+        }
+    });
+    let Some(other) = other else {
+        remark(
+            ui,
+            "Put another recording beside this one to see what became better or worse",
+        );
+        if ui.button(Action::Compare.info().name).clicked() {
+            commands.push(Action::Compare.into());
+        }
+        return;
+    };
+    let Some(compared) = compared else {
+        remark(ui, "The comparison is made once this run has ended");
+        return;
+    };
+    let palette = Palette::of(ui);
+    let sentence = RichText::new(&compared.sentence)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    ui.add(Label::new(sentence).wrap());
+    numbers(ui, &other.name, compared);
+    for (name, strip) in [
+        (other.name.as_str(), &compared.strips[0]),
+        ("This run", &compared.strips[1]),
+    ] {
+        trainer(ui, name, strip);
+    }
+    explained(
+        ui,
+        "Both trainers on one scale of time: training below, waiting in red above it",
+    );
+    for (word, titles) in [("Gone", &compared.gone), ("New", &compared.new)] {
+        if !titles.is_empty() {
+            remark(ui, &format!("{word}: {}", titles.join(", ")));
+        }
+    }
+    if let Some(epochs) = compared.only_epochs {
+        let epochs = loadscope_insight::format::plural(epochs as u64, "epoch", "epochs");
+        remark(
+            ui,
+            &format!("Compared: the first {epochs}, which both have"),
+        );
+    }
+}
+
+fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
+    let palette = Palette::of(ui);
+    let head = [
+        Cell::head("", NAME, false, palette),
+        Cell::head(other, NUMBER, true, palette),
+        Cell::head("This run", NUMBER, true, palette),
+        Cell::head(
+            "Change, with its 95\u{2009}% interval",
+            CHANGE,
+            true,
+            palette,
+        ),
+    ];
+    row(ui, &head, Marks::default());
+    for r in &compared.rows {
+        let change = Cell::number(r.change.as_str(), CHANGE);
+        let change = match r.outcome {
+            Outcome::Improved | Outcome::Worse => change.strong(palette),
+            Outcome::Unclear => change.colour(palette.weak),
+        };
+        let cells = [
+            Cell::word(r.name, NAME),
+            Cell::number(r.other.as_str(), NUMBER),
+            Cell::number(r.this.as_str(), NUMBER),
+            change,
+        ];
+        let meaning = match r.outcome {
+            Outcome::Improved => "Better, beyond chance",
+            Outcome::Worse => "Worse, beyond chance",
+            Outcome::Unclear => "It may be chance",
+        };
+        row(ui, &cells, Marks::default()).on_hover_text(meaning);
+    }
+}
+
+/// What a trainer did from left to right.
+fn trainer(ui: &mut Ui, name: &str, strip: &Strip) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let weak = palette.weak;
+        ui.add_space(0.0);
+        ui.label(RichText::new(name).font(words(size::SMALL)).color(weak));
+        ui.label(
+            RichText::new(strip.total.to_string())
+                .font(mono(size::SMALL))
+                .color(weak),
+        );
+    });
+    let response = strip::show(ui, STRIP, &strip.parts, Sense::hover());
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}, {}", strip.total)));
+}

@@ -1,0 +1,103 @@
+//! The findings: each a sentence with a number, its remedy, and where to look.
+
+use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
+use loadscope_trace::{Evidence, Finding, Lane, Severity};
+
+use crate::kit::rows::{remark, section};
+use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::sampling::Choice;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+/// Shows them, the worst first.
+pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+    section(ui, "Why, and what to do");
+    if look.diagnosis.findings.is_empty() {
+        remark(ui, "Nothing was found that would need a change");
+        return;
+    }
+    for finding in &look.diagnosis.findings {
+        one(ui, state, finding, commands);
+    }
+}
+
+fn one(ui: &mut Ui, state: &State, finding: &Finding, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let colour = match finding.severity {
+        Severity::Critical => palette.stall,
+        Severity::Warning => palette.held,
+        Severity::Note => palette.weak,
+    };
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::GAP * 2.0;
+        let (rect, response) = ui.allocate_exact_size(vec2(8.0, 18.0), Sense::hover());
+        ui.painter().circle_filled(rect.center(), 4.0, colour);
+        let label = finding.severity.label();
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
+        response.on_hover_text(label);
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let font = match finding.severity {
+                Severity::Note => crate::theme::words(size::BODY),
+                _ => heading(size::BODY),
+            };
+            let text = RichText::new(&finding.text).font(font).color(palette.text);
+            ui.add(Label::new(text).wrap());
+            let remedy = RichText::new(&finding.remedy).color(palette.weak);
+            ui.add(Label::new(remedy).wrap());
+            if let Some((name, target)) = target(state, &finding.evidence)
+                && ui.link(name).clicked()
+            {
+                commands.extend(target);
+            }
+        });
+    });
+    ui.add_space(space::GAP);
+}
+
+/// What the link to the evidence is called, and what it does.
+fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> {
+    let mut commands = Vec::new();
+    let name = match evidence {
+        Evidence::Run => return None,
+        Evidence::Range(start, end) => {
+            go_to(Item::Range(*start, *end), &mut commands);
+            "Show when".to_owned()
+        }
+        Evidence::Batch(id) => {
+            go_to(Item::Batch(state.run.row(*id)?), &mut commands);
+            format!("Show {id}")
+        }
+        Evidence::Sample(id, position, index) => {
+            go_to(Item::Batch(state.run.row(*id)?), &mut commands);
+            match index {
+                Some(index) => format!("Show sample {index} in {id}"),
+                None => format!("Show place {position} of {id}"),
+            }
+        }
+        Evidence::Worker(worker) => {
+            go_to(Item::Lane(Lane::Worker(*worker)), &mut commands);
+            format!("Show worker {worker}")
+        }
+        Evidence::Position(epoch, _) => {
+            let at = state.run.epochs().iter().position(|e| e.epoch == *epoch);
+            commands.push(Command::Sampling(Choice {
+                epoch: at,
+                ..Choice::default()
+            }));
+            commands.push(Action::ShowSampling.into());
+            format!("Show the order of epoch {epoch}")
+        }
+    };
+    Some((name, commands))
+}
+
+/// Selects something and shows it in the timeline.
+pub fn go_to(item: Item, commands: &mut Vec<Command>) {
+    commands.push(Command::Select(Some(item)));
+    commands.push(Action::ShowDebug.into());
+    commands.push(Action::ShowTimeline.into());
+    commands.push(Action::FitSelection.into());
+}

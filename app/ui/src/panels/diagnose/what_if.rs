@@ -1,0 +1,241 @@
+//! What other settings would bring, and whether it came true.
+
+use egui::{self, Button, Label, ProgressBar, RichText, Ui};
+use loadscope_insight::format::capital;
+use loadscope_trace::{Glance, Nanos, Prospects};
+
+use crate::kit::rows::{fact, remark, section};
+use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::diagnose::Check;
+use loadscope_insight::diagnose::apply::options_of;
+use loadscope_insight::diagnose::what_if::WhatIf;
+use loadscope_insight::format::percent;
+use loadscope_model::command::Command;
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::NO_ENGINE;
+use loadscope_plan::forecast::Forecast;
+
+use super::ask::Asker;
+use super::blame::explained;
+use super::{heat, knobs};
+
+/// Height of the bar that tells how far a forecast is, points.
+const PROGRESS: f32 = 8.0;
+/// Below this a forecast of what is known already is as good as it can be told.
+const WELL: f64 = 0.05;
+
+/// Shows the table of forecasts, what is different in all of them, and the one that is picked.
+pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Command>) {
+    section(ui, "What if");
+    let Some(what_if) = asker.what_if() else {
+        match asker.refusal() {
+            Some(refusal) => remark(ui, &capital(refusal)),
+            None if state.source == (Source::Live { paused: false }) => {
+                remark(
+                    ui,
+                    "Forecasts are made once the run has ended, or while it is paused",
+                );
+            }
+            None => {
+                remark(ui, "Forecasting other settings");
+                progress(ui, asker.share().unwrap_or_default());
+            }
+        }
+        // What made it impossible can be taken back.
+        if state.diagnose.base.is_some() && ui.button("As it was recorded").clicked() {
+            commands.push(Command::WhatIf(None));
+        }
+        return;
+    };
+    let prospects = what_if.prospects.as_ref();
+    if prospects.is_some_and(|p| !p.fits()) {
+        remark(ui, &what_if.sentence().unwrap_or_default());
+        section(ui, "How good the forecast is");
+        trust(ui, what_if);
+        return;
+    }
+    explained(
+        ui,
+        "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down",
+    );
+    let best = what_if.best();
+    let of_best = (best.setting.num_workers, best.setting.prefetch_factor);
+    let picked = state.diagnose.picked.unwrap_or(of_best);
+    heat::show(ui, what_if, picked, commands);
+    heat::legend(ui);
+    if let Some(left_out) = prospects.and_then(Prospects::left_out) {
+        remark(ui, &left_out);
+    }
+    // Its room stays when it is through, so that nothing moves under the pointer.
+    let wide = egui::vec2(ui.available_width(), PROGRESS);
+    ui.allocate_ui(wide, |ui| {
+        ui.set_min_height(PROGRESS);
+        if let Some(share) = asker.share() {
+            progress(ui, share);
+        }
+    });
+    if let Some(forecast) = what_if.at(picked.0, picked.1) {
+        detail(ui, state, what_if, forecast, commands);
+    }
+    section(ui, "In all of them");
+    knobs::show(ui, state, what_if, commands);
+    section(ui, "How good the forecast is");
+    trust(ui, what_if);
+}
+
+fn progress(ui: &mut Ui, share: f32) {
+    ui.add(
+        ProgressBar::new(share)
+            .desired_width(ui.available_width().min(240.0))
+            .desired_height(PROGRESS),
+    );
+}
+
+/// The forecast that is looked at, and what can be done with it.
+fn detail(
+    ui: &mut Ui,
+    state: &State,
+    what_if: &WhatIf,
+    forecast: &Forecast,
+    commands: &mut Vec<Command>,
+) {
+    let palette = Palette::of(ui);
+    ui.add_space(space::GAP);
+    let changes = forecast.setting.differences(&what_if.own);
+    let title = match changes.is_empty() {
+        true => "As it was recorded".to_owned(),
+        false => changes.join(", "),
+    };
+    let title = RichText::new(title)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    ui.add(Label::new(title).wrap());
+    let took = what_if.recorded.time();
+    let change = forecast.time.as_secs_f64() / took.as_secs_f64().max(1e-9) - 1.0;
+    let change = match change {
+        c if c.abs() < 0.005 => "as recorded".to_owned(),
+        c if c < 0.0 => format!("{} less", percent(-c)),
+        c => format!("{} more", percent(c)),
+    };
+    let say = |time: Nanos| time.beside(took);
+    fact(
+        ui,
+        "Would take",
+        format!("{}, {change}", say(forecast.time)),
+    );
+    if forecast.low != forecast.high {
+        let range = format!("{} to {}", say(forecast.low), say(forecast.high));
+        fact(ui, "In nine cases of ten", range);
+    }
+    let share = percent(forecast.waited_share());
+    let waited = format!("{} ({share})", say(forecast.waited));
+    fact(ui, "The trainer would wait", waited);
+    ui.add_space(space::GAP);
+    ui.horizontal(|ui| {
+        let check = match state.no_engine {
+            true => Err(NO_ENGINE),
+            false => Check::of(&state.run, &what_if.own, forecast),
+        };
+        let button = Button::new("Apply and check");
+        let response = ui.add_enabled(check.is_ok(), button);
+        match check {
+            Ok(check) => {
+                let tip =
+                    "Runs it with the embedded engine, and shows the forecast beside the outcome";
+                if response.on_hover_text(tip).clicked() {
+                    commands.push(Command::Check(Box::new(check)));
+                }
+            }
+            Err(why) => _ = response.on_disabled_hover_text(why),
+        }
+        let line = options_of(&state.run.info.options, &forecast.setting).python_line();
+        if ui
+            .button("Copy the Python line")
+            .on_hover_text(&line)
+            .clicked()
+        {
+            commands.push(Command::Copy(line));
+        }
+    });
+}
+
+/// How far the forecast of what is known is off, the bounds, and the assumptions.
+fn trust(ui: &mut Ui, what_if: &WhatIf) {
+    let own = &what_if.outlook.recorded;
+    let took = what_if.recorded.time();
+    let error = what_if.own_error();
+    let off = match error.abs() {
+        e if e < 0.0005 => "exact".to_owned(),
+        e => format!("{} off", percent(e)),
+    };
+    let say = |time: Nanos| time.beside(took);
+    fact(ui, "Recorded", say(took));
+    fact(
+        ui,
+        "The same, forecast",
+        format!("{} ({off})", say(own.time)),
+    );
+    fact(ui, "With an ideal loader", say(what_if.outlook.headspace));
+    if error.abs() > WELL && error.abs() <= Prospects::FITS {
+        remark(
+            ui,
+            "The forecast does not even meet what was recorded: take the others as hints",
+        );
+    }
+    for note in what_if.recorded.notes() {
+        explained(ui, &capital(note));
+    }
+}
+
+/// The forecast that this run is the outcome of.
+pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let Some(check) = &state.diagnose.check else {
+        return;
+    };
+    let palette = Palette::of(ui);
+    section(ui, "Forecast and outcome");
+    let title = match check.changes.is_empty() {
+        true => "As it was recorded".to_owned(),
+        false => check.changes.join(", "),
+    };
+    let title = RichText::new(title)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    ui.add(Label::new(title).wrap());
+    let say = |time: Nanos| time.beside(check.took_before);
+    let waits = |time: Nanos, waited: Nanos| format!("{}, waited {}", say(time), say(waited));
+    fact(ui, "Before", waits(check.took_before, check.waited_before));
+    let forecast = &check.forecast;
+    fact(ui, "Forecast", waits(forecast.time, forecast.waited));
+    let now = Glance::of(&state.run);
+    match check.error(&state.run) {
+        Some(error) => {
+            fact(ui, "Outcome", waits(now.total, now.waited));
+            let off = match error.abs() {
+                e if e < 0.0005 => "The forecast came true".to_owned(),
+                e => format!("The forecast is {} off", percent(e)),
+            };
+            remark(ui, &off);
+            if now.total < forecast.low || now.total > forecast.high {
+                let say = |time: Nanos| time.beside(check.took_before);
+                remark(
+                    ui,
+                    &format!(
+                        "The outcome is outside of what nine cases of ten would bring ({} to {}): other work on this \
+                         machine, or something that the recording does not tell",
+                        say(forecast.low),
+                        say(forecast.high)
+                    ),
+                );
+            }
+        }
+        None => {
+            let share = now.total.as_secs_f64() / forecast.time.as_secs_f64().max(1e-9);
+            fact(ui, "Outcome", "running");
+            progress(ui, share.clamp(0.0, 1.0) as f32);
+        }
+    }
+    if state.is_unsaved() && ui.button("Save the outcome…").clicked() {
+        commands.push(loadscope_model::command::Action::Save.into());
+    }
+}

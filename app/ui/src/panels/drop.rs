@@ -1,0 +1,73 @@
+//! What will become of the files that somebody holds over the window.
+
+use std::path::PathBuf;
+
+use egui::{
+    Align2, Area, Color32, Id, LayerId, Margin, Order, RichText, Stroke, StrokeKind, Ui, Vec2,
+};
+
+use super::notices::ground;
+use crate::theme::{Palette, heading, size, words};
+use loadscope_insight::format::plural;
+
+/// Shows it above everything else, as long as they are held there.
+pub fn show(ui: &Ui) {
+    let held = ui.input(|input| {
+        let files = input.raw.hovered_files.iter();
+        let paths = files.map(|file| file.path.clone().unwrap_or_default());
+        paths.collect::<Vec<PathBuf>>()
+    });
+    let Some((title, more)) = said(&held) else {
+        return;
+    };
+    let palette = Palette::of(ui);
+    let window = ui.content_rect();
+    let id = Id::unique("drop");
+    let veil = LayerId::new(Order::Foreground, id.with("veil"));
+    let painter = ui.ctx().layer_painter(veil);
+    painter.rect_filled(window, 0.0, palette.canvas.gamma_multiply(0.7));
+    let edge = Stroke::new(2.0, palette.fetch);
+    painter.rect_stroke(window, 0.0, edge, StrokeKind::Inside);
+    Area::new(id)
+        .order(Order::Tooltip)
+        .anchor(Align2::CENTER_CENTER, Vec2::ZERO)
+        .interactable(false)
+        .show(ui.ctx(), |ui| {
+            let room = Margin::symmetric(24, 16);
+            ground(palette).inner_margin(room).show(ui, |ui| {
+                ui.set_max_width(480.0);
+                ui.vertical_centered(|ui| {
+                    let line = |text: String, font, colour: Color32| {
+                        RichText::new(text).font(font).color(colour)
+                    };
+                    ui.label(line(title, heading(size::BODY), palette.strong));
+                    if let Some(more) = more {
+                        ui.label(line(more, words(size::SMALL), palette.text));
+                    }
+                });
+            });
+        });
+}
+
+/// In a line, and what else there is to know in another one; nothing if nothing is held.
+fn said(held: &[PathBuf]) -> Option<(String, Option<String>)> {
+    let name = |path: &PathBuf| match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "it".to_owned(),
+    };
+    let first = name(held.first()?);
+    Some(match &held[1..] {
+        [] => (format!("Drop to open {first}"), None),
+        [second] => (
+            format!("Drop to compare {first} with {}", name(second)),
+            None,
+        ),
+        others => (
+            format!("Drop to open {first}"),
+            Some(format!(
+                "{} will stand among the recent files. Recordings of one job open together as a folder",
+                plural(others.len() as u64, "other", "others")
+            )),
+        ),
+    })
+}

@@ -1,0 +1,62 @@
+//! The help sheet, from the table of commands.
+
+use egui::{Align2, Grid, RichText, Ui, Window};
+
+use crate::theme::{Palette, heading, mono, size, space};
+use loadscope_model::command::{Action, Command, Group};
+use loadscope_model::state::State;
+
+/// Shows the help sheet if it is open.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut open = state.help_open;
+    if !open {
+        return Vec::new();
+    }
+    Window::new("Keys")
+        .open(&mut open)
+        .collapsible(false)
+        .resizable(false)
+        .anchor(Align2::CENTER_CENTER, [0.0, 0.0])
+        .show(ui.ctx(), |ui| {
+            ui.horizontal_top(|ui| {
+                for groups in [&Group::ALL[..2], &Group::ALL[2..4], &Group::ALL[4..]] {
+                    ui.vertical(|ui| groups.iter().for_each(|g| group(ui, *g)));
+                    ui.add_space(space::GROUP);
+                }
+            });
+            ui.add_space(space::GAP);
+            let mouse = "On the timeline: Ctrl+wheel zooms, Shift+wheel or drag moves, drag on the ruler selects a range. \
+                         W, S, A and D go on while they are held";
+            ui.label(RichText::new(mouse).color(Palette::of(ui).weak));
+        });
+    if open {
+        Vec::new()
+    } else {
+        vec![Action::Help.into()]
+    }
+}
+
+fn group(ui: &mut Ui, group: Group) {
+    ui.label(RichText::new(group.label()).font(heading(size::BODY)));
+    // All of it has to fit into the smallest window.
+    ui.spacing_mut().interact_size.y = 18.0;
+    Grid::new(group.label())
+        .num_columns(2)
+        .spacing([12.0, 2.0])
+        .show(ui, |ui| {
+            for action in Action::all().filter(|a| a.info().group == group) {
+                let (info, keys) = (action.info(), action.all_keys(ui.ctx()));
+                if keys.is_empty() {
+                    continue;
+                }
+                ui.label(
+                    RichText::new(keys)
+                        .font(mono(size::SMALL))
+                        .color(Palette::of(ui).weak),
+                );
+                ui.label(info.name).on_hover_text(info.tooltip);
+                ui.end_row();
+            }
+        });
+    ui.add_space(space::GAP * 2.0);
+}

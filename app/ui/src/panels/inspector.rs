@@ -1,0 +1,117 @@
+//! The inspector: everything known about what is selected.
+
+use egui::{RichText, ScrollArea, Ui};
+use loadscope_trace::Activity;
+
+mod batch;
+mod content;
+mod crew;
+mod enlarged;
+mod heat;
+mod lane;
+mod pictures;
+mod range;
+
+mod sampler;
+mod samples;
+mod story;
+mod tensor;
+mod tree;
+
+use crate::theme::{Palette, heading, size, space};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+use crate::kit::rows::remark;
+use pictures::PictureCache;
+
+/// The inspector.
+#[derive(Debug, Default)]
+pub struct Inspector {
+    pictures: PictureCache,
+    range: range::RangePage,
+    /// What was shown in the last frame: something else begins at the top.
+    shown: Option<Item>,
+}
+
+impl Inspector {
+    /// Shows what is selected. The panel around it has the margins.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        let mut commands = Vec::new();
+        let mut area = ScrollArea::vertical()
+            .id_salt("inspector")
+            .auto_shrink(false);
+        if self.shown != state.selection {
+            self.shown = state.selection;
+            area = area.vertical_scroll_offset(0.0);
+        }
+        area.show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            self.selected(ui, state, &mut commands);
+        });
+        commands
+    }
+
+    fn selected(&mut self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+        match state.selection {
+            Some(Item::Batch(row)) if row < state.run.batches().len() => {
+                batch::show(ui, &mut self.pictures, state, row, commands);
+            }
+            Some(Item::Lane(which)) => lane::show(ui, state, which, commands),
+            Some(Item::Sampler) => sampler::show(ui, state, commands),
+            Some(Item::Range(start, end)) => {
+                self.range.show(ui, state, start, end, commands);
+            }
+            Some(Item::Activity(activity)) => lane::activity(ui, state, activity),
+            Some(Item::Batch(_)) | None => nothing(ui, state),
+        }
+    }
+}
+
+/// The heading of the whole panel.
+fn title(ui: &mut Ui, text: &str) {
+    let colour = Palette::of(ui.ctx()).strong;
+    ui.label(RichText::new(text).font(heading(size::BODY)).color(colour));
+}
+
+fn nothing(ui: &mut Ui, state: &State) {
+    title(ui, "Nothing is selected");
+    if state.run.batches().is_empty() {
+        remark(
+            ui,
+            match state.has_only_gauges() {
+                true => "This recording tells no batches; point at a chart to read its values",
+                false => "Run a loader or open a recording to look inside",
+            },
+        );
+        return;
+    }
+    remark(ui, "Click a batch to see what is inside");
+    ui.add_space(space::GAP);
+    remark(
+        ui,
+        "Click a worker, a queue or the trainer to see how it spent its time",
+    );
+    ui.add_space(space::GAP);
+    remark(
+        ui,
+        "Drag along the ruler to see what happened in a range of time",
+    );
+}
+
+/// What an activity means.
+fn meaning(activity: Activity) -> &'static str {
+    use loadscope_trace::Stage;
+    match activity {
+        Activity::Waiting => "The trainer has asked for a batch that is not there yet",
+        Activity::Training => Stage::Training.explanation(),
+        Activity::Fetching => Stage::Fetching.explanation(),
+        Activity::Collating => Stage::Collating.explanation(),
+        Activity::Pinning => Stage::Pinning.explanation(),
+        Activity::Held => Stage::Held.explanation(),
+        Activity::Ready => Stage::Ready.explanation(),
+        Activity::Queued => Stage::Queued.explanation(),
+        Activity::Returning => Stage::Returning.explanation(),
+    }
+}

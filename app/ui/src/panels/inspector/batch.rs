@@ -1,0 +1,153 @@
+//! A batch: its path through the stages, where it waited, what is inside, what its samples cost.
+
+use egui::{Align, Layout, RichText, Ui};
+use loadscope_trace::{Level, PathStep, Run, Stage};
+
+use super::pictures::PictureCache;
+use super::{content, samples, story, title};
+use crate::kit::rows::{Cell, Marks, button, millis, remark, row, section, share};
+use crate::pipeline::stage_dot;
+use crate::theme::{Palette, space};
+use loadscope_insight::format;
+use loadscope_insight::narrate::fetcher;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
+
+/// Everything about the batch at `at`.
+pub fn show(
+    ui: &mut Ui,
+    pictures: &mut PictureCache,
+    state: &State,
+    at: usize,
+    commands: &mut Vec<Command>,
+) {
+    let run = &state.run;
+    head(ui, state, at, commands);
+    errors(ui, run, at);
+    path(ui, state, at, commands);
+    ui.add_space(space::GAP * 2.0);
+    for sentence in story::story(run, at, state.now()) {
+        ui.label(sentence);
+    }
+    samples::costliest(ui, run, at);
+    content::show(ui, pictures, state, at, commands);
+    samples::show(ui, state, at, commands);
+}
+
+fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
+    let batch = &state.run.batches()[at];
+    let stage = state.machine().stage_of(batch.id);
+    ui.horizontal(|ui| {
+        title(ui, &format!("Batch {}", batch.id.idx));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let word = stage.map_or("Not dispatched yet", Stage::label);
+            ui.label(word);
+            let (dot, _) = ui.allocate_exact_size(egui::vec2(8.0, 8.0), egui::Sense::hover());
+            stage_dot(ui, dot, stage);
+        });
+    });
+    let mut facts = Vec::new();
+    if state.run.epochs().len() > 1 || state.run.info.options.epochs > 1 {
+        facts.push(format!("epoch {}", batch.id.epoch));
+    }
+    let count = state.run.indices(at).len().max(state.run.samples(at).len()) as u64;
+    if count > 0 {
+        facts.push(format::plural(count, "sample", "samples"));
+    }
+    ui.horizontal(|ui| {
+        if let Some(worker) = batch.worker {
+            let lane = loadscope_trace::Lane::Worker(worker);
+            if ui
+                .link(fetcher(batch.worker))
+                .on_hover_text("Shows this worker")
+                .clicked()
+            {
+                commands.push(Command::Select(Some(Item::Lane(lane))));
+            }
+        } else {
+            remark(ui, &fetcher(None));
+        }
+        remark(ui, &facts.join(" · "));
+    });
+}
+
+fn errors(ui: &mut Ui, run: &Run, at: usize) {
+    let palette = Palette::of(ui.ctx());
+    let id = run.batches()[at].id;
+    for (_, message) in run.messages().iter().filter(|(_, m)| m.about == Some(id)) {
+        let colour = match message.level {
+            Level::Error => palette.stall,
+            Level::Warning => palette.held,
+            Level::Info => palette.text,
+        };
+        if let Some(sample) = message.sample {
+            ui.label(
+                RichText::new(format!("Sample {sample}"))
+                    .strong()
+                    .color(colour),
+            );
+        }
+        ui.label(RichText::new(message.text.trim_end()).color(colour));
+    }
+}
+
+/// The stages as a small timetable.
+fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, "Path");
+    let now = state.now();
+    let steps: Vec<PathStep> = state
+        .run
+        .path(at)
+        .into_iter()
+        .filter(|s| s.start <= now)
+        .collect();
+    let Some(first) = steps.first().map(|s| s.start) else {
+        remark(ui, "It has not been dispatched at this time");
+        return;
+    };
+    // A final stage takes no time: the path ends with it.
+    let end_of = |s: &PathStep| match s.stage.is_final() {
+        true => s.start,
+        false => s.end.unwrap_or(now).min(now).max(s.start),
+    };
+    let last = steps.last().map_or(first, end_of);
+    let (name, number) = (84.0, 56.0);
+    let head = [
+        Cell::head("Stage", name, false, palette),
+        Cell::head("Start, s", number, true, palette),
+        Cell::head("Took, ms", number, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for step in &steps {
+        let end = end_of(step);
+        let took = if step.stage.is_final() {
+            "—".to_owned()
+        } else {
+            millis(end - step.start)
+        };
+        let colour = match step.stage {
+            Stage::Done | Stage::Discarded => palette.weak,
+            stage => palette.stage(stage),
+        };
+        let cells = [
+            Cell::word(step.stage.label(), name),
+            Cell::number(format!("{:.4}", step.start.as_secs_f64()), number),
+            Cell::number(took, number),
+        ];
+        let bar = (
+            share(step.start - first, last - first),
+            share(end - first, last - first),
+            colour,
+        );
+        let marks = Marks {
+            dot: Some(colour),
+            bar: (!step.stage.is_final()).then_some(bar),
+        };
+        let response = button(ui, &cells, marks).on_hover_text(step.stage.explanation());
+        if response.clicked() {
+            commands.push(Command::Cursor(Cursor::At(step.start)));
+        }
+    }
+}

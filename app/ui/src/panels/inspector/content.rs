@@ -1,0 +1,154 @@
+//! What is inside a batch: its pictures, and its leaves in the tree of the containers that hold them.
+
+use egui::{CollapsingHeader, RichText, Ui};
+use loadscope_trace::{BatchContent, Field, FieldData, Run};
+
+use super::pictures::{Captions, PictureCache, Shown};
+use super::samples::copy_button;
+use super::tree::Node;
+use super::{enlarged, tensor};
+use crate::kit::rows::{remark, section, section_with};
+use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::format;
+use loadscope_model::clipboard;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+
+/// Fields that are shown; the engine keeps fewer, other programs may not.
+const FIELDS: usize = 256;
+
+/// All that is known of the content of the batch at `at`.
+pub fn show(
+    ui: &mut Ui,
+    pictures: &mut PictureCache,
+    state: &State,
+    at: usize,
+    commands: &mut Vec<Command>,
+) {
+    let run = &state.run;
+    let Some(content) = run.content(at) else {
+        section(ui, "Content");
+        remark(ui, why_not(run, at));
+        return;
+    };
+    let captions = captions(run, at, content);
+    for (k, field) in content.fields.iter().enumerate().take(FIELDS) {
+        let FieldData::Pictures(data) = &field.data else {
+            continue;
+        };
+        section(ui, "Pictures");
+        let shown = Shown {
+            key: (at, k),
+            data,
+            captions: &captions,
+        };
+        if let Some((_, which)) = state.enlarged.filter(|(f, w)| *f == k && *w < data.count()) {
+            enlarged::show(ui, pictures, run, &shown, field, which, commands);
+        }
+        pictures.grid(ui, &shown, state.enlarged, commands);
+    }
+    section_with(ui, "Fields", |ui| {
+        copy_button(ui, Action::CopyValues, commands)
+    });
+    if content.fields.is_empty() {
+        remark(ui, "The batch is empty");
+    }
+    let names = content.fields.iter().map(|f| f.name.as_str());
+    let root = Node::of(names.take(FIELDS));
+    let place = Place { run, at, content };
+    branches(ui, &place, &root, "", commands);
+    let left = content.fields.len().saturating_sub(FIELDS) as u64;
+    if left > 0 {
+        remark(
+            ui,
+            &format!("and {}", format::plural(left, "field more", "fields more")),
+        );
+    }
+}
+
+struct Place<'a> {
+    run: &'a Run,
+    at: usize,
+    content: &'a BatchContent,
+}
+
+/// What a container holds. Its parts have places of their own: a broken recording may name two of them alike.
+fn branches(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
+    for (k, child) in node.children.iter().enumerate() {
+        ui.push_id(k, |ui| branch(ui, place, child, above, commands));
+    }
+}
+
+/// A container that folds, or a leaf that does.
+fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui.ctx());
+    let path = format!("{above}{}", node.label);
+    let field = node
+        .field
+        .and_then(|k| Some((k, place.content.fields.get(k)?)));
+    let title = match (&field, node.label.as_str()) {
+        (Some(_), "") => "The batch".to_owned(),
+        (Some(_), label) => label.to_owned(),
+        (None, label) => {
+            let leaves = node.leaves() as u64;
+            format!(
+                "{label}  {} of {}",
+                node.kind(),
+                format::plural(leaves, "leaf", "leaves")
+            )
+        }
+    };
+    let text = RichText::new(title)
+        .font(mono(size::BODY))
+        .color(palette.strong);
+    ui.spacing_mut().indent = 4.0 * space::GAP;
+    // Folded by its path, not by its batch: what is not of interest stays folded from batch to batch.
+    CollapsingHeader::new(text)
+        .id_salt(("field", &path))
+        .default_open(true)
+        .show(ui, |ui| match field {
+            Some((k, field)) => leaf(ui, place, k, field, commands),
+            None => branches(ui, place, node, &path, commands),
+        });
+}
+
+fn leaf(ui: &mut Ui, place: &Place<'_>, k: usize, field: &Field, commands: &mut Vec<Command>) {
+    tensor::show(ui, field);
+    if matches!(field.data, FieldData::Numbers(_) | FieldData::Text(_)) {
+        let text = RichText::new("Copy these values").size(size::SMALL);
+        let tip = "Puts them on the clipboard, one row a sample, separated by tabs";
+        if ui.link(text).on_hover_text(tip).clicked() {
+            let text = clipboard::field_values(place.run, place.at, k);
+            commands.extend(text.map(Command::Copy));
+        }
+    }
+    ui.add_space(space::GAP);
+}
+
+fn why_not(run: &Run, at: usize) -> &'static str {
+    match run.batches().get(at) {
+        Some(b) if b.has_error => "There is no content, because the batch failed",
+        Some(b) if !b.stage.has_arrived() => "The content is known once the batch is collated",
+        _ => "The content of this batch was not kept",
+    }
+}
+
+/// What stands below each picture: the name of its class or its label, and its index.
+fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
+    let labels = content.fields.iter().find_map(|f| match &f.data {
+        FieldData::Numbers(values) if f.shape.len() == 1 && f.dtype.contains("int") => Some(values),
+        _ => None,
+    });
+    let name = |label: f64| {
+        let known = (label >= 0.0)
+            .then(|| run.info.classes.get(label as usize))
+            .flatten();
+        known.cloned().unwrap_or_else(|| label.to_string())
+    };
+    Captions {
+        names: labels
+            .map(|l| l.iter().map(|v| name(*v)).collect())
+            .unwrap_or_default(),
+        indices: run.indices(at).to_vec(),
+    }
+}

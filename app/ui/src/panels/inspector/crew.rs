@@ -1,0 +1,233 @@
+//! Who works through batches (a worker, the main thread): its batches and its slowest samples; and the trainer's longest waits.
+
+use egui::{Rect, Sense, Ui, vec2};
+use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
+
+use crate::kit::rows::{Cell, Marks, button, fact, remark, row, section, share};
+use crate::theme::Palette;
+use loadscope_insight::format;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
+
+/// So far back is looked: a page must not take longer the longer a run is.
+const SPANS: usize = 512;
+/// Batches that are listed.
+const BATCHES: usize = 12;
+/// Samples and waits that are listed.
+const SLOWEST: usize = 6;
+
+/// The last batches of a lane that has one row, and the slowest samples in them.
+pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
+    let run = &state.run;
+    let now = state.now();
+    let (rows, is_cut) = recent(run, lane, now);
+    section(ui, "Its last batches");
+    if rows.is_empty() {
+        remark(ui, "None yet");
+        return;
+    }
+    let palette = Palette::of(ui.ctx());
+    let shown: Vec<(usize, Nanos)> = rows
+        .iter()
+        .take(BATCHES)
+        .map(|row| (*row, fetching(run, *row, now)))
+        .collect();
+    let most = shown.iter().map(|(_, t)| *t).max().unwrap_or(Nanos::ZERO);
+    let head = [
+        Cell::head("Batch", 56.0, true, palette),
+        Cell::head("Fetching", 66.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (at, took) in shown {
+        let cells = [
+            Cell::number(run.batches()[at].id.idx.to_string(), 56.0),
+            Cell::number(took.to_string(), 66.0),
+        ];
+        let bar = Some((0.0, share(took, most), palette.activity(Activity::Fetching)));
+        clickable(
+            ui,
+            &cells,
+            bar,
+            Command::Select(Some(Item::Batch(at))),
+            commands,
+        );
+    }
+    slowest(ui, run, &rows, is_cut, now, commands);
+}
+
+fn slowest(
+    ui: &mut Ui,
+    run: &Run,
+    rows: &[usize],
+    is_cut: bool,
+    now: Nanos,
+    commands: &mut Vec<Command>,
+) {
+    let samples = rows
+        .iter()
+        .flat_map(|row| run.samples(*row).map(|s| (*row, s)));
+    let mut samples: Vec<(usize, Sample)> = samples.filter(|(_, s)| s.end() <= now).collect();
+    samples.sort_by_key(|(_, s)| std::cmp::Reverse(s.wall));
+    samples.truncate(SLOWEST);
+    let Some(most) = samples.first().map(|(_, s)| s.wall) else {
+        return;
+    };
+    section(ui, "Its slowest samples");
+    if is_cut {
+        let count = format::plural(rows.len() as u64, "batch", "batches");
+        remark(ui, &format!("Of its last {count}"));
+    }
+    let palette = Palette::of(ui.ctx());
+    let head = [
+        Cell::head("Index", 56.0, true, palette),
+        Cell::head("Took", 66.0, true, palette),
+        Cell::head("Batch", 48.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (at, sample) in samples {
+        let index = sample.index.map_or("—".to_owned(), |i| i.to_string());
+        let cells = [
+            Cell::number(index, 56.0),
+            Cell::number(sample.wall.to_string(), 66.0),
+            Cell::number(run.batches()[at].id.idx.to_string(), 48.0),
+        ];
+        let bar = Some((
+            0.0,
+            share(sample.wall, most),
+            palette.activity(Activity::Fetching),
+        ));
+        clickable(
+            ui,
+            &cells,
+            bar,
+            Command::Select(Some(Item::Batch(at))),
+            commands,
+        );
+    }
+}
+
+/// A row that does something when it is clicked.
+fn clickable(
+    ui: &mut Ui,
+    cells: &[Cell],
+    bar: Option<(f32, f32, egui::Color32)>,
+    command: Command,
+    commands: &mut Vec<Command>,
+) {
+    let response = button(ui, cells, Marks { dot: None, bar });
+    if response.on_hover_text("Shows it").clicked() {
+        commands.push(command);
+    }
+}
+
+/// The batches of a lane up to `now`, the latest first, and whether there were more.
+fn recent(run: &Run, lane: Lane, now: Nanos) -> (Vec<usize>, bool) {
+    let Some(track) = run.track(Track { lane, row: 0 }) else {
+        return (Vec::new(), false);
+    };
+    let after = track.index_after(now);
+    let first = after.saturating_sub(SPANS);
+    let past = track.all()[first..after].iter().rev();
+    let mut rows: Vec<usize> = past.filter_map(|s| s.batch()).collect();
+    rows.dedup();
+    (rows, first > 0)
+}
+
+/// How long the batch at `at` has been fetched by `now`.
+fn fetching(run: &Run, at: usize, now: Nanos) -> Nanos {
+    let path = run.path(at);
+    let steps = path
+        .iter()
+        .filter(|s| s.stage == loadscope_trace::Stage::Fetching && s.start <= now);
+    steps.fold(Nanos::ZERO, |sum, s| {
+        sum + (s.end.unwrap_or(now).min(now) - s.start)
+    })
+}
+
+/// The longest waits of the trainer up to now.
+pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let run = &state.run;
+    let now = state.now();
+    let past = &run.waits()[..run.waits().partition_point(|w| w.start <= now)];
+    let length = |w: &Wait| w.end.min(now) - w.start;
+    let mut longest: Vec<&Wait> = Vec::with_capacity(SLOWEST + 1);
+    // One pass: a run may have a million of them.
+    for wait in past {
+        let place = longest.partition_point(|w| length(w) >= length(wait));
+        if place < SLOWEST {
+            longest.insert(place, wait);
+            longest.truncate(SLOWEST);
+        }
+    }
+    longest.retain(|w| length(w) >= Nanos(1_000));
+    section(ui, "Its longest waits");
+    let Some(most) = longest.first().map(|w| length(w)) else {
+        remark(ui, "It has not waited yet");
+        return;
+    };
+    let palette = Palette::of(ui.ctx());
+    let head = [
+        Cell::head("At, s", 64.0, true, palette),
+        Cell::head("Waited", 66.0, true, palette),
+        Cell::head("Batch", 48.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for wait in longest {
+        let batch = wait.batch.and_then(|b| run.batches().get(b as usize));
+        let cells = [
+            Cell::number(format!("{:.3}", wait.start.as_secs_f64()), 64.0),
+            Cell::number(length(wait).to_string(), 66.0),
+            Cell::number(batch.map_or("—".to_owned(), |b| b.id.idx.to_string()), 48.0),
+        ];
+        let bar = Some((0.0, share(length(wait), most), palette.stall));
+        let there = Command::Cursor(Cursor::At(wait.start));
+        clickable(ui, &cells, bar, there, commands);
+    }
+}
+
+/// The shares of a whole as one bar; what is idle stays empty.
+pub fn stacked(ui: &mut Ui, shares: Shares, whole: Nanos) {
+    let palette = Palette::of(ui.ctx());
+    let size = vec2(ui.available_width(), 8.0);
+    let (bar, _) = ui.allocate_exact_size(size, Sense::hover());
+    ui.painter().rect_filled(bar, 1.0, palette.line);
+    let mut before = Nanos::ZERO;
+    for (activity, spent) in shares.iter() {
+        let x = |t: Nanos| bar.left() + bar.width() * share(t, whole).min(1.0);
+        let (left, right) = (x(before), x(before + spent));
+        let part = Rect::from_x_y_ranges(left..=right, bar.y_range());
+        ui.painter()
+            .rect_filled(part, 1.0, palette.activity(activity));
+        before += spent;
+    }
+}
+
+/// How many batches a queue holds and for how long.
+pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
+    let run = &state.run;
+    let now = state.now();
+    let rows = run
+        .lanes()
+        .find(|(l, _)| *l == lane)
+        .map_or(0, |(_, rows)| rows);
+    let held = state.machine().in_lane(lane).count() as u64;
+    let tracks = || {
+        (0..rows).filter_map(|row| {
+            run.track(Track {
+                lane,
+                row: u16::try_from(row).ok()?,
+            })
+        })
+    };
+    let passed: usize = tracks().map(|t| t.index_after(now)).sum();
+    ui.add_space(4.0);
+    fact(ui, "Batches now", format::count(held));
+    fact(ui, "Most at a time", format::count(rows as u64));
+    // In the reorder buffer a batch may be held and then ready, which are two stays.
+    if passed > 0 && lane != Lane::Reorder {
+        let totals = tracks().map(|t| t.until(now).total());
+        let total = totals.fold(Nanos::ZERO, |sum, total| sum + total);
+        fact(ui, "Mean stay", Nanos(total.0 / passed as i64).to_string());
+    }
+}

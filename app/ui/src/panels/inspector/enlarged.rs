@@ -1,0 +1,171 @@
+//! One picture of a batch, as large as the panel: its pixels, and what its sample cost.
+
+use egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use loadscope_trace::{Field, Pictures, Run};
+
+use super::pictures::{PictureCache, Shown, enlarged};
+use crate::kit::rows::{fact, remark};
+use crate::theme::{mono, size, space};
+use loadscope_insight::format;
+use loadscope_model::command::{Action, Command};
+
+/// Picture `which` of a field, with its neighbours a click away.
+pub fn show(
+    ui: &mut Ui,
+    cache: &mut PictureCache,
+    run: &Run,
+    shown: &Shown<'_>,
+    field: &Field,
+    which: usize,
+    commands: &mut Vec<Command>,
+) {
+    let (at, k) = shown.key;
+    let data = shown.data;
+    buttons(ui, (k, which), data.count(), commands);
+    if let Some((texture, part)) = cache.part(ui, shown, which) {
+        let size = enlarged(data, ui.available_width(), ui.pixels_per_point());
+        let image = Image::new((texture, size)).uv(part).sense(Sense::hover());
+        let response = ui.add(image.alt_text(format!("enlarged {}", shown.captions.spoken(which))));
+        let pixel = response.hover_pos().map(|at| at - response.rect.min);
+        let value = pixel.and_then(|offset| under(data, which, offset, size));
+        response.on_hover_ui_at_pointer(|ui| {
+            if let Some(text) = value {
+                ui.label(RichText::new(text).font(mono(size::SMALL)));
+            }
+        });
+    }
+    if let Some(name) = shown.captions.names.get(which) {
+        fact(ui, "Label", name.as_str());
+    }
+    if let Some(index) = shown.captions.indices.get(which) {
+        fact(ui, "Index", index.to_string());
+    }
+    let kept = (u64::from(data.width), u64::from(data.height));
+    let original = original(field, data).unwrap_or(kept);
+    fact(ui, "Size, pixels", sides(original));
+    if let Some(sample) = run.samples(at).nth(which) {
+        fact(ui, "Fetching it took", sample.wall.to_string());
+    }
+    remarks(ui, data, original, kept);
+    ui.add_space(2.0 * space::GAP);
+}
+
+/// What differs between the picture on the screen, the one in the recording and the one in the batch.
+fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64)) {
+    if original != kept {
+        remark(
+            ui,
+            &format!("The recording keeps it at {} pixels", sides(kept)),
+        );
+    }
+    let brightest = data.pixels.iter().max().copied().unwrap_or(255);
+    if brightest < 128 {
+        let times = 255.0 / f64::from(brightest.max(1));
+        remark(
+            ui,
+            &format!("Shown {times:.0} times as bright as it is; saved as it is"),
+        );
+    }
+}
+
+fn buttons(ui: &mut Ui, (field, which): (usize, usize), count: usize, commands: &mut Vec<Command>) {
+    let named = |ui: &mut Ui, text: &str, name: &str, enabled: bool| {
+        let response = ui.add_enabled(enabled, Button::new(text));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
+        response.on_hover_text(name).clicked()
+    };
+    ui.horizontal(|ui| {
+        let go = |k: usize| Command::Enlarge(Some((field, k)));
+        if named(ui, "‹", "Previous picture", which > 0) {
+            commands.push(go(which.saturating_sub(1)));
+        }
+        if named(ui, "›", "Next picture", which + 1 < count) {
+            commands.push(go(which + 1));
+        }
+        let info = Action::SavePicture.info();
+        if named(ui, "Save…", info.name, true) {
+            commands.push(Action::SavePicture.into());
+        }
+        if named(ui, "Back", "Back to all pictures", true) {
+            commands.push(Command::Enlarge(None));
+        }
+    });
+}
+
+/// `48 × 36`.
+fn sides((width, height): (u64, u64)) -> String {
+    format!("{} × {}", format::count(width), format::count(height))
+}
+
+/// The pixel at `offset` from the upper left corner, in words.
+fn under(data: &Pictures, which: usize, offset: Vec2, size: Vec2) -> Option<String> {
+    let place = offset / size * vec2(data.width as f32, data.height as f32);
+    if offset.min_elem() < 0.0 {
+        return None;
+    }
+    let (x, y) = (place.x as usize, place.y as usize);
+    if x >= data.width as usize || y >= data.height as usize {
+        return None;
+    }
+    let channels = usize::from(data.channels);
+    let start = (y * data.width as usize + x) * channels;
+    let values = data.get(which)?.get(start..start + channels)?;
+    let values: Vec<String> = values.iter().map(u8::to_string).collect();
+    Some(format!("x {x}, y {y} · {}", values.join(" ")))
+}
+
+/// Width and height before the recording made it smaller, from the shape of the tensor.
+fn original(field: &Field, data: &Pictures) -> Option<(u64, u64)> {
+    let sizes: Vec<u64> = field
+        .shape
+        .iter()
+        .map(|s| u64::try_from(*s).unwrap_or(0))
+        .collect();
+    let channels = u64::from(data.channels);
+    match *sizes.as_slice() {
+        [_, height, width] => Some((width, height)),
+        [_, c, height, width] if c == channels => Some((width, height)),
+        [_, height, width, c] if c == channels => Some((width, height)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::FieldData;
+
+    use super::*;
+
+    #[test]
+    fn a_pixel_says_where_it_is() {
+        let data = Pictures {
+            width: 2,
+            height: 2,
+            channels: 3,
+            pixels: (0..24).collect(),
+        };
+        let at = |x, y| under(&data, 1, vec2(x, y), vec2(200.0, 200.0));
+        assert_eq!(at(150.0, 10.0).as_deref(), Some("x 1, y 0 · 15 16 17"));
+        assert_eq!(at(0.0, 199.0).as_deref(), Some("x 0, y 1 · 18 19 20"));
+        assert_eq!((at(200.0, 0.0), at(-1.0, 5.0)), (None, None));
+        assert_eq!(under(&data, 9, vec2(1.0, 1.0), vec2(9.0, 9.0)), None);
+    }
+
+    #[test]
+    fn the_original_size_is_in_the_shape() {
+        let data = Pictures {
+            width: 48,
+            height: 36,
+            channels: 3,
+            pixels: Vec::new(),
+        };
+        let size = |shape: &[i64]| {
+            let field = Field::new("", "", shape, FieldData::Omitted);
+            original(&field, &data)
+        };
+        assert_eq!(size(&[8, 3, 168, 224]), Some((224, 168)));
+        assert_eq!(size(&[8, 168, 224, 3]), Some((224, 168)));
+        assert_eq!(size(&[8, 168, 224]), Some((224, 168)));
+        assert_eq!(size(&[8]), None);
+    }
+}

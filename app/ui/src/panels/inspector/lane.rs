@@ -1,0 +1,224 @@
+//! A lane, an activity: who spent how much time on what.
+
+use egui::Ui;
+use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
+
+use super::{crew, meaning, title};
+use crate::kit::rows::{Cell, Marks, fact, remark, row, section, share};
+use crate::theme::Palette;
+use loadscope_insight::format;
+use loadscope_insight::format::capital;
+use loadscope_insight::idle::{at_rest, purpose};
+use loadscope_insight::narrate::whereabouts;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+/// A worker, a queue, the trainer.
+pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
+    let now = state.now();
+    title(ui, &capital(&lane.to_string()));
+    remark(ui, purpose(lane));
+    match lane {
+        Lane::Worker(worker) => worker_facts(ui, state, worker),
+        Lane::Trainer => trainer_facts(ui, state),
+        _ if lane.is_queue() => crew::queue(ui, state, lane),
+        _ => {}
+    }
+    section(ui, "Now");
+    let machine = state.machine();
+    let mut empty = true;
+    for batch in machine.in_lane(lane) {
+        empty = false;
+        let text = format!(
+            "Batch {} · {} · {}",
+            batch.id.idx,
+            batch.stage,
+            now - batch.since
+        );
+        if ui.link(text).on_hover_text(whereabouts(&batch)).clicked() {
+            commands.push(Command::Select(Some(Item::Batch(batch.row))));
+        }
+    }
+    if let (Lane::Trainer, Some(wait)) = (lane, machine.waiting) {
+        empty = false;
+        let on = machine
+            .awaited()
+            .map_or("a batch".to_owned(), |b| b.id.to_string());
+        ui.colored_label(
+            Palette::of(ui.ctx()).stall,
+            format!("Waits for {on} · {}", now - wait.start),
+        );
+    }
+    if empty {
+        match lane.is_queue() {
+            true => remark(ui, "Empty"),
+            false => remark(ui, &at_rest(&state.run, &machine, lane)),
+        }
+    }
+    let spent = state.run.spent(lane, Nanos(i64::MIN), now);
+    let whole = now - state.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+    // In a queue several batches wait at a time, so that shares of the run mean nothing there.
+    table(
+        ui,
+        "Time so far",
+        spent,
+        (!lane.is_queue()).then_some(whole),
+    );
+    match lane {
+        Lane::Worker(_) | Lane::Main => crew::batches(ui, state, lane, commands),
+        Lane::Trainer => crew::waits(ui, state, commands),
+        _ => {}
+    }
+}
+
+fn trainer_facts(ui: &mut Ui, state: &State) {
+    let now = state.now();
+    let waits = state.run.waits();
+    let past = &waits[..waits.partition_point(|w| w.start <= now)];
+    let got = past
+        .iter()
+        .filter(|w| w.end <= now && w.batch.is_some())
+        .count() as u64;
+    ui.add_space(4.0);
+    fact(ui, "Batches so far", format::count(got));
+}
+
+fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
+    let now = state.now();
+    let run = &state.run;
+    let known = run
+        .workers()
+        .iter()
+        .rev()
+        .find(|w| w.info.worker == worker && w.start <= now);
+    ui.add_space(4.0);
+    if let Some(known) = known {
+        let number = |n: Option<u64>| n.map_or("—".to_owned(), |n| n.to_string());
+        fact(ui, "Seed", number(known.info.seed));
+        fact(ui, "OS id", number(known.info.os_id));
+        if let Some((at, reason)) = known.end.filter(|(at, _)| *at <= now) {
+            let word = if reason == EndReason::Died {
+                "died"
+            } else {
+                "finished"
+            };
+            fact(ui, "Ended", format!("{word} at {at}"));
+        }
+    }
+    fact(
+        ui,
+        "Batches done",
+        format::count(batches_done(run, worker, now)),
+    );
+    let start = known.map_or(Nanos::ZERO, |w| w.start);
+    let busy = run.spent(Lane::Worker(worker), start, now).total();
+    let part = busy.0 as f64 / (now - start).0.max(1) as f64;
+    fact(ui, "Busy", format::percent(part));
+}
+
+/// How many batches a worker was through with by `now`.
+fn batches_done(run: &Run, worker: WorkerId, now: Nanos) -> u64 {
+    let lane = Lane::Worker(worker);
+    let Some(track) = run.track(Track { lane, row: 0 }) else {
+        return 0;
+    };
+    // A batch has a span of fetching and one of collating; the last of them counts.
+    let all = track.all();
+    let past = (0..track.index_after(now)).filter(|k| all[*k].end <= now);
+    past.filter(|k| {
+        all.get(k + 1)
+            .is_none_or(|next| next.batch != all[*k].batch)
+    })
+    .count() as u64
+}
+
+/// Time per activity, with shares of `whole` if that makes sense.
+pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos>) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, name);
+    if shares.total().0 == 0 {
+        remark(ui, "None");
+        return;
+    }
+    if let Some(whole) = whole {
+        crew::stacked(ui, shares, whole);
+    }
+    let (word, time, part) = (92.0, 66.0, 52.0);
+    let mut head = vec![
+        Cell::head("Activity", word, false, palette),
+        Cell::head("Time, s", time, true, palette),
+    ];
+    head.extend(whole.map(|_| Cell::head("Share", part, true, palette)));
+    row(ui, &head, Marks::default());
+    // What rounds to nothing is not listed.
+    let mut idle = whole.and_then(|w| Some(w - shares.total()).filter(|i| i.0 > w.0 / 1_000));
+    let most = shares
+        .iter()
+        .map(|(_, t)| t)
+        .chain(idle)
+        .max()
+        .unwrap_or(Nanos::ZERO);
+    let mut line = |label: &str, spent: Nanos, colour| {
+        let mut cells = vec![
+            Cell::word(label, word),
+            Cell::number(format!("{:.3}", spent.as_secs_f64()), time),
+        ];
+        cells.extend(whole.map(|w| {
+            let share = spent.0 as f64 / w.0.max(1) as f64;
+            Cell::number(format::percent(share), part)
+        }));
+        let bar = Some((0.0, share(spent, most), colour));
+        row(
+            ui,
+            &cells,
+            Marks {
+                dot: Some(colour),
+                bar,
+            },
+        );
+    };
+    for (activity, spent) in shares.iter() {
+        line(activity.label(), spent, palette.activity(activity));
+    }
+    if let Some(idle) = idle.take() {
+        line("Idle", idle, palette.weak);
+    }
+}
+
+/// An activity: how much time went there, and where.
+pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
+    let palette = Palette::of(ui.ctx());
+    let now = state.now();
+    title(ui, activity.label());
+    remark(ui, meaning(activity));
+    section(ui, "Time so far");
+    let lanes: Vec<(Lane, Nanos)> = state
+        .run
+        .lanes()
+        .map(|(lane, _)| {
+            (
+                lane,
+                state.run.spent(lane, Nanos(i64::MIN), now).of(activity),
+            )
+        })
+        .filter(|(_, t)| t.0 > 0)
+        .collect();
+    let Some(most) = lanes.iter().map(|(_, t)| *t).max() else {
+        remark(ui, "None");
+        return;
+    };
+    let head = [
+        Cell::head("Place", 112.0, false, palette),
+        Cell::head("Time, s", 66.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (lane, spent) in lanes {
+        let cells = [
+            Cell::word(capital(&lane.to_string()), 112.0),
+            Cell::number(format!("{:.3}", spent.as_secs_f64()), 66.0),
+        ];
+        let bar = Some((0.0, share(spent, most), palette.activity(activity)));
+        row(ui, &cells, Marks { dot: None, bar });
+    }
+}

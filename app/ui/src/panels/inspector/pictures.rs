@@ -1,0 +1,276 @@
+//! Pictures of a batch, sharp at any size: one texture a batch, whole multiples of a pixel, no smoothing.
+
+use egui::{
+    Align2, Color32, ColorImage, Rect, Role, Sense, Stroke, StrokeKind, TextureHandle, TextureId,
+    TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+use loadscope_trace::Pictures;
+
+use crate::kit::rows::remark;
+use crate::theme::{Palette, mono, size, words};
+use loadscope_model::command::Command;
+
+/// What stands below the pictures.
+#[derive(Debug, Default)]
+pub struct Captions {
+    /// Names of classes, or labels; empty if there are none.
+    pub names: Vec<String>,
+    /// Dataset indices; empty if they are not known.
+    pub indices: Vec<u64>,
+}
+
+impl Captions {
+    /// What a picture is called: `picture of sample 28, four`.
+    pub fn spoken(&self, k: usize) -> String {
+        let index = self.indices.get(k);
+        let index = index.map_or_else(|| format!("sample {k}"), |i| format!("sample {i}"));
+        match self.names.get(k) {
+            Some(name) => format!("picture of {index}, {name}"),
+            None => format!("picture of {index}"),
+        }
+    }
+}
+
+/// The pictures of a field.
+pub struct Shown<'a> {
+    /// The batch and the field.
+    pub key: (usize, usize),
+    /// The pixels.
+    pub data: &'a Pictures,
+    /// What stands below them.
+    pub captions: &'a Captions,
+}
+
+impl Shown<'_> {
+    fn fits(&self) -> bool {
+        self.data.width.max(self.data.height) as usize <= SHEET
+    }
+}
+
+/// The textures of the batch that is looked at.
+#[derive(Default)]
+pub struct PictureCache {
+    /// For which batch and field, and where its pixels were, so that another run with the same numbers is not mistaken for it.
+    sheet: Option<((usize, usize), usize, Sheet)>,
+}
+
+struct Sheet {
+    texture: TextureHandle,
+    columns: usize,
+    count: usize,
+}
+
+/// Pictures that are drawn at most.
+const MOST: usize = 256;
+/// The side that a small picture is enlarged to, about.
+const SIDE: f32 = 64.0;
+/// Between pictures.
+const GAP: f32 = 8.0;
+/// Room for the name of a class.
+const NARROWEST: f32 = 48.0;
+/// The longest side of a texture that every graphics card takes.
+const SHEET: usize = 2048;
+
+impl PictureCache {
+    /// All pictures, with what is known about each below it. A click enlarges one.
+    pub fn grid(
+        &mut self,
+        ui: &mut Ui,
+        shown: &Shown<'_>,
+        enlarged: Option<(usize, usize)>,
+        commands: &mut Vec<Command>,
+    ) {
+        let (key, data, captions) = (shown.key, shown.data, shown.captions);
+        if data.count() == 0 {
+            remark(ui, "There are no pictures");
+            return;
+        }
+        if !shown.fits() {
+            remark(ui, "The pictures are too large to be shown");
+            return;
+        }
+        let sheet = self.sheet(ui, key, data);
+        let small = best_size(data, ui.available_width(), ui.pixels_per_point());
+        let cell = vec2(small.x.max(NARROWEST), small.y + caption_height(captions));
+        let gap = GAP;
+        let columns = (((ui.available_width() + gap) / (cell.x + gap)) as usize).max(1);
+        let rows = sheet.count.div_ceil(columns);
+        let pitch = cell + Vec2::splat(gap);
+        let all = vec2(ui.available_width(), rows as f32 * pitch.y - gap);
+        let (area, _) = ui.allocate_exact_size(all, Sense::hover());
+        for k in 0..sheet.count {
+            let offset = vec2((k % columns) as f32, (k / columns) as f32) * pitch;
+            let rect = Rect::from_min_size(area.min + offset, cell);
+            if ui.is_rect_visible(rect) {
+                let this = Some((key.1, k));
+                if sheet.one(ui, rect, k, shown, small, enlarged == this) {
+                    commands.push(Command::Enlarge(this.filter(|_| enlarged != this)));
+                }
+            }
+        }
+        let left = data.count() - sheet.count;
+        if left > 0 {
+            remark(ui, &format!("and {left} more"));
+        }
+    }
+
+    /// The texture with picture `which`, and where it is in there.
+    pub fn part(&mut self, ui: &Ui, shown: &Shown<'_>, which: usize) -> Option<(TextureId, Rect)> {
+        if !shown.fits() || which >= MOST {
+            return None;
+        }
+        let sheet = self.sheet(ui, shown.key, shown.data);
+        (which < sheet.count).then(|| (sheet.texture.id(), sheet.part(which, shown.data)))
+    }
+
+    fn sheet(&mut self, ui: &Ui, key: (usize, usize), data: &Pictures) -> &Sheet {
+        let pixels = data.pixels.as_ptr() as usize;
+        if !matches!(&self.sheet, Some((k, p, _)) if *k == key && *p == pixels) {
+            self.sheet = None;
+        }
+        let (_, _, sheet) = self
+            .sheet
+            .get_or_insert_with(|| (key, pixels, Sheet::new(ui, data)));
+        sheet
+    }
+}
+
+impl std::fmt::Debug for PictureCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PictureCache").finish_non_exhaustive()
+    }
+}
+
+fn caption_height(captions: &Captions) -> f32 {
+    let lines = usize::from(!captions.names.is_empty()) + usize::from(!captions.indices.is_empty());
+    lines as f32 * 14.0
+}
+
+/// The size at which the pictures fill the width best.
+fn best_size(data: &Pictures, width: f32, pixels_per_point: f32) -> Vec2 {
+    let sides = [SIDE, SIDE - 8.0, SIDE - 16.0];
+    let sizes = sides.map(|side| enlarged(data, side, pixels_per_point));
+    let filled = |size: &Vec2| {
+        let pitch = size.x.max(NARROWEST) + GAP;
+        ((width + GAP) / pitch).floor() * pitch
+    };
+    let best = sizes.into_iter().max_by(|a, b| {
+        // Of two that fill it equally well, the larger one, which comes first.
+        filled(a)
+            .total_cmp(&filled(b))
+            .then(std::cmp::Ordering::Greater)
+    });
+    best.unwrap_or(Vec2::splat(SIDE))
+}
+
+/// The size of a picture whose longer side is about `side`: a whole multiple of its pixels when it is enlarged.
+pub fn enlarged(data: &Pictures, side: f32, pixels_per_point: f32) -> Vec2 {
+    let size = vec2(data.width as f32, data.height as f32) / pixels_per_point;
+    let factor = side / size.max_elem();
+    let factor = if factor >= 1.0 {
+        factor.floor()
+    } else {
+        factor
+    };
+    size * factor
+}
+
+impl Sheet {
+    /// Puts all pictures into one texture, side by side.
+    fn new(ui: &Ui, data: &Pictures) -> Self {
+        let (w, h) = (data.width as usize, data.height as usize);
+        let count = data.count().min(MOST);
+        let square = (count as f64).sqrt().ceil() as usize;
+        let columns = square.min(SHEET / w.max(1)).max(1);
+        let count = count.min(columns * (SHEET / h.max(1)));
+        let mut image =
+            ColorImage::filled([columns * w, count.div_ceil(columns) * h], Color32::BLACK);
+        let brightest = data.pixels.iter().max().copied().unwrap_or(255).max(1);
+        // Dark pictures are made as bright as they can be without losing anything.
+        let lift = |v: u8| (u32::from(v) * 255 / u32::from(brightest)) as u8;
+        let channels = usize::from(data.channels);
+        for k in 0..count {
+            let Some(pixels) = data.get(k) else { break };
+            let (left, top) = (k % columns * w, k / columns * h);
+            for (at, pixel) in pixels.chunks_exact(channels.max(1)).enumerate() {
+                let colour = match pixel {
+                    [r, g, b, ..] => [*r, *g, *b].map(lift),
+                    [grey, ..] => [lift(*grey); 3],
+                    [] => [0; 3],
+                };
+                image[(left + at % w, top + at / w)] = opaque(colour);
+            }
+        }
+        // Every pixel of a small picture is to be seen; a large one is made smaller, which needs smoothing.
+        let is_small = data.width.max(data.height) as f32 <= SIDE * ui.pixels_per_point();
+        let smoothing = if is_small {
+            TextureOptions::NEAREST
+        } else {
+            TextureOptions::LINEAR
+        };
+        Self {
+            texture: ui.load_texture("pictures of a batch", image, smoothing),
+            columns,
+            count,
+        }
+    }
+
+    /// Where picture `k` is in the texture.
+    fn part(&self, k: usize, data: &Pictures) -> Rect {
+        let one = vec2(data.width as f32, data.height as f32) / self.texture.size_vec2();
+        let at = vec2((k % self.columns) as f32, (k / self.columns) as f32) * one;
+        Rect::from_min_size(at.to_pos2(), one)
+    }
+
+    /// Draws a picture of the grid; true if it was clicked.
+    fn one(
+        &self,
+        ui: &Ui,
+        rect: Rect,
+        k: usize,
+        shown: &Shown<'_>,
+        small: Vec2,
+        is_enlarged: bool,
+    ) -> bool {
+        let palette = Palette::of(ui.ctx());
+        let captions = shown.captions;
+        let left = (rect.left() + (rect.width() - small.x) * 0.5).round();
+        let picture = Rect::from_min_size(pos2(left, rect.top().round()), small);
+        let part = self.part(k, shown.data);
+        ui.painter()
+            .image(self.texture.id(), picture, part, Color32::WHITE);
+        let name = captions.names.get(k);
+        let index = captions.indices.get(k).map(u64::to_string);
+        let mut y = picture.bottom() + 1.0;
+        let painter = ui.painter_at(rect);
+        for (text, font, colour) in [
+            (name, words(size::SMALL), palette.text),
+            (index.as_ref(), mono(size::SMALL), palette.weak),
+        ] {
+            if let Some(text) = text {
+                let at = pos2(rect.center().x, y);
+                painter.text(at, Align2::CENTER_TOP, text, font, colour);
+                y += 13.0;
+            }
+        }
+        let response = ui.interact(rect, ui.scope_id().with(("picture", k)), Sense::click());
+        let spoken = captions.spoken(k);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_enlarged, &spoken));
+        let outline = match (is_enlarged, response.hovered() || response.has_focus()) {
+            (true, _) => Some(Stroke::new(2.0, palette.strong)),
+            (false, true) => Some(Stroke::new(1.0, palette.text)),
+            (false, false) => None,
+        };
+        if let Some(outline) = outline {
+            ui.painter()
+                .rect_stroke(picture, 0.0, outline, StrokeKind::Outside);
+        }
+        response.on_hover_text("Enlarges it").clicked()
+    }
+}
+
+/// Colours of pictures are data, not part of the palette.
+#[allow(clippy::disallowed_methods)]
+fn opaque([r, g, b]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(r, g, b)
+}

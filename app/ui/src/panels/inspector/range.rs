@@ -1,0 +1,153 @@
+//! A range of time: what came out of it, who spent how much time on what, and what took longest.
+
+use egui::{Align, Layout, Link, RichText, Ui};
+use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
+
+use super::lane::table;
+use super::title;
+use crate::kit::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
+use crate::theme::{Palette, mono, size};
+use loadscope_insight::format;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+/// The page, and what it last added up: over a long range that takes longer than a frame should.
+#[derive(Debug, Default)]
+pub struct RangePage {
+    made_for: Option<(u64, Nanos, Nanos)>,
+    summary: RangeSummary,
+}
+
+impl RangePage {
+    /// Shows what happened from `start` until `end`.
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        start: Nanos,
+        end: Nanos,
+        commands: &mut Vec<Command>,
+    ) {
+        let key = Some((state.run.events(), start, end));
+        if self.made_for != key {
+            self.made_for = key;
+            self.summary = state.run.range(start, end);
+        }
+        let range = &self.summary;
+        let length = range.len();
+        title(ui, &format!("{length} of time"));
+        let (from, to) = (range.start.as_secs_f64(), range.end.as_secs_f64());
+        remark(ui, &format!("From {from:.4} s to {to:.4} s"));
+        if range.is_empty() {
+            remark(ui, "Nothing was recorded in it");
+            return;
+        }
+        throughput(ui, range);
+        slowest(ui, state, range, commands);
+        table(ui, "Trainer", range.trainer, Some(length));
+        let whole = Nanos(length.0.saturating_mul(range.crew_size as i64));
+        let name = match range.crew_size {
+            0 => "Workers".to_owned(),
+            1 => "The one that fetches".to_owned(),
+            n => format!("{} workers together", format::count(n as u64)),
+        };
+        table(ui, &name, range.crew, Some(whole));
+        elsewhere(ui, range.elsewhere, length);
+    }
+}
+
+fn throughput(ui: &mut Ui, range: &RangeSummary) {
+    ui.add_space(4.0);
+    let rate = |count: u64| match range.per_second(count) {
+        Some(rate) if rate >= 99.95 => format::count(rate.round() as u64),
+        Some(rate) => format!("{rate:.1}"),
+        None => "—".to_owned(),
+    };
+    fact(ui, "Batches handed out", format::count(range.batches));
+    fact(ui, "Samples in them", format::count(range.samples));
+    fact(ui, "Batches per second", rate(range.batches));
+    fact(ui, "Samples per second", rate(range.samples));
+    let waited = range.trainer.of(Activity::Waiting);
+    let part = waited.0 as f64 / range.len().0 as f64;
+    let text = format!("{waited} · {}", format::percent(part));
+    fact(ui, "Trainer waited", text);
+}
+
+/// What took longest; a click leads there.
+fn slowest(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
+    section(ui, "Slowest");
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = ROW;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        slowest_entries(ui, state, range, commands);
+    });
+}
+
+fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &mut Vec<Command>) {
+    let mut entry = |ui: &mut Ui, text: String, took: Nanos, row: usize| {
+        let palette = Palette::of(ui.ctx());
+        ui.horizontal(|ui| {
+            let link = ui.add(Link::new(text)).on_hover_text("Selects this batch");
+            let took = RichText::new(took.to_string()).font(mono(size::SMALL));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(took.color(palette.text));
+            });
+            if link.clicked() {
+                commands.push(Command::Select(Some(Item::Batch(row))));
+            }
+        });
+    };
+    let name = |row: usize| {
+        let batch = state.run.batches().get(row);
+        batch.map_or("batch —".to_owned(), |b| b.id.to_string())
+    };
+    match range.slowest_batch {
+        Some((row, took)) => {
+            let name = name(row);
+            let name = name.replacen('b', "B", 1);
+            entry(ui, name, took, row);
+        }
+        None => remark(ui, "No batch was fetched in this time"),
+    }
+    if let Some((row, sample)) = range.slowest_sample {
+        let which = match sample.index {
+            Some(index) => format!("Sample {index}"),
+            None => format!("Sample {}", sample.position + 1),
+        };
+        entry(ui, format!("{which} of {}", name(row)), sample.wall, row);
+    }
+}
+
+/// How long batches were elsewhere, and how many of them at a time.
+fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, "Batches on their way");
+    let Some(most) = shares.iter().map(|(_, time)| time).max() else {
+        remark(ui, "None");
+        return;
+    };
+    let (word, time, mean) = (92.0, 66.0, 52.0);
+    let head = [
+        Cell::head("Activity", word, false, palette),
+        Cell::head("Time, s", time, true, palette),
+        Cell::head("At a time", mean, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (activity, spent) in shares.iter() {
+        let cells = [
+            Cell::word(activity.label(), word),
+            Cell::number(format!("{:.3}", spent.as_secs_f64()), time),
+            Cell::number(
+                format!("{:.2}", spent.0 as f64 / length.0.max(1) as f64),
+                mean,
+            ),
+        ];
+        let colour = palette.activity(activity);
+        let marks = Marks {
+            dot: Some(colour),
+            bar: Some((0.0, share(spent, most), colour)),
+        };
+        row(ui, &cells, marks);
+    }
+}

@@ -1,0 +1,110 @@
+//! The sampler: how it draws, how far it is, and what it hands out next.
+
+use egui::{RichText, Ui};
+use loadscope_trace::{Run, RunOptions};
+
+use super::title;
+use crate::kit::rows::{fact, remark, section};
+use crate::theme::{mono, size};
+use loadscope_insight::format;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+/// Indices that are shown of a batch; all of them are on its page.
+const MOST: usize = 64;
+
+/// Everything about the sampler at the instant that is looked at.
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let run = &state.run;
+    let options = &run.info.options;
+    let machine = state.machine();
+    title(ui, "Sampler");
+    remark(ui, how(options));
+    ui.add_space(4.0);
+    let or_none = |v: Option<u64>| v.map_or("—".to_owned(), format::count);
+    fact(ui, "len(dataset)", or_none(run.info.dataset_len));
+    let size = options
+        .batch_size
+        .map_or("None".to_owned(), |n| format::count(n as u64));
+    fact(ui, "batch_size", size);
+    fact(
+        ui,
+        "drop_last",
+        if options.drop_last { "True" } else { "False" },
+    );
+    if let Some(seed) = options.seed {
+        fact(ui, "Seed of the generator", seed.to_string());
+    }
+    if options.world_size > 1 {
+        fact(
+            ui,
+            "Rank",
+            format!("{} of {}", options.rank, options.world_size),
+        );
+    }
+    section(ui, "Progress");
+    let sent = u64::from(machine.send_idx);
+    fact(ui, "Batches handed out", format::count(sent));
+    fact(
+        ui,
+        "Batches in an epoch",
+        or_none(run.info.batches_per_epoch),
+    );
+    let epoch = machine.epoch.map_or("—".to_owned(), |e| e.to_string());
+    fact(ui, "Epoch", epoch);
+    let row_of = |idx: Option<u32>| {
+        run.row(loadscope_trace::BatchId {
+            epoch: machine.epoch?,
+            idx: idx?,
+        })
+    };
+    section(ui, "Next");
+    match row_of(Some(machine.send_idx)) {
+        Some(row) => batch(ui, run, row, commands),
+        None if run.info.batches_per_epoch == Some(sent) => remark(ui, "It is exhausted"),
+        None => remark(ui, "What it draws next is known once it has drawn it"),
+    }
+    if let Some(row) = row_of(machine.send_idx.checked_sub(1)) {
+        section(ui, "Last");
+        batch(ui, run, row, commands);
+    }
+}
+
+/// A batch and its indices.
+fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
+    let Some(batch) = run.batches().get(row) else {
+        return;
+    };
+    let text = format!("Batch {}", batch.id.idx);
+    if ui.link(text).on_hover_text("Shows this batch").clicked() {
+        commands.push(Command::Select(Some(Item::Batch(row))));
+    }
+    let indices = run.indices(row);
+    if indices.is_empty() {
+        remark(ui, "A stream has no indices");
+        return;
+    }
+    let mut list: Vec<String> = indices.iter().take(MOST).map(u64::to_string).collect();
+    if indices.len() > MOST {
+        list.push("…".to_owned());
+    }
+    ui.label(RichText::new(list.join(" ")).font(mono(size::SMALL)));
+}
+
+/// How it draws, in one sentence.
+fn how(options: &RunOptions) -> &'static str {
+    let kind = options.sampler.split(':').next().unwrap_or_default();
+    match (kind, options.shuffle) {
+        ("random", _) | ("", true) if options.replacement => {
+            "Draws samples at random, some more than once (RandomSampler)"
+        }
+        ("random", _) | ("", true) => "Draws every sample once, in a random order (RandomSampler)",
+        ("sequential", _) | ("", false) => "Draws the samples in their order (SequentialSampler)",
+        ("subset", _) => "Draws the samples of a list in a random order (SubsetRandomSampler)",
+        ("weighted", _) => "Draws samples as often as their weights ask (WeightedRandomSampler)",
+        ("distributed", _) => "Draws the samples of this rank (DistributedSampler)",
+        ("equi", _) => "Draws batches with every class equally often",
+        _ => "Draws the samples as the chosen sampler says",
+    }
+}

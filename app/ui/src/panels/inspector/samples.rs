@@ -1,0 +1,221 @@
+//! The samples of a batch: what fetching spent its time on, which one cost the most, all of them, and their indices.
+
+use egui::{Button, RichText, Role, Ui, WidgetInfo};
+use loadscope_trace::{Activity, Nanos, Run, Sample};
+
+use crate::kit::rows::{Cell, Marks, list_of, millis, remark, row, section, section_with, share};
+use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::format;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+
+/// Everything about the samples of the batch at `at`.
+pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
+    let run = &state.run;
+    stages(ui, run, at);
+    let mut samples: Vec<Sample> = run.samples(at).collect();
+    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
+    list(ui, run, at, &samples);
+    indices(ui, state, at, commands);
+}
+
+/// The sample that cost the most, if one did. It stands before everything else that is inside the batch.
+pub fn costliest(ui: &mut Ui, run: &Run, at: usize) {
+    let mut samples: Vec<Sample> = run.samples(at).collect();
+    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
+    if let [costliest, next, ..] = samples.as_slice()
+        && next.wall < costliest.wall
+    {
+        most_expensive(ui, run, at, costliest, samples[samples.len() / 2].wall);
+    }
+}
+
+/// The named stages of all samples, the most expensive first.
+fn stages(ui: &mut Ui, run: &Run, at: usize) {
+    let palette = Palette::of(ui.ctx());
+    let Some(stages) = run.sample_stages(at).filter(|s| !s.names.is_empty()) else {
+        return;
+    };
+    let mut costs: Vec<(Nanos, &str)> = stages
+        .names
+        .iter()
+        .enumerate()
+        .map(|(k, name)| (stages.total(k), name.as_str()))
+        .collect();
+    costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
+    let all = run.samples(at).fold(Nanos::ZERO, |sum, s| sum + s.wall);
+    let named = costs.iter().fold(Nanos::ZERO, |sum, c| sum + c.0);
+    // What has no name is not hidden; below a hundredth it is the measuring itself.
+    if (all - named).0 > all.0 / 100 {
+        costs.push((all - named, "other"));
+        costs.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
+    }
+    let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
+    section(ui, "Where fetching spent its time");
+    let (name, number) = (106.0, 58.0);
+    let head = [
+        Cell::head("Step", name, false, palette),
+        Cell::head("All, ms", number, true, palette),
+        Cell::head("Share", number, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for (k, (total, what)) in costs.iter().enumerate() {
+        let mut cells = [
+            Cell::word(*what, name),
+            Cell::number(millis(*total), number),
+            Cell::number(format::percent(f64::from(share(*total, all))), number),
+        ];
+        if k == 0 {
+            cells = cells.map(|c| c.strong(palette));
+        }
+        let bar = Some((
+            0.0,
+            share(*total, most),
+            palette.activity(Activity::Fetching),
+        ));
+        row(ui, &cells, Marks { dot: None, bar });
+    }
+}
+
+/// The sample that cost the most, and what it spent its time on.
+fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Nanos) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, "The most expensive sample");
+    let name = match sample.index {
+        Some(index) => format!("Sample {index}"),
+        None => format!("Sample {} of the batch", sample.position),
+    };
+    let times = sample.wall.0 as f64 / middle.0.max(1) as f64;
+    ui.label(if times >= 1.1 {
+        format!(
+            "{name} took {}, {times:.1} times as long as the one in the middle",
+            sample.wall
+        )
+    } else {
+        format!("{name} took {}, about as long as the others", sample.wall)
+    });
+    let Some(stages) = run.sample_stages(at) else {
+        return;
+    };
+    let walls = (0..stages.names.len()).map(|k| stages.wall(k, sample.position));
+    let mut costs: Vec<(Nanos, &String)> = walls.zip(stages.names).collect();
+    costs.sort_by_key(|(wall, _)| std::cmp::Reverse(*wall));
+    let (name, number) = (106.0, 58.0);
+    for (wall, step) in costs {
+        let cells = [
+            Cell::word(step, name),
+            Cell::number(wall.to_string(), number),
+            Cell::number(format::percent(f64::from(share(wall, sample.wall))), number),
+        ];
+        let bar = Some((
+            0.0,
+            share(wall, sample.wall),
+            palette.activity(Activity::Fetching),
+        ));
+        row(ui, &cells, Marks { dot: None, bar });
+    }
+}
+
+/// All samples, the slowest first.
+fn list(ui: &mut Ui, run: &Run, at: usize, samples: &[Sample]) {
+    let palette = Palette::of(ui.ctx());
+    section(ui, "Samples");
+    let Some(most) = samples.first().map(|s| s.wall) else {
+        let has_ended = run.batches()[at].stage > loadscope_trace::Stage::Fetching;
+        remark(
+            ui,
+            if has_ended {
+                "Their times were not measured"
+            } else {
+                "Their times are known once all have been fetched"
+            },
+        );
+        return;
+    };
+    let (index, number) = (64.0, 66.0);
+    let head = [
+        Cell::head("Index", index, true, palette),
+        Cell::head("Wall, ms", number, true, palette),
+        Cell::head("CPU, ms", number, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    list_of(ui, "samples", samples.len(), |ui, k| {
+        let sample = &samples[k];
+        let missing = || "—".to_owned();
+        let mut cells = [
+            Cell::number(sample.index.map_or_else(missing, |i| i.to_string()), index),
+            Cell::number(millis(sample.wall), number),
+            Cell::number(sample.cpu.map_or_else(missing, millis), number),
+        ];
+        if k == 0 && samples.get(1).is_some_and(|next| next.wall < most) {
+            cells = cells.map(|c| c.strong(palette));
+        }
+        let bar = Some((
+            0.0,
+            share(sample.wall, most),
+            palette.activity(Activity::Fetching),
+        ));
+        let response = row(ui, &cells, Marks { dot: None, bar });
+        response.on_hover_ui(|ui| costs_of(ui, run, at, sample));
+    });
+}
+
+/// What a sample spent its time on.
+fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
+    let index = sample
+        .index
+        .map_or("Sample".to_owned(), |i| format!("Sample {i}"));
+    ui.label(format!("{index} took {}", sample.wall));
+    let Some(stages) = run.sample_stages(at) else {
+        return;
+    };
+    let mut costs: Vec<(Nanos, &String)> = stages
+        .names
+        .iter()
+        .enumerate()
+        .map(|(k, name)| (stages.wall(k, sample.position), name))
+        .collect();
+    costs.sort_by_key(|(wall, _)| std::cmp::Reverse(*wall));
+    for (wall, name) in costs {
+        ui.label(RichText::new(format!("{name} {wall}")).font(mono(size::SMALL)));
+    }
+}
+
+/// The dataset indices in the order of the sampler.
+fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
+    let indices = state.run.indices(at);
+    if indices.is_empty() {
+        return;
+    }
+    let title = format::plural(indices.len() as u64, "index", "indices");
+    section_with(ui, &title, |ui| {
+        copy_button(ui, Action::CopyIndices, commands)
+    });
+    let digits = indices.iter().max().map_or(1, |i| i.to_string().len());
+    let width = digits as f32 * size::SMALL * 0.6;
+    let gap = 2.0 * space::GAP;
+    let columns = (((ui.available_width() + gap) / (width + gap)) as usize).max(1);
+    list_of(
+        ui,
+        "indices",
+        indices.len().div_ceil(columns),
+        |ui, line| {
+            let part = &indices[line * columns..indices.len().min((line + 1) * columns)];
+            let cells: Vec<Cell> = part
+                .iter()
+                .map(|i| Cell::number(i.to_string(), width))
+                .collect();
+            row(ui, &cells, Marks::default());
+        },
+    );
+}
+
+/// A small button for something that is copied.
+pub fn copy_button(ui: &mut Ui, action: Action, commands: &mut Vec<Command>) {
+    let info = action.info();
+    let response = ui.add(Button::new(RichText::new("Copy").size(size::SMALL)).small());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
+    if response.on_hover_text(info.tooltip).clicked() {
+        commands.push(action.into());
+    }
+}

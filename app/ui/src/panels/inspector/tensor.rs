@@ -1,0 +1,292 @@
+//! A leaf of a batch: its type and shape, its statistics and histogram, its values as a heat map, numbers or text.
+
+use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
+use loadscope_trace::{Field, FieldData};
+
+use super::heat::Grid;
+use crate::kit::rows::{Cell, Marks, list_of, remark, row};
+use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::format;
+
+/// Type, shape, statistics and values.
+pub fn show(ui: &mut Ui, field: &Field) {
+    describe(ui, field);
+    facts(ui, field);
+    histogram(ui, field);
+    match &field.data {
+        FieldData::Omitted => remark(ui, "Its values were not kept"),
+        FieldData::Pictures(_) => {}
+        FieldData::Text(texts) => text(ui, field, texts),
+        FieldData::Numbers(values) => {
+            let some = &values[..values.len().min(CELLS)];
+            match Grid::of(field, some.len(), ui.available_width()) {
+                Some(grid) => {
+                    grid.show(ui, field, some);
+                    more(ui, values.len() - some.len());
+                }
+                None => numbers(ui, field, values),
+            }
+        }
+    }
+    cut(ui, field);
+}
+
+fn describe(ui: &mut Ui, field: &Field) {
+    let palette = Palette::of(ui.ctx());
+    let sizes: Vec<String> = field.shape.iter().map(i64::to_string).collect();
+    let shape = format!("[{}]", sizes.join(", "));
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().interact_size.y = LINE;
+        let small = |text: &str, colour| RichText::new(text).font(mono(size::SMALL)).color(colour);
+        ui.label(small(&field.dtype, palette.weak));
+        ui.label(small(&shape, palette.text));
+        if field.pinned {
+            ui.label(RichText::new("pinned").size(size::SMALL).color(palette.pin));
+        }
+    });
+}
+
+/// Smallest, largest, mean and deviation; how many are no numbers. What was not measured is not shown.
+fn facts(ui: &mut Ui, field: &Field) {
+    if field.min.is_none() && field.max.is_none() && field.nan == 0 && field.inf == 0 {
+        return;
+    }
+    let palette = Palette::of(ui.ctx());
+    let of = |v: Option<f64>| v.map_or("—".to_owned(), number);
+    let bad = |count: u64| match count {
+        0 => (format::count(0), palette.weak),
+        n => (format::count(n), palette.held),
+    };
+    let (nan, inf) = (bad(field.nan), bad(field.inf));
+    let lines = [
+        [
+            ("min", of(field.min), palette.text),
+            ("mean", of(field.mean), palette.text),
+            ("NaN", nan.0, nan.1),
+        ],
+        [
+            ("max", of(field.max), palette.text),
+            ("std", of(field.std), palette.text),
+            ("inf", inf.0, inf.1),
+        ],
+    ];
+    let gap = 1.5 * space::GAP;
+    let narrow = 44.0;
+    let wide = (ui.available_width() - narrow - 2.0 * gap) * 0.5;
+    for line in lines {
+        let size_of_line = vec2(ui.available_width(), LINE);
+        let (rect, response) = ui.allocate_exact_size(size_of_line, Sense::hover());
+        let mut x = rect.left();
+        for (k, (name, value, colour)) in line.iter().enumerate() {
+            let width = if k < 2 { wide } else { narrow };
+            let at = |x: f32| pos2(x, rect.center().y);
+            let painter = ui.painter();
+            painter.text(
+                at(x),
+                Align2::LEFT_CENTER,
+                name,
+                words(size::SMALL),
+                palette.weak,
+            );
+            let font = mono(size::SMALL);
+            painter.text(at(x + width), Align2::RIGHT_CENTER, value, font, *colour);
+            x += width + gap;
+        }
+        let spoken = line
+            .map(|(name, value, _)| format!("{name} {value}"))
+            .join(", ");
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
+    }
+}
+
+/// Other programs may keep more values and bins than anybody can look at.
+const CELLS: usize = 8_192;
+const BINS: usize = 512;
+
+fn more(ui: &mut Ui, left: usize) {
+    if left > 0 {
+        let values = format::plural(left as u64, "value more", "values more");
+        remark(ui, &format!("and {values}"));
+    }
+}
+
+/// Height of a line of statistics.
+const LINE: f32 = 12.0;
+const HISTOGRAM: f32 = 36.0;
+
+/// How the values are distributed.
+fn histogram(ui: &mut Ui, field: &Field) {
+    let (Some(min), Some(max), bins) = (field.min, field.max, &field.histogram) else {
+        return;
+    };
+    let Some(most) = bins.iter().max().copied().filter(|most| *most > 0) else {
+        return;
+    };
+    if bins.len() > BINS {
+        remark(ui, "Its histogram has too many bins to be shown");
+        return;
+    }
+    let palette = Palette::of(ui.ctx());
+    let size_of_all = vec2(ui.available_width(), HISTOGRAM + 14.0);
+    let (area, response) = ui.allocate_exact_size(size_of_all, Sense::hover());
+    let plot = Rect::from_min_size(area.min, vec2(area.width(), HISTOGRAM));
+    let wide = plot.width() / bins.len() as f32;
+    let hovered = response
+        .hover_pos()
+        .filter(|at| plot.contains(*at))
+        .map(|at| ((at.x - plot.left()) / wide) as usize);
+    let mut mesh = Mesh::default();
+    for (k, count) in bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+        // What is there can be seen, however little it is.
+        let height = (plot.height() * (*count as f64 / most as f64) as f32).max(1.0);
+        let left = plot.left() + k as f32 * wide;
+        let gap = if wide > 4.0 { 1.0 } else { 0.0 };
+        let min = pos2(left.round(), plot.bottom() - height);
+        let bar = Rect::from_min_max(min, pos2((left + wide).round() - gap, plot.bottom()));
+        let colour = if hovered == Some(k) {
+            palette.strong
+        } else {
+            palette.weak
+        };
+        mesh.add_colored_rect(bar, colour);
+    }
+    ui.painter().add(Shape::mesh(mesh));
+    let line = egui::Stroke::new(1.0, palette.line);
+    ui.painter().hline(plot.x_range(), plot.bottom(), line);
+    let label = |at: Pos2, align, value: f64| {
+        ui.painter()
+            .text(at, align, number(value), mono(size::SMALL), palette.weak);
+    };
+    label(area.left_bottom(), Align2::LEFT_BOTTOM, min);
+    label(area.right_bottom(), Align2::RIGHT_BOTTOM, max);
+    let spoken = format!("histogram of {}", name_of(field));
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &spoken));
+    response.on_hover_ui_at_pointer(|ui| {
+        let Some(k) = hovered.filter(|k| *k < bins.len()) else {
+            return;
+        };
+        let (from, to) = bin(field, min, max, k);
+        ui.label(match to {
+            Some(to) => format!("{} … {}", number(from), number(to)),
+            None => number(from),
+        });
+        ui.label(format::plural(bins[k], "value", "values"));
+    });
+}
+
+/// The values that bin `k` stands for: from and to, or the only one.
+fn bin(field: &Field, min: f64, max: f64, k: usize) -> (f64, Option<f64>) {
+    let is_float = field.dtype.contains("float");
+    let width = (max - min + f64::from(u8::from(!is_float))) / field.histogram.len() as f64;
+    let from = min + k as f64 * width;
+    let is_one = !is_float && width == 1.0;
+    (from, (!is_one).then_some(from + width))
+}
+
+/// What a leaf is called when it is spoken of.
+pub fn name_of(field: &Field) -> &str {
+    if field.name.is_empty() {
+        "the batch"
+    } else {
+        &field.name
+    }
+}
+
+/// Room for a number.
+pub const NUMBER: f32 = 44.0;
+
+/// Scalars, side by side.
+fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
+    let width = ui.available_width();
+    let columns = ((width / NUMBER) as usize).max(1);
+    let column = width / columns as f32 - 2.0 * space::GAP;
+    let name = format!("values of {}", field.name);
+    list_of(ui, &name, values.len().div_ceil(columns), |ui, line| {
+        let part = &values[line * columns..values.len().min((line + 1) * columns)];
+        let cells: Vec<Cell> = part
+            .iter()
+            .map(|v| Cell::number(number(*v), column))
+            .collect();
+        row(ui, &cells, Marks::default());
+    });
+}
+
+fn text(ui: &mut Ui, field: &Field, texts: &[String]) {
+    // A few can be read as a whole.
+    if texts.len() <= 3 {
+        texts.iter().for_each(|t| _ = ui.label(t));
+        return;
+    }
+    let name = format!("texts of {}", field.name);
+    list_of(ui, &name, texts.len(), |ui, k| {
+        let width = ui.available_width();
+        row(ui, &[Cell::word(&texts[k], width)], Marks::default()).on_hover_text(&texts[k]);
+    });
+}
+
+/// Says so if a recording holds only a part of the values.
+fn cut(ui: &mut Ui, field: &Field) {
+    let kept = match &field.data {
+        FieldData::Numbers(values) => values.len() as u64,
+        FieldData::Text(texts) => texts.len() as u64,
+        FieldData::Omitted | FieldData::Pictures(_) => return,
+    };
+    let sizes = field.shape.iter().map(|s| u64::try_from(*s).unwrap_or(0));
+    let all = sizes.fold(1u64, u64::saturating_mul);
+    if kept < all {
+        let (kept, all) = (format::count(kept), format::count(all));
+        remark(ui, &format!("The first {kept} of {all} values were kept"));
+    }
+}
+
+/// A value as people read it: whole numbers without decimals, others with four significant digits.
+pub fn number(v: f64) -> String {
+    if !v.is_finite() {
+        return v.to_string();
+    }
+    if v == v.trunc() && v.abs() < 1e7 {
+        return format!("{v:.0}");
+    }
+    match v.abs() {
+        a if !(1e-3..1e6).contains(&a) => format!("{v:.2e}"),
+        a => format!(
+            "{v:.*}",
+            (3 - a.log10().floor() as i32).clamp(0, 6) as usize
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(dtype: &str, shape: &[i64], bins: usize) -> Field {
+        Field {
+            histogram: vec![1; bins],
+            ..Field::new("x", dtype, shape, FieldData::Omitted)
+        }
+    }
+
+    #[test]
+    fn values_read_well() {
+        assert_eq!(number(3.0), "3");
+        assert_eq!(number(-0.5), "-0.5000");
+        assert_eq!(number(4.88421), "4.884");
+        assert_eq!(number(123.456), "123.5");
+        assert_eq!(number(0.000012), "1.20e-5");
+        assert_eq!(number(f64::NAN), "NaN");
+    }
+
+    #[test]
+    fn bins_name_their_values() {
+        assert_eq!(bin(&field("torch.int64", &[], 3), 3.0, 5.0, 1), (4.0, None));
+        assert_eq!(
+            bin(&field("torch.uint8", &[], 32), 0.0, 255.0, 1),
+            (8.0, Some(16.0))
+        );
+        assert_eq!(
+            bin(&field("torch.float32", &[], 4), 0.0, 1.0, 1),
+            (0.25, Some(0.5))
+        );
+    }
+}

@@ -1,0 +1,400 @@
+//! All loaders of the session under each other, those that do the same on all ranks side by side: what their trainers did in the
+//! range on the screen, which rank holds the others up, and how exactly their clocks agree.
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align2, Color32, FontId, Frame, Label, Margin, Pos2, Rect, RichText, Role, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
+use loadscope_trace::fleet::straggler;
+use loadscope_trace::{Glance, Nanos, Run, RunId, count, percent};
+
+use crate::kit::strip;
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::loaders::{clocks, crew_names, crews, names, said, trainer};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::TimeView;
+
+/// Height of a row.
+const ROW: f32 = 22.0;
+/// Widths of the columns before the strip.
+const NAME: f32 = 148.0;
+const NUMBER: f32 = 64.0;
+/// From this width on there is room for all columns.
+const ROOMY: f32 = 760.0;
+/// Width of a part of a strip, points.
+const PART: f32 = 3.0;
+/// A strip is drawn of so many parts at most.
+const MOST_PARTS: usize = 600;
+
+/// What was drawn in the last frame, as long as nothing changes.
+#[derive(Default)]
+pub struct LoadersView {
+    made_for: Option<Key>,
+    crews: Vec<Crew>,
+    /// How exactly the clocks agree.
+    clocks: Vec<String>,
+}
+
+/// What the rows depend on.
+#[derive(PartialEq)]
+struct Key {
+    events: u64,
+    shown: RunId,
+    count: usize,
+    view: TimeView,
+    parts: usize,
+}
+
+/// The loaders that do the same on all ranks.
+struct Crew {
+    /// What they load; nothing for one that is alone, whose row says it.
+    title: Option<String>,
+    /// Whether a rank holds the others up.
+    said: Option<String>,
+    rows: Vec<Row>,
+}
+
+/// A loader.
+struct Row {
+    id: RunId,
+    /// What it is called among all.
+    full: String,
+    /// What it is called here, and where it runs.
+    name: String,
+    host: String,
+    batches: String,
+    per_second: String,
+    waited: String,
+    share: String,
+    parts: Vec<(f32, f32)>,
+    /// When it began, and how far that may be off.
+    within: Option<(Nanos, Nanos)>,
+    holds_up: bool,
+}
+
+impl LoadersView {
+    /// Shows them; a click on one shows it in the place of the present one.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        self.update(state, ui.available_width());
+        let mut commands = Vec::new();
+        ui.add_space(space::GAP);
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            head(ui, state.shown());
+            for crew in &self.crews {
+                title(ui, crew);
+                for row in &crew.rows {
+                    if one(ui, state, row) {
+                        commands.push(Command::ShowLoader(row.id));
+                    }
+                }
+            }
+            if !self.clocks.is_empty() {
+                ui.add_space(space::MARGIN);
+            }
+            for clock in &self.clocks {
+                line(ui, clock, words(size::SMALL), Palette::of(ui).weak);
+            }
+            ui.add_space(space::MARGIN);
+        });
+        commands
+    }
+
+    fn update(&mut self, state: &State, width: f32) {
+        let all = state.loaders.all(&state.run);
+        let view = state.shown();
+        let room = Rect::from_min_size(Pos2::ZERO, vec2(width, ROW));
+        let strip = Columns::of(room).strip.width();
+        let key = Key {
+            events: all.iter().map(|(_, run)| run.events()).sum(),
+            shown: state.loaders.shown(),
+            count: all.len(),
+            view,
+            parts: ((strip / PART) as usize).clamp(1, MOST_PARTS),
+        };
+        if self.made_for.as_ref() == Some(&key) {
+            return;
+        }
+        let names = names(&all);
+        let are_hosts = all
+            .iter()
+            .any(|(_, run)| run.info.host != all[0].1.info.host);
+        let crew = |(crew, title): (&Vec<usize>, String)| {
+            let runs: Vec<(RunId, &Run)> = crew.iter().map(|k| all[*k]).collect();
+            let slow = straggler(runs.iter().copied());
+            let is_alone = runs.len() == 1;
+            let rows = crew.iter().map(|k| {
+                let (id, run) = all[*k];
+                let mut row = row(id, run, view, key.parts);
+                row.full.clone_from(&names[*k]);
+                row.name = match is_alone {
+                    true => names[*k].clone(),
+                    false => format!("rank {}", run.info.rank),
+                };
+                row.host = match are_hosts && !is_alone {
+                    true => run.info.host.clone(),
+                    false => String::new(),
+                };
+                row.holds_up = slow.as_ref().is_some_and(|s| s.run == id);
+                row
+            });
+            Crew {
+                title: (!is_alone).then_some(title),
+                said: said(&runs, slow.as_ref(), None),
+                rows: rows.collect(),
+            }
+        };
+        let crews = crews(&all);
+        let titles = crew_names(&all, &crews);
+        self.crews = crews.iter().zip(titles).map(crew).collect();
+        self.clocks = clocks(&all);
+        self.made_for = Some(key);
+    }
+}
+
+/// What the loaders of all ranks load, and which of them is slow.
+fn title(ui: &mut Ui, crew: &Crew) {
+    ui.add_space(space::GAP * 2.0);
+    let palette = Palette::of(ui);
+    if let Some(title) = &crew.title {
+        line(ui, title, heading(size::BODY), palette.strong);
+    }
+    if let Some(said) = &crew.said {
+        line(ui, said, words(size::BODY), palette.text);
+        ui.add_space(space::GAP);
+    }
+}
+
+/// A sentence over the whole width.
+fn line(ui: &mut Ui, text: &str, font: FontId, colour: Color32) {
+    let inner = Margin::symmetric(space::MARGIN as i8, 1);
+    Frame::NONE.inner_margin(inner).show(ui, |ui| {
+        ui.add(Label::new(RichText::new(text).font(font).color(colour)).wrap());
+    });
+}
+
+fn row(id: RunId, run: &Run, view: TimeView, parts: usize) -> Row {
+    let glance = Glance::of(run);
+    let samples: u64 = run.batches().iter().map(|b| u64::from(b.samples())).sum();
+    let per_second = match glance.total.as_secs_f64() {
+        s if s > 0.0 && samples > 0 => format!("{:.1}", samples as f64 / s),
+        _ => "—".to_owned(),
+    };
+    let begins = run.epochs().first().map(|epoch| epoch.start);
+    let within = run.info.clock.and_then(|clock| clock.within);
+    Row {
+        id,
+        full: String::new(),
+        name: String::new(),
+        host: String::new(),
+        batches: count(run.batches().len() as u64),
+        per_second,
+        waited: glance.waited.beside(glance.total),
+        share: percent(glance.share()),
+        parts: trainer(run, view.ends(), parts),
+        within: begins.zip(within),
+        holds_up: false,
+    }
+}
+
+/// Where the columns stand.
+struct Columns {
+    name: Rect,
+    /// Batches, samples a second and the waited time, where there is room.
+    counts: Option<[Rect; 3]>,
+    share: Rect,
+    strip: Rect,
+}
+
+impl Columns {
+    fn of(rect: Rect) -> Self {
+        let margin = space::MARGIN;
+        let mut x = rect.left() + margin;
+        let mut next = |width: f32| {
+            let column = Rect::from_x_y_ranges(x..=x + width, rect.y_range());
+            x += width + margin;
+            column
+        };
+        let name = next(NAME);
+        let counts = (rect.width() >= ROOMY).then(|| [next(NUMBER), next(NUMBER), next(NUMBER)]);
+        let share = next(NUMBER * 0.75);
+        let strip = x..=(rect.right() - margin).max(x + 1.0);
+        Self {
+            name,
+            counts,
+            share,
+            strip: Rect::from_x_y_ranges(strip, rect.y_range()),
+        }
+    }
+}
+
+/// Text at the left of a column, cut with an ellipsis where it is too long.
+fn left(ui: &Ui, column: Rect, text: &str, font: FontId, colour: Color32) {
+    let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+    job.wrap = TextWrapping::truncate_at_width(column.width());
+    let galley = ui.painter().layout_job(job);
+    let at = Align2::LEFT_CENTER.align_size_within_rect(galley.size(), column);
+    ui.painter().galley(at.min, galley, colour);
+}
+
+/// The names of the columns, and the range of time that the strips show.
+fn head(ui: &mut Ui, view: TimeView) {
+    let palette = Palette::of(ui);
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), Sense::hover());
+    let columns = Columns::of(rect);
+    let font = || words(size::SMALL);
+    left(ui, columns.name, "Loader", font(), palette.weak);
+    let painter = ui.painter();
+    let mut numbers = vec![(
+        columns.share,
+        if columns.counts.is_some() {
+            "Share"
+        } else {
+            "Waited"
+        },
+    )];
+    if let Some([batches, speed, waited]) = columns.counts {
+        numbers.extend([
+            (batches, "Batches"),
+            (speed, "Samples/s"),
+            (waited, "Waited"),
+        ]);
+    }
+    for (column, text) in numbers {
+        let at = column.right_center();
+        painter.text(at, Align2::RIGHT_CENTER, text, font(), palette.weak);
+    }
+    let strip = columns.strip;
+    let font = || mono(size::SMALL);
+    let (start, end) = (view.start.max(Nanos::ZERO), view.end);
+    let ends = [
+        (strip.left_center(), Align2::LEFT_CENTER, start),
+        (strip.right_center(), Align2::RIGHT_CENTER, end),
+    ];
+    for (at, align, time) in ends {
+        let text = match time.0 {
+            0 => "0".to_owned(),
+            _ => time.to_string(),
+        };
+        painter.text(at, align, text, font(), palette.weak);
+    }
+    if strip.width() > 320.0 {
+        let about = "Waiting and training, over the range on the screen";
+        let font = words(size::SMALL);
+        painter.text(
+            strip.center(),
+            Align2::CENTER_CENTER,
+            about,
+            font,
+            palette.weak,
+        );
+    }
+}
+
+/// A loader; true if it is asked for.
+fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
+    let palette = Palette::of(ui);
+    let is_shown = row.id == state.loaders.shown();
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    let spoken = format!(
+        "{}, {} batches, waited {}",
+        row.full, row.batches, row.share
+    );
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_shown, &spoken));
+    if is_shown {
+        ui.painter().rect_filled(rect, 0.0, palette.selected());
+    } else if response.hovered() || response.has_focus() {
+        ui.painter().rect_filled(rect, 0.0, palette.hovered());
+    }
+    let columns = Columns::of(rect);
+    let colour = if is_shown {
+        palette.strong
+    } else {
+        palette.text
+    };
+    names_of(ui, columns.name, row, colour);
+    let stalled = if row.holds_up { palette.stall } else { colour };
+    if row.holds_up {
+        let bar = Rect::from_min_size(rect.left_top() + vec2(3.0, 3.0), vec2(3.0, ROW - 6.0));
+        ui.painter().rect_filled(bar, 1.0, palette.stall);
+    }
+    let mut numbers = vec![(columns.share, &row.share, stalled)];
+    if let Some([batches, speed, waited]) = columns.counts {
+        numbers.extend([
+            (batches, &row.batches, colour),
+            (speed, &row.per_second, colour),
+            (waited, &row.waited, stalled),
+        ]);
+    }
+    for (column, text, colour) in numbers {
+        let (at, font) = (column.right_center(), mono(size::SMALL));
+        ui.painter()
+            .text(at, Align2::RIGHT_CENTER, text, font, colour);
+    }
+    let room = columns.strip.shrink2(vec2(0.0, 3.0));
+    strip::paint(ui, room, &row.parts);
+    uncertain(ui, state, row, room);
+    cursor(ui, state, room);
+    if response.has_focus() {
+        let stroke = Stroke::new(1.0, palette.text);
+        ui.painter()
+            .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
+    }
+    let tip = match is_shown {
+        true => "This one is shown",
+        false => "Shows this one: machine, timeline, and everything else",
+    };
+    let response = response.on_hover_text(format!("{spoken}\n{tip}"));
+    response.clicked() && !is_shown
+}
+
+/// What it is called, and weaker, where it runs.
+fn names_of(ui: &Ui, column: Rect, row: &Row, colour: Color32) {
+    left(ui, column, &row.name, words(size::BODY), colour);
+    if !row.host.is_empty() {
+        let (_, host) = column.split_left_right_at_fraction(0.42);
+        left(
+            ui,
+            host,
+            &row.host,
+            words(size::SMALL),
+            Palette::of(ui).weak,
+        );
+    }
+}
+
+/// How far the beginning of a loader may be off: a bracket about it, if that can be seen at all.
+fn uncertain(ui: &Ui, state: &State, row: &Row, room: Rect) {
+    let Some((begins, within)) = row.within else {
+        return;
+    };
+    let view = state.shown();
+    let share = |time: Nanos| (time - view.start).0 as f64 / view.len().0.max(1) as f64;
+    let x = |time| room.left() + room.width() * share(time) as f32;
+    let (from, to) = (x(begins - within), x(begins + within));
+    if to - from < 3.0 || to < room.left() || from > room.right() {
+        return;
+    }
+    let (from, to) = (from.max(room.left()), to.min(room.right()));
+    let painter = ui.painter();
+    let stroke = Stroke::new(1.0, Palette::of(ui).strong);
+    let y = room.center().y;
+    painter.line_segment([pos2(from, y), pos2(to, y)], stroke);
+    for x in [from, to] {
+        painter.line_segment([pos2(x, y - 3.0), pos2(x, y + 3.0)], stroke);
+    }
+}
+
+/// The instant that is looked at.
+fn cursor(ui: &Ui, state: &State, room: Rect) {
+    let view = state.shown();
+    let share = (state.now() - view.start).0 as f64 / view.len().0 as f64;
+    if (0.0..=1.0).contains(&share) {
+        let x = room.left() + room.width() * share as f32;
+        let line = [pos2(x, room.top()), pos2(x, room.bottom())];
+        let stroke = Stroke::new(1.0, Palette::of(ui).strong);
+        ui.painter().line_segment(line, stroke);
+    }
+}

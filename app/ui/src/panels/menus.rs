@@ -1,0 +1,133 @@
+//! The menus. Every action is in one of them; a test sees to it.
+
+use egui::{Button, RichText, Role, Ui, WidgetInfo};
+
+use crate::theme::Palette;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::update::obstacle;
+
+/// The title of a menu and its entries; `None` is a line between groups.
+type Menu = (&'static str, &'static [Option<Action>]);
+
+/// All menus, from left to right.
+#[rustfmt::skip]
+const MENUS: &[Menu] = {
+    use Action as A;
+    const fn s(action: Action) -> Option<Action> { Some(action) }
+    &[
+        ("File", &[
+            s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
+            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::SavePicture), s(A::Close), None,
+            s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
+            s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
+            s(A::ToggleAsking), None,
+            s(A::Quit),
+        ]),
+        ("Loader", &[
+            s(A::Run), s(A::Simulate), s(A::Stop), None,
+            s(A::PauseResume), s(A::StepForward), s(A::StepBack), None,
+            s(A::Slower), s(A::Faster), s(A::GoToStart), s(A::FollowLive),
+        ]),
+        ("Go", &[
+            s(A::Search), s(A::NextMatch), s(A::PreviousMatch), None,
+            s(A::NextBatch), s(A::PreviousBatch),
+            s(A::NextStall), s(A::PreviousStall),
+            s(A::NextOutOfOrder), s(A::PreviousOutOfOrder),
+            s(A::NextTrouble), s(A::PreviousTrouble), None,
+            s(A::NextStage), s(A::PreviousStage),
+            s(A::NextSpan), s(A::PreviousSpan),
+            s(A::LaneUp), s(A::LaneDown), None,
+            s(A::ToggleMarker), s(A::NextMarker), s(A::PreviousMarker), s(A::ClearMarkers),
+        ]),
+        ("View", &[
+            s(A::ShowDebug), s(A::ShowSampling), s(A::ShowDiagnose), None,
+            s(A::ShowTimeline), s(A::ShowBatches), s(A::ShowPlots), s(A::ShowLoaders),
+            s(A::NextLoader), s(A::PreviousLoader), None,
+            s(A::ZoomIn), s(A::ZoomOut), s(A::PanLeft), s(A::PanRight),
+            s(A::ShowAll), s(A::FitSelection), s(A::ZoomToRange),
+            s(A::ViewBack), s(A::ViewForward), None,
+            s(A::ToggleOptions), s(A::ToggleInspector), s(A::ToggleVariables), s(A::ShowMessages), None,
+            s(A::ToggleTheme), s(A::ToggleMotion),
+        ]),
+        ("Help", &[s(A::Palette), s(A::Help), s(A::Escape)]),
+    ]
+};
+
+/// Shows the menus.
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    for (title, actions) in MENUS {
+        ui.menu_button(*title, |ui| {
+            ui.set_min_width(260.0);
+            for action in *actions {
+                match action {
+                    Some(action) => entry(ui, state, *action, commands),
+                    None => _ = ui.separator(),
+                }
+            }
+        });
+    }
+}
+
+fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
+    let info = action.info();
+    let on = is_on(state, action);
+    let mut button = match on {
+        // What is on says so, not by its ground alone.
+        true => Button::new((info.name, RichText::new("on").color(Palette::of(ui).weak))),
+        false => Button::new(info.name),
+    };
+    if info.shortcut.is_some() {
+        button = button.shortcut_text(info.keys(ui.ctx()));
+    }
+    let why_not = obstacle(state, action);
+    let response = ui.add_enabled(why_not.is_none(), button.selected(on));
+    // The name without the key, which is told apart.
+    response.widget_info(|| WidgetInfo::selected(Role::Button, why_not.is_none(), on, info.name));
+    let response = response.on_hover_text(info.tooltip);
+    if let Some(why) = why_not {
+        response.on_disabled_hover_text(why);
+    } else if response.clicked() {
+        commands.push(action.into());
+        ui.close();
+    }
+}
+
+/// True for what is switched on.
+fn is_on(state: &State, action: Action) -> bool {
+    match action {
+        Action::ToggleAsking => state.asks,
+        Action::ToggleMotion => state.still,
+        Action::ToggleOptions => state.options_open,
+        Action::ToggleInspector => state.inspector_open,
+        Action::ToggleVariables => state.variables_open,
+        Action::ShowMessages => state.messages_open,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_action_is_in_one_menu() {
+        let mut seen = BTreeSet::new();
+        for action in MENUS.iter().flat_map(|(_, actions)| *actions).flatten() {
+            assert!(seen.insert(*action), "{action:?} twice");
+        }
+        let missing: Vec<Action> = Action::all().filter(|a| !seen.contains(a)).collect();
+        assert!(missing.is_empty(), "in no menu: {missing:?}");
+    }
+
+    #[test]
+    fn lines_stand_between_entries() {
+        for (title, actions) in MENUS {
+            assert!(actions.first().is_some_and(Option::is_some), "{title}");
+            assert!(actions.last().is_some_and(Option::is_some), "{title}");
+            assert!(!actions.windows(2).any(|w| w[0].is_none() && w[1].is_none()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The list of errors and warnings: what was said, and when. A click goes to the moment.
+
+use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
+use loadscope_trace::{Level, Message, Nanos};
+
+use super::notices::{STATUS, ground};
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::format;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::view::{Cursor, Item};
+
+/// So many are listed, the latest ones; the search finds the others.
+const LISTED: usize = 200;
+
+/// Shows the list above the status line, if it is open.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if !state.messages_open {
+        return commands;
+    }
+    let palette = Palette::of(ui);
+    let area = Area::new(Id::unique("messages"))
+        .order(Order::Foreground)
+        .anchor(
+            Align2::RIGHT_BOTTOM,
+            vec2(-space::MARGIN, -STATUS - space::GAP),
+        )
+        .show(ui.ctx(), |ui| {
+            ground(palette).show(ui, |ui| {
+                ui.set_width(520.0);
+                heading_line(ui, state, &mut commands);
+                let said = state.landmarks.said();
+                let hidden = said.len().saturating_sub(LISTED);
+                ScrollArea::vertical()
+                    .max_height(320.0)
+                    .auto_shrink([false, true])
+                    .show(ui, |ui| {
+                        if hidden > 0 {
+                            let text = format!(
+                                "{} are not listed: press / and search for errors or warnings",
+                                format::plural(hidden as u64, "earlier one", "earlier ones")
+                            );
+                            ui.label(RichText::new(text).color(palette.weak));
+                        }
+                        for k in &said[hidden..] {
+                            if let Some((at, message)) = state.run.messages().get(*k as usize) {
+                                line(ui, state, *at, message, &mut commands);
+                            }
+                        }
+                    });
+                if said.is_empty() {
+                    let text = "The loader has not complained about anything";
+                    ui.label(RichText::new(text).color(palette.weak));
+                }
+            });
+        });
+    let outside = ui.input(|i| {
+        let at = i.pointer.interact_pos();
+        i.pointer.any_pressed() && at.is_some_and(|at| !area.response.rect.contains(at))
+    });
+    // The status line has the button that opens and closes it.
+    let on_status = ui.input(|i| {
+        let bottom = i.content_rect().bottom() - STATUS;
+        i.pointer.interact_pos().is_some_and(|at| at.y > bottom)
+    });
+    if outside && !on_status {
+        commands.push(Action::ShowMessages.into());
+    }
+    commands
+}
+
+fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let title = RichText::new(Action::ShowMessages.info().name).font(heading(size::BODY));
+        ui.label(title.color(Palette::of(ui).strong));
+        let right = egui::Layout::right_to_left(egui::Align::Center);
+        ui.with_layout(right, |ui| {
+            if ui
+                .small_button("Close")
+                .on_hover_text("Closes the list  Esc")
+                .clicked()
+            {
+                commands.push(Action::ShowMessages.into());
+            }
+        });
+    });
+    let (late, odd) = state.run.anomalies();
+    let lost = state.run.dropped();
+    for (count, one, many) in [
+        (
+            lost,
+            "event was lost on its way",
+            "events were lost on their way",
+        ),
+        (late, "event came late", "events came late"),
+        (odd, "event contradicts others", "events contradict others"),
+    ] {
+        if count > 0 {
+            let text = format::plural(count, one, many);
+            ui.label(RichText::new(text).color(Palette::of(ui).stall));
+        }
+    }
+}
+
+fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let error = message.level == Level::Error;
+    let (level, colour) = if error {
+        ("error", palette.stall)
+    } else {
+        ("warning", palette.weak)
+    };
+    ui.add_space(space::GAP);
+    ui.horizontal(|ui| {
+        let when = format!("{:.3} ms", at.as_millis_f64());
+        ui.label(
+            RichText::new(when)
+                .font(mono(size::SMALL))
+                .color(palette.weak),
+        );
+        ui.label(RichText::new(level).font(words(size::SMALL)).color(colour));
+    });
+    let text = RichText::new(&message.text).color(palette.text);
+    let button = Button::new(text).wrap_mode(TextWrapMode::Wrap).frame(false);
+    let response = ui.add(button).on_hover_text("Goes to this moment");
+    if response.clicked() {
+        commands.push(Command::Cursor(Cursor::At(at)));
+        let row = message.about.and_then(|id| state.run.row(id));
+        if let Some(row) = row {
+            commands.push(Command::Select(Some(Item::Batch(row))));
+        }
+    }
+}

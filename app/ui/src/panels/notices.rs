@@ -1,0 +1,89 @@
+//! What went wrong, shown above the status line until it is dismissed. It lies on top: nothing moves when it comes or goes.
+
+use egui::{
+    Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, RichText, Stroke, Ui, vec2,
+};
+
+use crate::panels::{question, typing};
+use crate::theme::{Palette, size, space, words};
+use loadscope_insight::format;
+use loadscope_model::command::Command;
+use loadscope_model::notice::Notice;
+use loadscope_model::state::State;
+
+/// So many are shown at a time, the latest ones.
+const SHOWN: usize = 3;
+/// Its width, if the window has room for it, points.
+const WIDTH: f32 = 640.0;
+/// Height of the status line, points.
+pub const STATUS: f32 = 26.0;
+
+/// Shows the latest sentences, and the question if there is one.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if state.notices.is_empty()
+        && state.question.is_none()
+        && state.typing.is_none()
+        && state.replacing.is_none()
+    {
+        return commands;
+    }
+    let width = WIDTH.min(ui.content_rect().width() - 2.0 * space::GROUP);
+    Area::new(Id::unique("notices"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -STATUS - space::MARGIN))
+        .show(ui.ctx(), |ui| {
+            ui.set_width(width);
+            let hidden = state.notices.len().saturating_sub(SHOWN);
+            if hidden > 0 {
+                let text = format::plural(hidden as u64, "earlier one", "earlier ones");
+                let text = RichText::new(text).font(words(size::SMALL));
+                ui.label(text.color(Palette::of(ui).weak));
+            }
+            for (at, notice) in state.notices.iter().enumerate().skip(hidden) {
+                commands.extend(card(ui, at, notice));
+            }
+            if let Some(typed) = &state.typing {
+                commands.extend(typing::show(ui, typed));
+            }
+            if let Some(output) = &state.replacing {
+                commands.extend(question::replacing(ui, output));
+            } else if let Some(question) = &state.question {
+                commands.extend(question::show(ui, question));
+            }
+        });
+    commands
+}
+
+/// The ground of something that lies on top.
+pub fn ground(palette: &Palette) -> Frame {
+    Frame::NONE
+        .fill(palette.panel)
+        .stroke(Stroke::new(1.0, palette.weak))
+        .corner_radius(4)
+        .inner_margin(Margin::symmetric(12, 8))
+        .outer_margin(Margin::symmetric(0, 2))
+}
+
+fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
+    let palette = Palette::of(ui);
+    let mut command = None;
+    let edge = match notice.is_error {
+        true => palette.stall,
+        false => palette.weak,
+    };
+    let frame = ground(palette).stroke(Stroke::new(1.0, edge));
+    frame.show(ui, |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
+            let dismiss = ui.small_button("Dismiss");
+            if dismiss.on_hover_text("Takes this away  Esc").clicked() {
+                command = Some(Command::Dismiss(at));
+            }
+            ui.with_layout(Layout::top_down(Align::Min), |ui| {
+                let text = RichText::new(&notice.text).color(palette.text);
+                ui.add(Label::new(text).wrap().selectable(true));
+            });
+        });
+    });
+    command
+}

@@ -1,0 +1,251 @@
+//! The options of the run that is shown, as it was recorded: to be read, not to be changed. What a click on *Run* would do is
+//! another thing, and stands beside it.
+
+use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
+use loadscope_insight::format::capital;
+use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
+
+use super::{hint, python, section};
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::loaders::names;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::obstacle;
+use loadscope_model::view::OptionsOf;
+
+/// Height of a row.
+const ROW: f32 = 16.0;
+
+/// The switch between the run that is shown and the one that would be started.
+pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
+    let mut command = None;
+    ui.add_space(space::GAP * 2.0);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for (of, label, tip) in [
+            (
+                OptionsOf::Run,
+                "Shown run",
+                "The options of the run that is shown",
+            ),
+            (OptionsOf::Form, "Next run", "The form: what Run starts"),
+        ] {
+            let button = Button::new(label).selected(state.options_of == of);
+            if ui.add(button).on_hover_text(tip).clicked() && state.options_of != of {
+                command = Some(Command::OptionsOf(of));
+            }
+        }
+    });
+    command
+}
+
+/// Shows the options of the run.
+pub(super) fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let info = &state.run.info;
+    let line = info.python_line();
+    egui::Panel::bottom("python")
+        .show_separator_line(true)
+        .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
+        .show(ui, |ui| {
+            let action = Action::TakeOptions;
+            let why_not = obstacle(state, action);
+            let about = action.info();
+            let button = Button::new(about.name);
+            ui.with_layout(Layout::top_down_justified(Align::Center), |ui| {
+                let response = ui.add_enabled(why_not.is_none(), button);
+                let tip = why_not.unwrap_or(about.tooltip);
+                let response = response.on_hover_text(about.tooltip);
+                if response.on_disabled_hover_text(tip).clicked() {
+                    commands.push(action.into());
+                }
+            });
+            ui.add_space(space::GAP);
+            if let Some(line) = &line {
+                python(ui, line);
+            }
+        });
+    commands.extend(switch(ui, state));
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width() - space::GAP);
+            ui.spacing_mut().interact_size.y = ROW;
+            headline(ui, state);
+            match line {
+                Some(_) => arguments(ui, &info.options, &info.origin),
+                None => hint(
+                    ui,
+                    "What recorded this does not tell the arguments of the loader",
+                ),
+            }
+            program(ui, state);
+            ui.add_space(space::GROUP);
+        });
+    commands
+}
+
+/// Of what these are the options.
+fn headline(ui: &mut Ui, state: &State) {
+    let what = match (&state.run.info.origin, &state.source) {
+        (_, Source::Live { .. }) => "Of the watched program",
+        (Origin::Pytorch(_), _) => "Of the recorded program",
+        (Origin::Import(_), _) => "Of the imported run",
+        (Origin::Simulation, _) => "Of the simulated run",
+        (Origin::Engine, _) => "Of the recorded run",
+    };
+    ui.add_space(space::GAP * 2.0);
+    ui.label(RichText::new(what).font(heading(size::BODY)));
+    let all = state.loaders.all(&state.run);
+    let at = all.iter().position(|(id, _)| *id == state.loaders.shown());
+    let name = at.and_then(|at| names(&all).into_iter().nth(at));
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        ui.add(Label::new(RichText::new(name).color(Palette::of(ui).text)).wrap());
+    }
+    if all.len() > 1 {
+        let number = format!("One of {} loaders", count(all.len() as u64));
+        hint(ui, &number);
+    }
+}
+
+/// A name and its value. What is PyTorch's default is weak.
+fn fact(ui: &mut Ui, name: &str, value: &str, is_usual: bool) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.label(
+            RichText::new(name)
+                .font(mono(size::BODY))
+                .color(palette.weak),
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let colour = if is_usual {
+                palette.weak
+            } else {
+                palette.strong
+            };
+            let text = RichText::new(value).font(mono(size::BODY)).color(colour);
+            ui.add(Label::new(text).truncate().selectable(true));
+        });
+    });
+}
+
+/// The arguments in the order of PyTorch's documentation.
+fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
+    section(ui, "DataLoader");
+    let flag = |on: bool| if on { "True" } else { "False" };
+    let size = o.batch_size.map_or("None".to_owned(), |n| n.to_string());
+    fact(ui, "batch_size", &size, o.batch_size == Some(1));
+    fact(ui, "shuffle", flag(o.shuffle), !o.shuffle);
+    let sampler = if o.sampler.is_empty() {
+        "None"
+    } else {
+        &o.sampler
+    };
+    fact(ui, "sampler", sampler, o.sampler.is_empty());
+    if o.replacement {
+        fact(ui, "replacement", "True", false);
+    }
+    if let Some(n) = o.num_samples {
+        fact(ui, "num_samples", &n.to_string(), false);
+    }
+    fact(
+        ui,
+        "num_workers",
+        &o.num_workers.to_string(),
+        o.num_workers == 0,
+    );
+    if o.num_workers > 0 {
+        let prefetch = o.prefetch();
+        fact(ui, "prefetch_factor", &prefetch.to_string(), prefetch == 2);
+    }
+    let pin = match o.pin_memory {
+        PinMemory::Off => "False",
+        PinMemory::On => "True",
+        PinMemory::Mlock => "mlock",
+    };
+    fact(ui, "pin_memory", pin, o.pin_memory == PinMemory::Off);
+    fact(ui, "drop_last", flag(o.drop_last), !o.drop_last);
+    if o.num_workers > 0 {
+        let timeout = format!("{}\u{2009}s", o.timeout);
+        fact(ui, "timeout", &timeout, o.timeout == 0.0);
+        let context = match o.multiprocessing_context.as_str() {
+            "" => "None",
+            context => context,
+        };
+        fact(ui, "multiprocessing_context", context, context == "None");
+        let keeps = o.persistent_workers;
+        fact(ui, "persistent_workers", flag(keeps), !keeps);
+        fact(ui, "in_order", flag(o.in_order), o.in_order);
+    }
+    // A program tells the seed of a sampler that has one of its own, and no other.
+    let whose = match (origin, o.sampler.as_str()) {
+        (Origin::Pytorch(_), "distributed") => "sampler.seed",
+        _ => "generator",
+    };
+    let seed = o.seed.map_or("not fixed".to_owned(), |s| s.to_string());
+    fact(ui, whose, &seed, o.seed.is_none());
+    if let Some(seed) = o.global_seed {
+        fact(ui, "manual_seed", &seed.to_string(), false);
+    }
+    if matches!(origin, Origin::Engine | Origin::Simulation) {
+        section(ui, "Training loop");
+        fact(ui, "dataset", &o.dataset, false);
+        if !o.extra_cost.is_empty() {
+            fact(ui, "extra_cost", &o.extra_cost, false);
+        }
+        fact(ui, "epochs", &o.epochs.to_string(), o.epochs == 1);
+        let step = format!("{}\u{2009}ms", o.step_ms);
+        fact(ui, "step", &step, o.step_ms == 0.0);
+        let on_error = match o.on_error {
+            OnError::Stop => "Stop",
+            OnError::Continue => "Go on",
+        };
+        fact(ui, "on_error", on_error, o.on_error == OnError::Stop);
+    }
+}
+
+/// Where and by whom it was made.
+fn program(ui: &mut Ui, state: &State) {
+    let info = &state.run.info;
+    section(ui, "Program");
+    let mut row = |name: &str, value: String| {
+        let palette = Palette::of(ui);
+        ui.horizontal(|ui| {
+            ui.label(
+                RichText::new(name)
+                    .font(words(size::BODY))
+                    .color(palette.weak),
+            );
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let text = RichText::new(&value).color(palette.text);
+                ui.add(Label::new(text).truncate().selectable(true));
+            });
+        });
+    };
+    row("Made by", capital(&info.origin.label()));
+    if info.world_size > 1 {
+        row("Rank", format!("{} of {}", info.rank, info.world_size));
+    }
+    for (name, value) in [("Machine", &info.host), ("Recording", &info.recording)] {
+        if !value.is_empty() {
+            row(name, value.clone());
+        }
+    }
+    let number = |n: u64| count(n);
+    if let Some(len) = info.dataset_len {
+        row("Samples", number(len));
+    }
+    if let Some(batches) = info.batches_per_epoch {
+        row("Batches an epoch", number(batches));
+    }
+    if info.cores > 0 {
+        row("Cores", info.cores.to_string());
+    }
+    if let Some(clock) = &info.clock {
+        hint(
+            ui,
+            &format!("Its clock is put beside the others {}", clock.label()),
+        );
+    }
+}

@@ -1,0 +1,236 @@
+//! The part of the form about the order of the samples and their batches.
+
+use egui::{self, ComboBox, RichText, TextEdit, Ui};
+use loadscope_trace::RunOptions;
+
+use super::{flag, hint, number, row};
+use crate::theme::{mono, size, space};
+
+/// A kind of sampler: how its text begins, its name, what it does, and the file it needs.
+struct Kind {
+    prefix: &'static str,
+    name: &'static str,
+    effect: &'static str,
+    file: Option<&'static str>,
+}
+
+const KINDS: [Kind; 7] = [
+    Kind {
+        prefix: "",
+        name: "by shuffle",
+        effect: "In order, or with shuffle in a new random order in every epoch",
+        file: None,
+    },
+    Kind {
+        prefix: "sequential",
+        name: "Sequential",
+        effect: "One after the other",
+        file: None,
+    },
+    Kind {
+        prefix: "random",
+        name: "Random",
+        effect: "Random, as often as num_samples says",
+        file: None,
+    },
+    Kind {
+        prefix: "subset",
+        name: "SubsetRandom",
+        effect: "Only these indices, in random order",
+        file: Some("indices.txt"),
+    },
+    Kind {
+        prefix: "weighted",
+        name: "WeightedRandom",
+        effect: "Drawn with these weights; with several ranks each gets its share",
+        file: Some("weights.txt"),
+    },
+    Kind {
+        prefix: "distributed",
+        name: "Distributed",
+        effect: "A random order, of which each rank gets its share",
+        file: None,
+    },
+    Kind {
+        prefix: "equi",
+        name: "DistributedEquiBatch",
+        effect: "Batches in which all labels come equally often",
+        file: Some("labels.txt"),
+    },
+];
+
+/// The size of the batches, or none.
+pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
+    row(
+        ui,
+        "batch_size",
+        "Samples per batch; None: samples are handed out as they are; default 1",
+        |ui, label| {
+            let mut none = o.batch_size.is_none();
+            let mut size = o.batch_size.unwrap_or(1);
+            if !none {
+                number(ui, label, &mut size);
+            }
+            ui.checkbox(&mut none, "None");
+            o.batch_size = (!none).then_some(size);
+            if none {
+                o.drop_last = false;
+            }
+        },
+    );
+    row(
+        ui,
+        "drop_last",
+        "Leaves out a last batch that is not full; default False",
+        |ui, label| {
+            flag(ui, label, &mut o.drop_last);
+        },
+    );
+}
+
+/// The order.
+pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
+    // A stream decides by itself.
+    if o.dataset.starts_with("stream") {
+        o.shuffle = false;
+        choose(o, &KINDS[0]);
+        return;
+    }
+    let (prefix, path) = match o.sampler.split_once(':') {
+        Some((prefix, path)) => (prefix.to_owned(), path.to_owned()),
+        None => (o.sampler.clone(), String::new()),
+    };
+    let current = KINDS.iter().position(|kind| kind.prefix == prefix);
+    if o.sampler.is_empty() {
+        row(
+            ui,
+            "shuffle",
+            "A new random order in every epoch; default False",
+            |ui, label| {
+                flag(ui, label, &mut o.shuffle);
+            },
+        );
+    }
+    let effect = current.map_or("There is no such sampler", |k| KINDS[k].effect);
+    row(ui, "sampler", effect, |ui, label| {
+        let name = current.map_or("?", |k| KINDS[k].name);
+        let combo = ComboBox::from_id_salt("sampler")
+            .selected_text(name)
+            .width(140.0);
+        let response = combo.show_ui(ui, |ui| {
+            for (k, kind) in KINDS.iter().enumerate() {
+                if ui.selectable_label(current == Some(k), kind.name).clicked() {
+                    choose(o, kind);
+                }
+            }
+        });
+        response.response.labelled_by(label);
+    });
+    if let Some(example) = current.and_then(|k| KINDS[k].file) {
+        file(ui, o, &prefix, path, example);
+    }
+    match prefix.as_str() {
+        "random" | "weighted" => draws(ui, o),
+        _ => {}
+    }
+    if matches!(prefix.as_str(), "weighted" | "distributed" | "equi") {
+        ranks(ui, o, &prefix);
+    }
+}
+
+fn choose(o: &mut RunOptions, kind: &Kind) {
+    o.sampler = kind.prefix.to_owned();
+    if kind.file.is_some() {
+        o.sampler.push(':');
+    }
+    // Both at once are refused by PyTorch.
+    if !kind.prefix.is_empty() {
+        o.shuffle = false;
+    }
+    o.replacement = kind.prefix == "weighted";
+    o.num_samples = None;
+    // Only these share the samples among ranks; one of two is the least there is to see.
+    (o.world_size, o.rank) = match kind.prefix {
+        "distributed" => (o.world_size.max(2), o.rank),
+        "weighted" | "equi" => (o.world_size, o.rank),
+        _ => (1, 0),
+    };
+}
+
+/// The file of indices, weights or labels.
+fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example: &str) {
+    let label = ui.label(RichText::new("file").font(mono(size::BODY)));
+    let edit = TextEdit::singleline(&mut path)
+        .hint_text(format!("/path/to/{example}"))
+        .font(mono(size::SMALL));
+    ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit)
+        .labelled_by(label.id);
+    hint(
+        ui,
+        match prefix {
+            "equi" => "A line of labels a sample, or JSON: {\"label\": [indices]}",
+            _ => "Numbers between blanks, commas or line ends, or a JSON list",
+        },
+    );
+    ui.add_space(space::GAP);
+    o.sampler = format!("{prefix}:{path}");
+}
+
+/// How much is drawn.
+fn draws(ui: &mut Ui, o: &mut RunOptions) {
+    row(
+        ui,
+        "replacement",
+        "A sample may be drawn again",
+        |ui, label| {
+            flag(ui, label, &mut o.replacement);
+        },
+    );
+    row(
+        ui,
+        "num_samples",
+        "Samples drawn an epoch; default: as many as there are",
+        |ui, label| {
+            let mut given = o.num_samples.is_some();
+            let mut count = o.num_samples.unwrap_or(100);
+            if given {
+                number(ui, label, &mut count);
+            }
+            ui.checkbox(&mut given, "given");
+            o.num_samples = given.then_some(count);
+        },
+    );
+}
+
+/// Which part this process gets.
+fn ranks(ui: &mut Ui, o: &mut RunOptions, prefix: &str) {
+    row(
+        ui,
+        "num_replicas",
+        "Ranks that share the samples",
+        |ui, label| {
+            number(ui, label, &mut o.world_size);
+        },
+    );
+    row(ui, "rank", "Which of them this is", |ui, label| {
+        number(ui, label, &mut o.rank);
+    });
+    if prefix != "equi" {
+        row(
+            ui,
+            "sampler_drop_last",
+            "Leaves a tail out instead of repeating samples, so that all ranks get equally many",
+            |ui, label| {
+                flag(ui, label, &mut o.sampler_drop_last);
+            },
+        );
+    }
+    row(
+        ui,
+        "set_epoch",
+        "Tells the sampler which epoch it is; without, every epoch has the same order",
+        |ui, label| {
+            flag(ui, label, &mut o.set_epoch);
+        },
+    );
+}

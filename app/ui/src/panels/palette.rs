@@ -1,0 +1,174 @@
+//! The palette: type a few letters of what is wanted.
+
+use egui::{
+    Align, Align2, Area, Id, Key, Modifiers, Order, RichText, Role, ScrollArea, Sense, TextEdit,
+    Ui, WidgetInfo, pos2, vec2,
+};
+
+mod entries;
+
+use entries::{Entry, entries};
+
+use super::notices::ground;
+use crate::theme::{Palette, mono, size, space, words};
+use loadscope_model::command::Command;
+use loadscope_model::palette::Palette as Typed;
+use loadscope_model::state::State;
+
+/// Width, and height of a line, points.
+const WIDTH: f32 = 600.0;
+const LINE: f32 = 26.0;
+/// So many lines are shown at a time.
+const LINES: f32 = 12.0;
+
+/// Shows the palette if it is open.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let Some(typed) = &state.palette else {
+        return Vec::new();
+    };
+    let mut commands = Vec::new();
+    let entries = entries(state, &typed.text);
+    let mut next = typed.clone();
+    next.chosen = next.chosen.min(entries.len().saturating_sub(1));
+    let mut run = false;
+    let area = Area::new(Id::unique("palette"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_TOP, vec2(0.0, 72.0))
+        .show(ui.ctx(), |ui| {
+            ground(Palette::of(ui)).show(ui, |ui| {
+                ui.set_width(WIDTH);
+                run = field(ui, &mut next, entries.len());
+                if next.text != typed.text {
+                    next.chosen = 0;
+                }
+                ui.add_space(space::GAP);
+                let moved = next.chosen != typed.chosen;
+                list(ui, &entries, next.chosen, moved, &mut commands);
+            });
+        });
+    let outside = ui.input(|i| {
+        let at = i.pointer.interact_pos();
+        i.pointer.any_pressed() && at.is_some_and(|at| !area.response.rect.contains(at))
+    });
+    // With the text of before: what was typed in this frame is not on the list yet.
+    if run && let Some(entry) = entries.get(typed.chosen.min(entries.len().saturating_sub(1))) {
+        commands.extend(chosen(entry));
+    } else if outside {
+        commands.push(Command::Palette(None));
+    } else if commands.is_empty() && next != *typed {
+        commands.push(Command::Palette(Some(next)));
+    }
+    commands
+}
+
+/// The field to type in. True if what is chosen is to be done.
+fn field(ui: &mut Ui, next: &mut Typed, count: usize) -> bool {
+    let key = |ui: &Ui, key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+    if key(ui, Key::ArrowDown) && count > 0 {
+        next.chosen = (next.chosen + 1) % count;
+    }
+    if key(ui, Key::ArrowUp) && count > 0 {
+        next.chosen = (next.chosen + count - 1) % count;
+    }
+    let run = key(ui, Key::Enter);
+    let edit = TextEdit::singleline(&mut next.text)
+        .hint_text("An action, or what to find: batch 512, slower than 200 ms")
+        .desired_width(f32::INFINITY);
+    let response = ui.add(edit);
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Action or search"));
+    response.request_focus();
+    run
+}
+
+fn list(
+    ui: &mut Ui,
+    entries: &[Entry],
+    chosen_at: usize,
+    moved: bool,
+    commands: &mut Vec<Command>,
+) {
+    if entries.is_empty() {
+        let text = "No action is called so";
+        ui.label(RichText::new(text).color(Palette::of(ui).weak));
+        return;
+    }
+    ScrollArea::vertical()
+        .max_height(LINE * LINES)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.0;
+            for (at, entry) in entries.iter().enumerate() {
+                let response = line(ui, entry, at == chosen_at);
+                if at == chosen_at && moved {
+                    response.scroll_to_me(None);
+                }
+                if response.clicked() {
+                    commands.extend(chosen(entry));
+                }
+            }
+        });
+}
+
+/// What a line does. What is impossible says why, and the palette stays.
+fn chosen(entry: &Entry) -> Vec<Command> {
+    match entry {
+        Entry::Act(action, Some(_)) => vec![(*action).into()],
+        Entry::Act(action, None) => vec![Command::Palette(None), (*action).into()],
+        Entry::Find(query) => vec![
+            Command::Palette(None),
+            Command::Search(query.to_string()),
+            loadscope_model::command::Action::Search.into(),
+        ],
+    }
+}
+
+fn line(ui: &mut Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
+    let palette = Palette::of(ui);
+    let (name, keys, why) = match entry {
+        Entry::Act(action, why) => {
+            let info = action.info();
+            (info.name.to_owned(), info.keys(ui.ctx()), *why)
+        }
+        Entry::Find(query) => (format!("Find {query}"), String::new(), None),
+    };
+    let size = vec2(ui.available_width(), LINE);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::selected(Role::Button, why.is_none(), is_chosen, &name));
+    let painter = ui.painter_at(rect);
+    if is_chosen {
+        painter.rect_filled(rect, 4.0, palette.selected());
+    } else if response.hovered() {
+        painter.rect_filled(rect, 4.0, palette.hovered());
+    }
+    let left = rect.left() + space::GAP * 2.0;
+    let right = rect.right() - space::GAP * 2.0;
+    let middle = rect.center().y;
+    let colour = match why {
+        None => palette.strong,
+        Some(_) => palette.weak,
+    };
+    let font = words(size::BODY);
+    let named = painter.text(pos2(left, middle), Align2::LEFT_CENTER, &name, font, colour);
+    let at = pos2(right, middle);
+    let keys = painter.text(
+        at,
+        Align2::RIGHT_CENTER,
+        keys,
+        mono(size::SMALL),
+        palette.weak,
+    );
+    if let Some(why) = why {
+        let room = keys.left() - named.right() - 2.0 * space::GROUP;
+        let mut job = egui::text::LayoutJob::simple_singleline(
+            why.to_owned(),
+            words(size::SMALL),
+            palette.weak,
+        );
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room.max(0.0));
+        job.halign = Align::LEFT;
+        let galley = painter.layout_job(job);
+        let at = pos2(named.right() + space::GROUP, middle - galley.size().y / 2.0);
+        painter.galley(at, galley, palette.weak);
+    }
+    response
+}

@@ -1,0 +1,189 @@
+//! Plots: quantities over time, and how long things took. Dragging over a curve selects that range everywhere.
+
+use egui::{
+    Color32, Label, Response, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, Vec2b, WidgetInfo,
+    vec2,
+};
+use egui_plot::{AxisHints, GridMark, Plot};
+use loadscope_trace::Nanos;
+
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::TimeView;
+
+mod curves;
+mod histogram;
+mod history;
+mod series;
+
+use curves::{Brush, Curve};
+use histogram::{Histogram, Kind};
+use history::History;
+
+/// Width of the numbers on the left of a plot, points.
+const AXIS: f32 = 52.0;
+/// From this width on the histograms stand beside the curves.
+const WIDE: f32 = 760.0;
+/// Height of a title.
+const TITLE: f32 = 22.0;
+
+/// What the plots of the last frame were made for.
+type Key = ((u64, u64), TimeView, Option<(Nanos, Nanos)>);
+
+/// The plots, and what they were drawn from in the last frame.
+#[derive(Default)]
+pub struct Plots {
+    history: History,
+    curves: Vec<Curve>,
+    histograms: Vec<Histogram>,
+    made_for: Option<Key>,
+    brush: Brush,
+}
+
+impl Plots {
+    /// Shows the plots. A click sets the time cursor or selects a batch, dragging selects a range.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        if self.history.update(state.run_number, &state.run) {
+            ui.ctx().request_repaint();
+        }
+        let view = state.shown();
+        let selected = curves::selected(state);
+        let key = ((state.run_number, state.run.events()), view, selected);
+        if self.made_for != Some(key) {
+            if self.made_for.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
+                self.curves = curves::curves(&state.run, &self.history, view);
+            }
+            let of = |kind| Histogram::of(kind, &self.history, view, selected);
+            self.histograms = Kind::ALL.map(of).into_iter().collect();
+            self.made_for = Some(key);
+        }
+        let mut commands = Vec::new();
+        let area = ScrollArea::vertical().auto_shrink([false, false]);
+        let height = ui.available_height();
+        area.show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            let mut whole = ui.available_rect_before_wrap();
+            whole.max.x -= space::MARGIN;
+            if whole.width() < WIDE {
+                ui.set_max_width(whole.width());
+                self.over_time(ui, state, height * 0.9, &mut commands);
+                self.distributions(ui, state, 84.0, &mut commands);
+                return;
+            }
+            let (left, right) = whole.split_left_right_at_fraction(0.62);
+            let mut column = ui.new_child(UiBuilder::new().max_rect(left));
+            self.over_time(&mut column, state, height, &mut commands);
+            let mut beside = ui.new_child(UiBuilder::new().max_rect(right));
+            let each = (height - 8.0) / Kind::ALL.len() as f32 - TITLE - histogram::TICKS - 8.0;
+            self.distributions(&mut beside, state, each.clamp(56.0, 160.0), &mut commands);
+            let bottom = column.min_rect().bottom().max(beside.min_rect().bottom());
+            ui.allocate_space(vec2(whole.width(), bottom - whole.top()));
+        });
+        commands
+    }
+
+    fn over_time(&mut self, ui: &mut Ui, state: &State, height: f32, commands: &mut Vec<Command>) {
+        let count = self.curves.len().max(1);
+        let each = (height - curves::TICKS - 8.0) / count as f32 - TITLE - 6.0;
+        let each = each.clamp(44.0, 140.0);
+        for (k, curve) in self.curves.iter().enumerate() {
+            title(ui, curve.title, curve.about, &curve.legend(Palette::of(ui)));
+            let is_last = k + 1 == count;
+            commands.extend(curves::show(
+                ui,
+                state,
+                curve,
+                each,
+                is_last,
+                &mut self.brush,
+            ));
+        }
+    }
+
+    fn distributions(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        height: f32,
+        commands: &mut Vec<Command>,
+    ) {
+        if self.histograms.iter().all(Histogram::is_empty) {
+            let text = "Nothing happened in this range; Home shows everything";
+            ui.add_space(space::MARGIN);
+            ui.horizontal(|ui| {
+                ui.add_space(space::MARGIN);
+                ui.label(RichText::new(text).color(Palette::of(ui).weak));
+            });
+            return;
+        }
+        for (kind, histogram) in Kind::ALL.into_iter().zip(&self.histograms) {
+            title(ui, kind.title(), &histogram.summary(), &[]);
+            if histogram.is_empty() {
+                ui.add_space(space::GROUP);
+                continue;
+            }
+            commands.extend(histogram::show(ui, state, &self.history, histogram, height));
+        }
+    }
+}
+
+/// A heading, what it is about, and the colours of several lines.
+fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
+    ui.horizontal(|ui| {
+        ui.set_height(TITLE - 2.0);
+        ui.add_space(space::MARGIN);
+        ui.label(RichText::new(text).font(heading(size::BODY)));
+        for (name, colour) in legend {
+            let (dash, _) = ui.allocate_exact_size(vec2(12.0, 2.0), Sense::hover());
+            ui.painter().rect_filled(dash, 0.0, *colour);
+            ui.label(RichText::new(*name).font(words(size::SMALL)));
+        }
+        let weak = Palette::of(ui).weak;
+        let about = RichText::new(about).font(words(size::SMALL)).color(weak);
+        ui.add(Label::new(about).truncate());
+    });
+}
+
+/// A plot that the timeline moves, not the hand.
+fn still_plot<'a>(id: (&'static str, &'static str), height: f32, palette: &Palette) -> Plot<'a> {
+    Plot::new(id)
+        .height(height)
+        .min_size(vec2(100.0, height))
+        .allow_zoom(Vec2b::FALSE)
+        .allow_drag(Vec2b::FALSE)
+        .allow_scroll(Vec2b::FALSE)
+        .allow_boxed_zoom(false)
+        .allow_double_click_reset(false)
+        .allow_axis_zoom_drag(Vec2b::FALSE)
+        .set_margin_fraction(vec2(0.0, 0.0))
+        .show_background(false)
+        .grid_color(palette.line)
+        .cursor_color(palette.weak)
+}
+
+fn axis_hints<'a>(hints: AxisHints<'a>, palette: &Palette) -> AxisHints<'a> {
+    hints
+        .tick_label_font(mono(size::SMALL))
+        .tick_label_color(palette.weak)
+}
+
+/// A name for screen readers.
+fn name(response: &Response, title: &str, about: &str) {
+    let text = format!("{title}: {about}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &text));
+}
+
+/// Two or three round values from 0 to `top`; a small plot has no room for more.
+fn few_marks(top: f64) -> Vec<GridMark> {
+    let power = 10f64.powf((top / 2.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+    let step = steps.into_iter().find(|s| top / s < 3.0).unwrap_or(top);
+    let values = (0..=(top / step) as usize).map(|k| k as f64 * step);
+    let mark = |value| GridMark {
+        value,
+        // As if these were the coarsest marks there are: all of them get a label.
+        step_size: top,
+    };
+    values.map(mark).collect()
+}

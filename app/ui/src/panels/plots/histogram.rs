@@ -1,0 +1,351 @@
+//! How long things took and how far out of order batches came, in the range of time that the timeline shows.
+
+use std::ops::Range;
+
+use egui::{Color32, Stroke, Ui};
+use egui_plot::{AxisHints, Bar, BarChart, GridMark, HoverPosition};
+use loadscope_trace::Nanos;
+
+use super::history::History;
+use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, start_of};
+use super::{AXIS, axis_hints, few_marks, still_plot};
+use crate::theme::Palette;
+use loadscope_insight::format::{count, plural};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::{Item, TimeView};
+
+/// Bars at most.
+const BARS: usize = 44;
+/// Height of the numbers below.
+pub const TICKS: f32 = 20.0;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Time in which a batch was fetched.
+    Fetch,
+    /// Time for which the trainer waited for a batch.
+    Wait,
+    /// Time for which a batch was held.
+    Held,
+    /// Places by which a batch came too late.
+    Distance,
+}
+
+impl Kind {
+    /// In the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Fetch, Self::Wait, Self::Held, Self::Distance];
+
+    /// What it shows.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Fetch => "Fetch time",
+            Self::Wait => "Wait time",
+            Self::Held => "Held time",
+            Self::Distance => "Out of order",
+        }
+    }
+
+    fn series(self, history: &History) -> &Series {
+        match self {
+            Self::Fetch => &history.fetch,
+            Self::Wait => &history.wait,
+            Self::Held => &history.held,
+            Self::Distance => &history.distance,
+        }
+    }
+
+    fn colour(self, palette: &Palette) -> Color32 {
+        match self {
+            Self::Fetch => palette.fetch,
+            Self::Wait => palette.stall,
+            Self::Held => palette.held,
+            Self::Distance => palette.wait,
+        }
+    }
+}
+
+/// A histogram, ready to be drawn.
+pub struct Histogram {
+    kind: Kind,
+    all: Counts,
+    /// Of those in `all`, the ones in the range that is selected.
+    selected: Option<Counts>,
+    /// The bins of each bar.
+    bars: Vec<Range<usize>>,
+}
+
+impl Histogram {
+    /// What is known of `view`.
+    pub fn of(
+        kind: Kind,
+        history: &History,
+        view: TimeView,
+        selected: Option<(Nanos, Nanos)>,
+    ) -> Self {
+        let series = kind.series(history);
+        let all = series.counts(view.start, view.end);
+        let selected = selected.map(|(start, end)| {
+            let (start, end) = (start.max(view.start), end.min(view.end));
+            series.counts(start, end + Nanos(1))
+        });
+        Self {
+            bars: bars(&all, kind),
+            kind,
+            all,
+            selected,
+        }
+    }
+
+    /// How many, and the usual and the unusual ones.
+    pub fn summary(&self) -> String {
+        let n: u64 = self.all.iter().map(|n| u64::from(*n)).sum();
+        let batches = plural(n, "batch", "batches");
+        let (Some(middle), Some(high)) = (quantile(&self.all, 0.5), quantile(&self.all, 0.99))
+        else {
+            return match self.kind {
+                Kind::Held => "no batch was held in this range".to_owned(),
+                Kind::Wait => "the trainer waited for no batch in this range".to_owned(),
+                _ => "no batch in this range".to_owned(),
+            };
+        };
+        if self.kind == Kind::Distance {
+            let in_order = u64::from(self.all[NO_DISTANCE]);
+            return match n - in_order {
+                0 => format!("all {batches} came in order"),
+                off => format!(
+                    "{} of {batches} came too early (−) or too late (+), places",
+                    count(off)
+                ),
+            };
+        }
+        let about = |bin: usize| start_of(bin as f64 + 0.5);
+        format!(
+            "median {}, 99\u{2009}% below {}, {batches}",
+            about(middle),
+            about(high)
+        )
+    }
+
+    /// True if there is nothing to draw.
+    pub fn is_empty(&self) -> bool {
+        self.bars.is_empty()
+    }
+}
+
+/// The bins that are drawn, as bars of several if there are many.
+fn bars(counts: &Counts, kind: Kind) -> Vec<Range<usize>> {
+    let Some(first) = counts.iter().position(|n| *n > 0) else {
+        return Vec::new();
+    };
+    let last = counts.iter().rposition(|n| *n > 0).unwrap_or(first);
+    let (first, last) = match kind {
+        Kind::Distance => {
+            // As far to the left as to the right, and never so narrow that one bar fills everything.
+            let far = NO_DISTANCE
+                .abs_diff(first)
+                .max(NO_DISTANCE.abs_diff(last))
+                .max(4)
+                + 1;
+            (
+                NO_DISTANCE.saturating_sub(far),
+                (NO_DISTANCE + far).min(BINS - 1),
+            )
+        }
+        // Half a factor of ten at least.
+        _ => {
+            let room = (PER_DECADE / 2).saturating_sub(last - first) / 2 + 1;
+            (first.saturating_sub(room), (last + room).min(BINS - 1))
+        }
+    };
+    let each = match kind {
+        Kind::Distance => 1,
+        _ => (last + 1 - first).div_ceil(BARS),
+    };
+    (first..=last)
+        .step_by(each)
+        .map(|start| start..(start + each).min(BINS))
+        .collect()
+}
+
+fn sum(counts: &Counts, bins: &Range<usize>) -> f64 {
+    counts[bins.clone()].iter().map(|n| f64::from(*n)).sum()
+}
+
+/// Draws a histogram; a click on a bar selects its batches, one after the other.
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    history: &History,
+    histogram: &Histogram,
+    height: f32,
+) -> Option<Command> {
+    let palette = Palette::of(ui);
+    let kind = histogram.kind;
+    let bars = &histogram.bars;
+    let (first, last) = (bars.first()?.start as f64, bars.last()?.end as f64);
+    let top = bars
+        .iter()
+        .map(|b| sum(&histogram.all, b))
+        .fold(1.0, f64::max)
+        * 1.1;
+    let colour = kind.colour(palette);
+    let chart = |name: &str, counts: &Counts, fill: Color32| {
+        let bars = bars.iter().map(|b| {
+            let middle = (b.start + b.end) as f64 / 2.0;
+            Bar::new(middle, sum(counts, b))
+                .width(b.len() as f64 * 0.9)
+                .fill(fill)
+                .stroke(Stroke::NONE)
+        });
+        BarChart::new(name, bars.collect())
+            .color(fill)
+            .allow_hover(true)
+    };
+    let y_axis = axis_hints(AxisHints::new_y(), palette)
+        .formatter(|mark: GridMark, _: &_| count(mark.value as u64))
+        .min_thickness(AXIS);
+    let x_axis = axis_hints(AxisHints::new_x(), palette)
+        .formatter(move |mark: GridMark, _: &_| tick(kind, mark.value));
+    let marks = marks(kind, first, last);
+    let response = still_plot(("histogram", kind.title()), height + TICKS, palette)
+        .custom_y_axes(vec![y_axis])
+        .custom_x_axes(vec![x_axis])
+        .x_grid_spacer(move |_| marks.clone())
+        .y_grid_spacer(move |_| few_marks(top))
+        .label_formatter(|_: &HoverPosition<'_>| None)
+        .show(ui, |plot| {
+            plot.set_plot_bounds_x(first..=last);
+            plot.set_plot_bounds_y(0.0..=top);
+            let dimmed = match &histogram.selected {
+                Some(_) => palette.dimmed(colour),
+                None => colour,
+            };
+            plot.bar_chart(chart("", &histogram.all, dimmed).allow_hover(false));
+            if let Some(selected) = &histogram.selected {
+                plot.bar_chart(chart(" ", selected, colour).allow_hover(false));
+            }
+            plot.pointer_coordinate()
+        });
+    super::name(&response.response, kind.title(), &histogram.summary());
+    let at = response.inner.filter(|_| response.response.hovered())?;
+    let bar = bars
+        .iter()
+        .find(|b| (b.start as f64..b.end as f64).contains(&at.x))?;
+    let batches = plural(sum(&histogram.all, bar) as u64, "batch", "batches");
+    let what = match kind {
+        Kind::Distance => place_text(bar.start),
+        _ => format!(
+            "{} to {}",
+            start_of(bar.start as f64),
+            start_of(bar.end as f64)
+        ),
+    };
+    let clicked = response.response.clicked();
+    response.response.on_hover_text_at_pointer(format!(
+        "{what}\n{batches}; a click selects one after the other"
+    ));
+    let view = state.shown();
+    let now = state.selection.and_then(Item::batch);
+    let row = clicked.then(|| {
+        kind.series(history)
+            .next_in(bar.clone(), view.start, view.end, now)
+    })?;
+    row.map(|row| Command::Select(Some(Item::Batch(row))))
+}
+
+fn place_text(bin: usize) -> String {
+    match bin as i64 - NO_DISTANCE as i64 {
+        0 => "In order".to_owned(),
+        d if d > 0 => format!("{} too late", plural(d as u64, "place", "places")),
+        d => format!("{} too early", plural(d.unsigned_abs(), "place", "places")),
+    }
+}
+
+fn tick(kind: Kind, bin: f64) -> String {
+    match kind {
+        // A bar stands between its bin and the next.
+        Kind::Distance => match (bin - 0.5).round() as i64 - NO_DISTANCE as i64 {
+            0 => "0".to_owned(),
+            d if d > 0 => format!("+{d}"),
+            d => format!("−{}", d.unsigned_abs()),
+        },
+        _ => {
+            let text = start_of(bin).to_string();
+            // `1.00 ms` says too much.
+            let (value, unit) = text.split_once('\u{2009}').unwrap_or((&text, ""));
+            let value = match value.contains('.') {
+                true => value.trim_end_matches('0').trim_end_matches('.'),
+                false => value,
+            };
+            format!("{value}\u{2009}{unit}")
+        }
+    }
+}
+
+/// Powers of ten, and where these are few, 2 and 5 times them; for distances round numbers.
+fn marks(kind: Kind, first: f64, last: f64) -> Vec<GridMark> {
+    let mark = |value| GridMark {
+        value,
+        step_size: last - first,
+    };
+    if kind == Kind::Distance {
+        let far = (last - first) / 2.0;
+        let step = [1i64, 2, 5, 10, 20, 50]
+            .into_iter()
+            .find(|s| far / *s as f64 <= 4.0)
+            .unwrap_or(50);
+        let most = (far as i64) / step;
+        let marks = (-most..=most).map(|k| NO_DISTANCE as f64 + 0.5 + (k * step) as f64);
+        return marks.map(mark).collect();
+    }
+    let decades = (last - first) / PER_DECADE as f64;
+    let parts: &[f64] = if decades <= 1.3 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let each = (decades / 6.0).ceil().max(1.0) as usize;
+    (0..=BINS / PER_DECADE)
+        .step_by(each)
+        .flat_map(|decade| {
+            parts
+                .iter()
+                .map(move |p| (decade as f64 + p.log10()) * PER_DECADE as f64)
+        })
+        .filter(|at| (first..=last).contains(at))
+        .map(mark)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_read_well() {
+        let text = |bin: f64| tick(Kind::Fetch, bin).replace('\u{2009}', " ");
+        assert_eq!(text(80.0), "1 ms");
+        assert_eq!(text(140.0), "1 s");
+        assert_eq!(text(0.0), "100 ns");
+        assert_eq!(text((4.0 + 5f64.log10()) * 20.0), "5 ms");
+        assert_eq!(tick(Kind::Distance, NO_DISTANCE as f64 + 0.5), "0");
+        assert_eq!(tick(Kind::Distance, NO_DISTANCE as f64 - 1.5), "−2");
+    }
+
+    #[test]
+    fn bars_cover_everything_that_was_counted() {
+        for (first, last) in [(0, 0), (3, 219), (100, 104), (219, 219), (110, 110)] {
+            let mut counts = [0; BINS];
+            counts[first] += 1;
+            counts[last] += 1;
+            for kind in Kind::ALL {
+                let bars = bars(&counts, kind);
+                let all: f64 = bars.iter().map(|b| sum(&counts, b)).sum();
+                assert_eq!(all, 2.0, "{kind:?} {first} {last}");
+                assert!(kind == Kind::Distance || bars.len() <= BARS);
+            }
+        }
+    }
+}

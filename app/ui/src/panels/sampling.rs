@@ -1,0 +1,220 @@
+//! The Sampling workspace: the order of the samples, as it came or as it will come.
+
+use std::sync::Arc;
+
+use egui::{self, CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
+
+use crate::theme::{Palette, heading, size, space};
+use loadscope_insight::sampling::OrderOf;
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::ranks::Ranks;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+mod answers;
+mod ask;
+mod classes;
+mod head;
+mod ranks;
+mod scatter;
+
+use ask::{Asker, order_of};
+use scatter::{Marks, Scatter};
+
+/// From this width on the answers stand beside the scatter, below it otherwise, points.
+const WIDE: f32 = 760.0;
+
+/// The Sampling workspace. What it keeps from frame to frame can be thrown away at any time.
+#[derive(Default)]
+pub struct Sampling {
+    asker: Asker,
+    scatter: Scatter,
+    /// A batch of an order that is foretold: the run does not have it, so it cannot be the window's selection.
+    picked: Option<usize>,
+}
+
+impl Sampling {
+    /// Shows it in all of `ui`.
+    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
+        let palette = Palette::of(ui);
+        self.asker.update(ui.ctx(), state);
+        let mut commands = Vec::new();
+        let panel = |x, y| {
+            Frame::NONE
+                .fill(palette.panel)
+                .inner_margin(Margin::symmetric(x, y))
+        };
+        Panel::top("sampling head")
+            .frame(panel(12, 4))
+            .show(ui, |ui| commands.extend(head::show(ui, state, &self.asker)));
+        let Some(answers) = self.asker.answers() else {
+            CentralPanel::default()
+                .frame(panel(12, 8))
+                .show(ui, |ui| self.nothing(ui, state));
+            return commands;
+        };
+        let most = ui.available_height() * 0.3;
+        Panel::top("sampling findings")
+            .frame(panel(12, 4))
+            .show(ui, |ui| {
+                let all = ScrollArea::vertical().max_height(most);
+                all.min_scrolled_height(most).show(ui, |ui| {
+                    if let Some(position) = head::findings(ui, &answers) {
+                        commands.extend(self.pick(&answers, position));
+                    }
+                });
+            });
+        if answers.positions == 0 {
+            CentralPanel::default()
+                .frame(panel(12, 8))
+                .show(ui, |ui| empty(ui, state));
+            return commands;
+        }
+        if ui.available_width() >= WIDE {
+            let width = (ui.available_width() * 0.3).clamp(280.0, 400.0);
+            Panel::right("sampling answers")
+                .frame(panel(12, 8))
+                .exact_size(width)
+                .show(ui, |ui| {
+                    ScrollArea::vertical()
+                        .auto_shrink([false, false])
+                        .show(ui, |ui| answers::show(ui, &answers));
+                });
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| {
+                    commands.extend(self.pictures(ui, state, &answers, ui.available_height()));
+                });
+        } else {
+            CentralPanel::default()
+                .frame(Frame::NONE.fill(palette.canvas))
+                .show(ui, |ui| {
+                    // It scrolls, so the ranks take nothing from the scatter.
+                    let below = ranks_of(&answers).map_or(0.0, ranks::height);
+                    let height = (ui.available_height() * 0.62).max(220.0) + below;
+                    ScrollArea::vertical()
+                        .auto_shrink([false, false])
+                        .show(ui, |ui| {
+                            commands.extend(self.pictures(ui, state, &answers, height));
+                            panel(12, 8).show(ui, |ui| answers::show(ui, &answers));
+                        });
+                });
+        }
+        commands
+    }
+
+    /// The scatter, and the ranks below it if there are any.
+    fn pictures(
+        &mut self,
+        ui: &mut Ui,
+        state: &State,
+        answers: &Arc<Answers>,
+        height: f32,
+    ) -> Vec<Command> {
+        let ranks = ranks_of(answers);
+        let below = ranks.map_or(0.0, ranks::height);
+        let marks = self.marks(state, answers);
+        let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
+        let pointed = self.scatter.show(ui, size, answers, &marks);
+        if let Some(ranks) = ranks {
+            ranks::show(ui, ranks, answers.rank);
+        }
+        let mut commands = Vec::new();
+        if let Some(position) = pointed.clicked {
+            commands.extend(self.pick(answers, position));
+        }
+        if let Some(row) = pointed.hovered.and_then(|p| row_at(answers, p)) {
+            commands.push(Command::Hover(Some(Item::Batch(row))));
+        }
+        commands
+    }
+
+    /// Which batches stand out.
+    fn marks(&self, state: &State, answers: &Answers) -> Marks {
+        let order = &answers.order;
+        let place = |item: Option<Item>| {
+            let row = u32::try_from(item?.batch()?).ok()?;
+            // Batches are numbered in the order of their dispatch.
+            order.rows.binary_search(&row).ok()
+        };
+        let selected = match order.rows.is_empty() {
+            true => self.picked,
+            false => place(state.selection),
+        };
+        Marks {
+            selected: selected.and_then(|batch| order.positions(batch)),
+            hovered: place(state.hovered).and_then(|batch| order.positions(batch)),
+        }
+    }
+
+    /// Selects the batch that the index at `position` belongs to.
+    fn pick(&mut self, answers: &Answers, position: usize) -> Option<Command> {
+        if answers.order.rows.is_empty() {
+            let batch = answers.order.batch_at(position);
+            self.picked = batch.filter(|_| self.picked != batch);
+            return None;
+        }
+        Some(Command::Select(Some(Item::Batch(row_at(
+            answers, position,
+        )?))))
+    }
+
+    /// There is no answer yet, or the engine refuses.
+    fn nothing(&self, ui: &mut Ui, state: &State) {
+        match (self.asker.refusal(), self.asker.share()) {
+            (Some(refusal), _) => message(ui, "No order can be foretold", refusal),
+            (None, Some(share)) => {
+                message(ui, "Looking at the order", "");
+                ui.vertical_centered(|ui| {
+                    ui.add(
+                        egui::ProgressBar::new(share)
+                            .desired_width(240.0)
+                            .desired_height(8.0),
+                    );
+                });
+            }
+            (None, None) => empty(ui, state),
+        }
+    }
+}
+
+fn ranks_of(answers: &Answers) -> Option<&Ranks> {
+    answers.ranks.as_ref().filter(|r| r.shares.len() > 1)
+}
+
+fn row_at(answers: &Answers, position: usize) -> Option<usize> {
+    let batch = answers.order.batch_at(position)?;
+    answers.order.rows.get(batch).map(|row| *row as usize)
+}
+
+/// What would be here.
+fn empty(ui: &mut Ui, state: &State) {
+    let what =
+        "Position × index, coverage, shuffle quality and class balance of an epoch are shown here";
+    match order_of(state) {
+        OrderOf::Run if state.run.batches().is_empty() => {
+            let text = match state.source.is_live() {
+                true => "The first batch is on its way",
+                false => "Press Ctrl+R to run the form, or look at what it will draw",
+            };
+            message(ui, "No index was drawn yet", text);
+        }
+        OrderOf::Run => message(
+            ui,
+            "The samples of this run have no indices",
+            "An iterable dataset yields what it likes. Next epoch tells what the engine knows about its workers' parts",
+        ),
+        _ => message(ui, "No index will be drawn", what),
+    }
+}
+
+fn message(ui: &mut Ui, title: &str, text: &str) {
+    let palette = Palette::of(ui);
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
+        ui.set_max_width(520.0);
+        ui.label(RichText::new(title).font(heading(size::BODY)));
+        ui.label(RichText::new(text).color(palette.weak));
+    });
+}

@@ -1,0 +1,277 @@
+//! Which question is asked, when it is asked again, and the last answer to it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use egui::Context;
+use loadscope_trace::RunOptions;
+
+use loadscope_insight::background::{Background, Outcome};
+use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
+use loadscope_insight::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
+use loadscope_insight::sampling::order::Gathered;
+use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_model::state::{Source, State};
+
+/// The last epoch of the form that can be asked for: those before it have to be drawn as well.
+const LAST: u32 = 999;
+/// An order that grows is looked at again at most so often.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// What an answer is the answer to.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    of: OrderOf,
+    epoch: u32,
+    /// Which run.
+    run: u64,
+    /// The options of an order that is foretold.
+    options: Option<RunOptions>,
+    /// How much of an order that came is known: indices, epochs, workers, whether it is complete.
+    grown: (usize, usize, usize, bool),
+}
+
+impl Key {
+    /// True if `other` differs only in how far the run is.
+    fn is_continued_by(&self, other: &Self) -> bool {
+        let grown = other.grown;
+        *other
+            == Self {
+                grown,
+                ..self.clone()
+            }
+    }
+}
+
+/// Asks, and keeps the answer.
+#[derive(Default)]
+pub struct Asker {
+    gathered: Gathered,
+    job: Option<(Key, Background<Result<Answers, Refusal>>)>,
+    asked: Option<Instant>,
+    answer: Option<(Key, Result<Arc<Answers>, Refusal>)>,
+}
+
+impl Asker {
+    /// The last answer.
+    pub fn answers(&self) -> Option<Arc<Answers>> {
+        self.answer.as_ref()?.1.as_ref().ok().cloned()
+    }
+
+    /// Why there is none.
+    pub fn refusal(&self) -> Option<&str> {
+        Some(self.answer.as_ref()?.1.as_ref().err()?)
+    }
+
+    /// How far the next answer is, if one is on its way.
+    pub fn share(&self) -> Option<f32> {
+        self.job.as_ref().map(|(_, job)| job.share())
+    }
+
+    /// Takes in what is new, and asks if there is something to ask.
+    pub fn update(&mut self, ctx: &Context, state: &State) {
+        self.take_answer();
+        let what = order_of(state);
+        let (epoch, ..) = epochs(state);
+        let last = state.run.epochs().len().saturating_sub(1);
+        let looked_at = (epoch as usize).min(last);
+        // What will come is held against what came, so all epochs of the run are needed for that, too.
+        if what != OrderOf::Form
+            && self
+                .gathered
+                .update(state.run_number, &state.run, looked_at)
+        {
+            ctx.request_repaint();
+            return;
+        }
+        if what == OrderOf::Run && state.run.batches().is_empty() {
+            (self.job, self.answer) = (None, None);
+            return;
+        }
+        let key = self.key(state, epoch);
+        let kept = self.answer.as_ref().map(|(k, _)| k);
+        let under_way = self.job.as_ref().map(|(k, _)| k);
+        if kept == Some(&key) {
+            // Whatever else was asked is not wanted any more.
+            self.job = None;
+            return;
+        }
+        let continues = |k: Option<&Key>| k.is_some_and(|k| k.is_continued_by(&key));
+        // What is under way comes to its end before it is asked about what has come since.
+        if continues(under_way) {
+            return;
+        }
+        if continues(kept) && !key.grown.3 && !self.is_due(state, &key) {
+            ctx.request_repaint_after(AGAIN);
+            return;
+        }
+        if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
+            self.answer = None;
+        }
+        self.ask(ctx, state, key);
+    }
+
+    /// A large order is looked at again only once it has grown by a fiftieth.
+    fn is_due(&self, state: &State, key: &Key) -> bool {
+        if !state.source.is_live() {
+            return true;
+        }
+        let before = self.answer.as_ref().map_or(0, |(k, _)| k.grown.0);
+        self.asked.is_none_or(|at| at.elapsed() >= AGAIN)
+            && (key.grown.0 < 1_000_000 || key.grown.0 - before.min(key.grown.0) > before / 50)
+    }
+
+    fn take_answer(&mut self) {
+        let Some((key, job)) = &self.job else {
+            return;
+        };
+        let answer = match job.take() {
+            Outcome::NotYet => return,
+            Outcome::Ready(answer) => answer.map(Arc::new),
+            Outcome::Broken => {
+                Err("The calculation stopped; this is a bug in Loadscope".to_owned())
+            }
+        };
+        self.answer = Some((key.clone(), answer));
+        self.job = None;
+    }
+
+    fn key(&self, state: &State, epoch: u32) -> Key {
+        let run = &state.run;
+        let what = order_of(state);
+        let came = what == OrderOf::Run;
+        let indices = self.gathered.looked_at.indices.len();
+        Key {
+            of: what,
+            epoch,
+            run: state.run_number,
+            options: match what {
+                OrderOf::Run => None,
+                OrderOf::Next => Some(run.info.options.clone()),
+                OrderOf::Form => Some(state.options.clone()),
+            },
+            grown: match what {
+                OrderOf::Form => Default::default(),
+                _ => (
+                    if came { indices } else { 0 },
+                    run.epochs().len(),
+                    if came { run.workers().len() } else { 0 },
+                    !came || is_complete(run, epoch as usize),
+                ),
+            },
+        }
+    }
+
+    fn ask(&mut self, ctx: &Context, state: &State, key: Key) {
+        let question = self.question(state, &key);
+        let waker = ctx.clone();
+        let job = Background::start(
+            "sampling",
+            move || waker.request_repaint(),
+            move |progress| answer(&question, progress),
+        );
+        self.asked = Some(Instant::now());
+        match job {
+            Ok(job) => self.job = Some((key, job)),
+            Err(e) => {
+                let refusal =
+                    format!("Cannot start a thread: {e}. Close other programs and try again");
+                self.answer = Some((key, Err(refusal)));
+            }
+        }
+    }
+
+    fn question(&self, state: &State, key: &Key) -> Question {
+        let run = &state.run;
+        if key.of == OrderOf::Form {
+            return Question {
+                options: state.options.clone(),
+                epoch: key.epoch,
+                is_complete: true,
+                is_known: true,
+                datasets: state.datasets,
+                ..Question::default()
+            };
+        }
+        let (options, is_known) = known_options(run, &self.gathered.digests);
+        let yielded = (key.of == OrderOf::Run)
+            .then(|| yielded(run, &self.gathered.looked_at.rows))
+            .flatten();
+        let is_stream = options.dataset.starts_with("stream") && key.of == OrderOf::Next;
+        let number = run.epochs().get(key.epoch as usize).map(|e| e.epoch);
+        Question {
+            yielded,
+            epoch: match key.of {
+                OrderOf::Run => number.unwrap_or_default(),
+                _ => key.epoch,
+            },
+            came: (key.of == OrderOf::Run).then(|| Arc::clone(&self.gathered.looked_at)),
+            len: run.info.dataset_len.filter(|_| !is_stream),
+            is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
+            digests: self.gathered.digests.clone(),
+            seeds: seeds(run),
+            labels: labels(run, &self.gathered.looked_at.rows),
+            names: run.info.classes.clone(),
+            options,
+            is_known,
+            datasets: state.datasets,
+        }
+    }
+}
+
+/// Whose order is looked at. Without a run there is only the form.
+pub fn order_of(state: &State) -> OrderOf {
+    match state.has_run() {
+        true => state.sampling.of,
+        false => OrderOf::Form,
+    }
+}
+
+/// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
+pub fn epochs(state: &State) -> (u32, u32, u32) {
+    let count = state.run.epochs().len();
+    match order_of(state) {
+        OrderOf::Run => {
+            let last = count.saturating_sub(1);
+            let at = state.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
+            (at, 0, last as u32)
+        }
+        OrderOf::Next => {
+            let last = state.run.epochs().last();
+            let next = last.map_or(0, |e| e.epoch.saturating_add(1));
+            (next, next, next)
+        }
+        OrderOf::Form => (state.sampling.form_epoch.min(LAST), 0, LAST),
+    }
+}
+
+/// What to choose in order to look at this epoch.
+pub fn choice_of(state: &State, epoch: u32) -> Choice {
+    let (_, first, last) = epochs(state);
+    let epoch = epoch.clamp(first, last);
+    let now = state.sampling;
+    match order_of(state) {
+        // Whoever goes to the latest one stays with it.
+        OrderOf::Run => Choice {
+            epoch: (epoch < last).then_some(epoch as usize),
+            ..now
+        },
+        OrderOf::Next => now,
+        OrderOf::Form => Choice {
+            form_epoch: epoch,
+            ..now
+        },
+    }
+}
+
+/// Why an epoch is not complete, in a few words.
+pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
+    let run = &state.run;
+    let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
+    match &state.source {
+        _ if is_complete(run, epoch) => None,
+        _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
+        Source::Live { .. } if !ended => Some("still going on"),
+        _ => Some("broken off"),
+    }
+}

@@ -1,0 +1,136 @@
+//! The class balance: a bar a class with a tick where it should end.
+
+use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
+
+use super::answers::{line, title};
+use crate::theme::{Palette, mono, size, words};
+use loadscope_insight::format::count;
+use loadscope_insight::sampling::balance::{Against, Balance, Class};
+use loadscope_insight::sampling::findings::p_value;
+
+/// So many classes are shown; of more, those that are farthest from what was asked for.
+const MOST: usize = 14;
+const ROW: f32 = 18.0;
+
+/// Shows it.
+pub fn show(ui: &mut Ui, balance: &Balance) {
+    let palette = Palette::of(ui);
+    let figure = balance
+        .test
+        .map(|t| format!("p {}", p_value(t.p)))
+        .unwrap_or_default();
+    title(ui, "Class balance", &figure);
+    let shown = shown(balance);
+    let most = shown
+        .iter()
+        .map(|c| c.expected.unwrap_or(0.0).max(c.came as f64))
+        .fold(1.0, f64::max);
+    for class in &shown {
+        row(ui, class, most);
+    }
+    let hidden = balance.classes.len() - shown.len();
+    if hidden > 0 {
+        let text = format!(
+            "{} more classes are nearer to what was asked for",
+            count(hidden as u64)
+        );
+        line(ui, text);
+    }
+    let against = match balance.against {
+        Against::Weights => "Tick: what the weights ask for",
+        Against::Dataset => "Tick: its share of the dataset",
+        Against::Nothing => "Nothing is known to hold the classes against",
+    };
+    line(ui, against);
+    if let Some(test) = balance.test {
+        let text = format!(
+            "χ² = {:.2}, {} degrees of freedom, p {}",
+            test.statistic,
+            test.degrees,
+            p_value(test.p)
+        );
+        ui.add(
+            Label::new(
+                RichText::new(text)
+                    .font(mono(size::SMALL))
+                    .color(palette.text),
+            )
+            .wrap(),
+        );
+    }
+    if let Some((seen, expected)) = balance.mixture {
+        let text = format!(
+            "{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own"
+        );
+        line(ui, text);
+    }
+    if balance.unknown > 0 {
+        let text = format!(
+            "The classes of {} samples are not known",
+            count(balance.unknown)
+        );
+        line(ui, text);
+    }
+}
+
+fn shown(balance: &Balance) -> Vec<&Class> {
+    let mut all: Vec<(usize, &Class)> = balance.classes.iter().enumerate().collect();
+    if all.len() > MOST {
+        let off = |c: &Class| {
+            let expected = c.expected.unwrap_or(c.came as f64);
+            (c.came as f64 - expected).abs() / expected.max(1.0).sqrt()
+        };
+        all.sort_by(|a, b| off(b.1).total_cmp(&off(a.1)));
+        all.truncate(MOST);
+        all.sort_by_key(|(k, _)| *k);
+    }
+    all.into_iter().map(|(_, class)| class).collect()
+}
+
+fn row(ui: &mut Ui, class: &Class, most: f64) {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let expected = class.expected.map(|e| format!("{e:.0}"));
+    let text = match &expected {
+        Some(expected) => format!(
+            "{}: {} came, {expected} expected",
+            class.name,
+            count(class.came)
+        ),
+        None => format!("{}: {} came", class.name, count(class.came)),
+    };
+    super::answers::name(&response, &text);
+    let painter = ui.painter();
+    let (left, right) = (rect.left() + 92.0, rect.right() - 60.0);
+    let galley = painter.layout(
+        class.name.clone(),
+        words(size::SMALL),
+        palette.text,
+        f32::INFINITY,
+    );
+    let clip = Rect::from_min_max(rect.min, pos2(left - 8.0, rect.bottom()));
+    let place = pos2(rect.left(), rect.center().y - galley.size().y / 2.0);
+    painter
+        .with_clip_rect(clip)
+        .galley(place, galley, palette.text);
+    let x = |value: f64| left + (value / most) as f32 * (right - left);
+    let bar = Rect::from_min_max(
+        pos2(left, rect.top() + 5.0),
+        pos2(x(class.came as f64), rect.bottom() - 5.0),
+    );
+    painter.rect_filled(bar, 0.0, palette.wait);
+    if let Some(expected) = class.expected {
+        let tick = Rect::from_center_size(pos2(x(expected), rect.center().y), vec2(2.0, ROW - 4.0));
+        painter.rect_filled(tick, 0.0, palette.strong);
+    }
+    let place = pos2(rect.right(), rect.center().y);
+    let number = count(class.came);
+    painter.text(
+        place,
+        Align2::RIGHT_CENTER,
+        number,
+        mono(size::SMALL),
+        palette.text,
+    );
+    response.on_hover_text(text);
+}

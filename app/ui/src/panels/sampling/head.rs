@@ -1,0 +1,164 @@
+//! Above the pictures: whose order it is, which epoch, the answer in one sentence, and what was found.
+
+use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
+
+use super::ask::{Asker, choice_of, epochs, incomplete, order_of};
+use crate::theme::{Palette, heading, mono, size, space};
+use loadscope_insight::format::{count, plural};
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::{Choice, OrderOf};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+
+/// The switch, the epoch and the sentence.
+pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.scope(|ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            for (what, name, tip) in [
+                (OrderOf::Run, "This run", "The order as it came"),
+                (
+                    OrderOf::Next,
+                    "Next epoch",
+                    "The order of the epoch that would come next, with the options of this run",
+                ),
+                (
+                    OrderOf::Form,
+                    "The form",
+                    "The order that the options on the left will give",
+                ),
+            ] {
+                let possible = what == OrderOf::Form || state.has_run();
+                let button = Button::new(name).selected(order_of(state) == what);
+                if ui
+                    .add_enabled(possible, button)
+                    .on_hover_text(tip)
+                    .clicked()
+                {
+                    commands.push(Command::Sampling(Choice {
+                        of: what,
+                        ..state.sampling
+                    }));
+                }
+            }
+        });
+        ui.add_space(space::GAP);
+        commands.extend(stepper(ui, state));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(share) = asker.share().filter(|share| *share > 0.0) {
+                ui.add(
+                    ProgressBar::new(share)
+                        .desired_width(80.0)
+                        .desired_height(4.0),
+                );
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let text = RichText::new(about(state, asker)).color(palette.weak);
+                ui.add(Label::new(text).truncate());
+            });
+        });
+    });
+    commands
+}
+
+fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
+    let (epoch, first, last) = epochs(state);
+    let number = match order_of(state) {
+        OrderOf::Run => (state.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
+        _ => epoch,
+    };
+    let mut to = None;
+    ui.label("Epoch");
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let before = ui.add_enabled(epoch > first, Button::new("‹"));
+        if before.on_hover_text("The epoch before").clicked() {
+            to = Some(epoch - 1);
+        }
+        ui.label(RichText::new(number.to_string()).font(mono(size::BODY)));
+        let after = ui.add_enabled(epoch < last, Button::new("›"));
+        if after.on_hover_text("The epoch after").clicked() {
+            to = Some(epoch + 1);
+        }
+    });
+    to.map(|epoch| Command::Sampling(choice_of(state, epoch)))
+}
+
+/// How much it is, and how sure.
+fn about(state: &State, asker: &Asker) -> String {
+    let Some(answers) = asker.answers() else {
+        return String::new();
+    };
+    let batches = answers.order.ends.len() as u64;
+    let mut parts = vec![plural(batches, "batch", "batches")];
+    if order_of(state) == OrderOf::Run {
+        let (epoch, ..) = epochs(state);
+        parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
+    }
+    if answers.is_one_of_many {
+        parts
+            .push("without a seed every start draws another order: this is one of them".to_owned());
+    } else if answers.agrees == Some(true) {
+        parts.push("foretold; the epochs before came as foretold".to_owned());
+    } else if answers.agrees == Some(false) {
+        parts.push("a guess: the epochs before did not come as these options foretell".to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// The answer in one sentence and the findings; returns the position that a finding talks about, if it was clicked.
+pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
+    let palette = Palette::of(ui);
+    ui.spacing_mut().item_spacing.y = space::GAP;
+    let mut headline = answers.headline();
+    if let Some(shuffle) = &answers.shuffle {
+        headline += &format!(
+            "; shuffle quality {}",
+            loadscope_insight::format::percent(shuffle.quality().min(1.0))
+        );
+    }
+    if let Some(p) = answers.balance.as_ref().and_then(|b| b.test).map(|t| t.p) {
+        headline += match p {
+            p if p < 0.001 => "; the classes are out of balance",
+            _ => "; the classes are in balance",
+        };
+    }
+    ui.label(
+        RichText::new(headline)
+            .font(heading(size::BODY))
+            .color(palette.strong),
+    );
+    let mut clicked = None;
+    for finding in &answers.findings {
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing.x = space::GAP * 2.0;
+            let colour = if finding.is_problem {
+                palette.held
+            } else {
+                palette.weak
+            };
+            ui.label(RichText::new("•").font(heading(size::BODY)).color(colour));
+            let says = RichText::new(&finding.says).color(palette.text);
+            match finding.position {
+                Some(position) => {
+                    let response = ui
+                        .add(Label::new(says.underline()).sense(Sense::click()))
+                        .on_hover_text(format!(
+                            "Selects the batch at position {}",
+                            count(position as u64)
+                        ));
+                    if response.clicked() {
+                        clicked = Some(position);
+                    }
+                }
+                None => {
+                    ui.label(says);
+                }
+            }
+            ui.label(RichText::new(&finding.remedy).color(palette.weak));
+        });
+    }
+    clicked
+}

@@ -1,0 +1,130 @@
+//! Ranks × indices: a strip a rank, with what is repeated and what is left out marked above.
+
+use egui::{Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2};
+
+use crate::theme::{Palette, heading, mono, size};
+use loadscope_insight::format::{count, plural};
+use loadscope_insight::sampling::ranks::Ranks;
+
+/// As beside the scatter above.
+const LEFT: f32 = 64.0;
+const RIGHT: f32 = 12.0;
+const TITLE: f32 = 24.0;
+const MARKS: f32 = 12.0;
+const TALLEST: f32 = 160.0;
+
+/// How high it is, points.
+pub fn height(ranks: &Ranks) -> f32 {
+    TITLE + MARKS + strips(ranks) + 8.0
+}
+
+fn strips(ranks: &Ranks) -> f32 {
+    (ranks.shares.len() as f32 * 16.0).min(TALLEST)
+}
+
+/// Shows the ranks; `mine` is the one that is looked at.
+pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
+    let palette = Palette::of(ui);
+    let room = vec2(ui.available_width(), height(ranks));
+    let (outer, response) = ui.allocate_exact_size(room, Sense::hover());
+    let summary = summary(ranks);
+    super::answers::name(&response, &format!("Ranks × indices: {summary}"));
+    let left = outer.left() + LEFT;
+    let top = outer.top();
+    let line = Rect::from_min_size(pos2(left, top), vec2(outer.width() - LEFT - RIGHT, TITLE));
+    let mut child = ui.new_child(UiBuilder::new().max_rect(line));
+    child.horizontal(|ui| {
+        let title = RichText::new("Ranks × indices").font(heading(size::BODY));
+        ui.label(title.color(palette.strong));
+        ui.add(Label::new(RichText::new(&summary).color(palette.weak)).truncate());
+    });
+    let painter = ui.painter();
+    let rect = Rect::from_min_size(
+        pos2(left, top + TITLE + MARKS),
+        vec2(outer.width() - LEFT - RIGHT, strips(ranks)),
+    );
+    marks(ui, ranks, rect);
+    let step = rect.height() / ranks.shares.len() as f32;
+    let every = (11.0 / step).ceil().max(1.0) as usize;
+    for (k, share) in ranks.shares.iter().enumerate() {
+        let strip = Rect::from_min_size(
+            pos2(rect.left(), rect.top() + k as f32 * step),
+            vec2(rect.width(), if step < 6.0 { step } else { step - 2.0 }),
+        );
+        let most = share.columns.iter().copied().max().unwrap_or(1).max(1);
+        painter.rect_filled(strip, 0.0, palette.panel);
+        let colour = if share.rank == mine {
+            palette.text
+        } else {
+            palette.wait
+        };
+        let x = |column: usize| strip.left() + column as f32 / ranks.columns as f32 * strip.width();
+        for (column, n) in share.columns.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let ink = 0.3 + 0.7 * *n as f32 / most as f32;
+            let cell = Rect::from_x_y_ranges(x(column)..=x(column + 1), strip.y_range());
+            painter.rect_filled(cell, 0.0, palette.panel.lerp_to_gamma(colour, ink));
+        }
+        if k.is_multiple_of(every) {
+            painter.text(
+                pos2(strip.left() - 6.0, strip.center().y),
+                Align2::RIGHT_CENTER,
+                format!("rank {}", share.rank),
+                mono(size::SMALL),
+                if share.rank == mine {
+                    palette.text
+                } else {
+                    palette.weak
+                },
+            );
+        }
+    }
+    response.on_hover_ui(|ui| {
+        ui.label(&summary);
+        ui.label("A triangle: this index comes in more than one rank, or twice");
+        ui.label("A cross: this index comes in none");
+    });
+}
+
+/// `4 ranks, 251 indices each, 1 repeated as padding (triangles)`
+fn summary(ranks: &Ranks) -> String {
+    let each = ranks.shares.iter().map(|s| s.len).max().unwrap_or(0);
+    let mut text = format!(
+        "{}, {} each",
+        plural(ranks.shares.len() as u64, "rank", "ranks"),
+        plural(each, "index", "indices")
+    );
+    if ranks.padding > 0 {
+        text += &format!(", {} repeated as padding (triangles)", count(ranks.padding));
+    }
+    if ranks.left_out > 0 {
+        text += &format!(", {} left out (crosses)", count(ranks.left_out));
+    }
+    text
+}
+
+/// What is repeated (a triangle) and what is left out (a cross), above the strips.
+fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
+    let palette = Palette::of(ui);
+    let painter = ui.painter();
+    let stroke = Stroke::new(1.5, palette.strong);
+    for (list, is_repeated) in [(&ranks.repeated, true), (&ranks.missing, false)] {
+        let mut last = f32::NEG_INFINITY;
+        for index in list {
+            let share = (*index as f64 + 0.5) / ranks.bound.max(1) as f64;
+            let x = rect.left() + share as f32 * rect.width();
+            // Where they crowd, one stands for several; how many there are is said above.
+            if x - last < 8.0 {
+                continue;
+            }
+            last = x;
+            let (top, bottom) = (rect.top() - 9.0, rect.top() - 2.0);
+            if is_repeated {
+                let corners = vec![pos2(x - 4.0, top), pos2(x + 4.0, top), pos2(x, bottom)];
+                painter.add(Shape::convex_polygon(corners, palette.strong, Stroke::NONE));
+            } else {
+                painter.line_segment([pos2(x - 3.0, top), pos2(x + 3.0, bottom)], stroke);
+                painter.line_segment([pos2(x - 3.0, bottom), pos2(x + 3.0, top)], stroke);
+            }
+        }
+    }
+}

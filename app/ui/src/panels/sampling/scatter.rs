@@ -1,0 +1,326 @@
+//! Position × index: one point a sample. Drawn as a picture of as many pixels as the screen has, so that ten million points cost
+//! no more than a thousand.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use egui::{
+    self, Color32, ColorImage, Pos2, Rect, Response, Role, Sense, Stroke, StrokeKind,
+    TextureHandle, TextureOptions, Ui, Vec2, WidgetInfo, pos2, vec2,
+};
+
+use crate::theme::Palette;
+use loadscope_insight::background::{Background, Outcome};
+use loadscope_insight::format::count;
+use loadscope_insight::sampling::analysis::Answers;
+use loadscope_insight::sampling::order::Order;
+use loadscope_insight::sampling::raster::{Raster, Window};
+
+/// Room for the numbers on the left and below, points.
+const LEFT: f32 = 64.0;
+const BELOW: f32 = 36.0;
+const ABOVE: f32 = 32.0;
+const RIGHT: f32 = 12.0;
+/// So many points are drawn within a frame; more are drawn in the background.
+const AT_ONCE: usize = 200_000;
+
+mod view;
+
+use view::View;
+pub use view::short;
+
+/// The batches that stand out, as ranges of positions.
+pub struct Marks {
+    /// The selected one.
+    pub selected: Option<Range<usize>>,
+    /// The one that the pointer is over somewhere.
+    pub hovered: Option<Range<usize>>,
+}
+
+/// What the pointer was used for: positions.
+#[derive(Default)]
+pub struct Pointed {
+    /// The pointer is over this point.
+    pub hovered: Option<usize>,
+    /// This point was clicked.
+    pub clicked: Option<usize>,
+}
+
+/// What a picture was made of.
+#[derive(Clone)]
+struct Key {
+    order: Arc<Order>,
+    window: Window,
+    pixels: (usize, usize),
+    dot: usize,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.order, &other.order)
+            && self.window == other.window
+            && (self.pixels, self.dot) == (other.pixels, other.dot)
+    }
+}
+
+/// The scatter and its picture.
+#[derive(Default)]
+pub struct Scatter {
+    /// The part that is shown; `None`: all.
+    window: Option<Window>,
+    whole: Option<Window>,
+    raster: Option<(Key, Raster)>,
+    job: Option<(Key, Background<Raster>)>,
+    texture: Option<(Key, bool, TextureHandle)>,
+}
+
+impl Scatter {
+    /// Shows it in `size` points.
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        size: Vec2,
+        answers: &Arc<Answers>,
+        marks: &Marks,
+    ) -> Pointed {
+        let palette = Palette::of(ui);
+        let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
+        let rect = Rect::from_min_max(
+            outer.min + vec2(LEFT, ABOVE),
+            outer.max - vec2(RIGHT, BELOW),
+        );
+        if rect.width() < 16.0 || rect.height() < 16.0 {
+            return Pointed::default();
+        }
+        let bound = answers.coverage.bound.max(highest(answers));
+        let whole = Window::whole(answers.positions, bound);
+        // Who has zoomed in keeps the place while the order grows.
+        let fits = |before: &Window| {
+            before.indices == whole.indices && before.positions.end <= whole.positions.end
+        };
+        if !self.whole.as_ref().is_some_and(fits) {
+            self.window = None;
+        }
+        self.whole = Some(whole.clone());
+        let response = ui.interact(rect, ui.scope_id().with("scatter"), Sense::click_and_drag());
+        response.widget_info(|| {
+            let text = format!("Position × index: {}", answers.headline());
+            WidgetInfo::labeled(Role::Image, true, text)
+        });
+        self.hands(ui, &response, &whole);
+        let window = self.window.clone().unwrap_or_else(|| whole.clone());
+        let view = View {
+            rect,
+            window: &window,
+        };
+        view.axes(ui, palette);
+        self.paint(ui, &view, answers, marks.selected.is_some());
+        view.marks(ui, answers, marks, palette);
+        ui.painter().rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(1.0, palette.line),
+            StrokeKind::Outside,
+        );
+        self.buttons(ui, rect, &whole);
+        let mut pointed = Pointed {
+            hovered: response
+                .hover_pos()
+                .and_then(|at| view.nearest(answers, at)),
+            clicked: None,
+        };
+        if let Some(position) = pointed.hovered {
+            tooltip(&response, answers, position);
+            if response.clicked() {
+                pointed.clicked = Some(position);
+            }
+            if response.dragged() {
+                pointed.hovered = None;
+            }
+        }
+        pointed
+    }
+
+    /// Ctrl and the wheel zoom at the pointer, dragging moves, a double click shows everything.
+    fn hands(&mut self, ui: &Ui, response: &Response, whole: &Window) {
+        let rect = response.rect;
+        let window = self.window.clone().unwrap_or_else(|| whole.clone());
+        if let Some(at) = response.hover_pos() {
+            let (zoom, scroll) = ui.input(|i| (i.zoom_delta(), i.smooth_scroll_delta()));
+            let shift = ui.input(|i| i.modifiers.shift);
+            let x = f64::from((at.x - rect.left()) / rect.width());
+            let y = f64::from((rect.bottom() - at.y) / rect.height());
+            if zoom != 1.0 {
+                let factor = f64::from(zoom);
+                self.set(window.zoomed((factor, factor), x, y, whole), whole);
+            } else if shift && scroll != Vec2::ZERO {
+                let by = f64::from(-(scroll.x + scroll.y) / rect.width());
+                self.set(window.moved(by, 0.0, whole), whole);
+            }
+        }
+        if response.dragged() {
+            let by = response.drag_delta();
+            let (x, y) = (-by.x / rect.width(), by.y / rect.height());
+            self.set(window.moved(f64::from(x), f64::from(y), whole), whole);
+        }
+        if response.double_clicked() {
+            self.window = None;
+        }
+    }
+
+    fn set(&mut self, window: Window, whole: &Window) {
+        self.window = (window != *whole).then_some(window);
+    }
+
+    /// For the keyboard, and for those who have no wheel.
+    fn buttons(&mut self, ui: &mut Ui, rect: Rect, whole: &Window) {
+        const HEIGHT: f32 = 20.0;
+        let window = self.window.clone().unwrap_or_else(|| whole.clone());
+        let is_part = self.window.is_some();
+        let all = [
+            ("All", "Show the whole order", None, 40.0, is_part),
+            ("−", "Zoom out of the order", Some(0.5), HEIGHT, is_part),
+            ("+", "Zoom into the order", Some(2.0), HEIGHT, true),
+        ];
+        let mut right = rect.right();
+        for (text, name, factor, width, on) in all.into_iter().rev() {
+            let top = rect.top() - 6.0 - HEIGHT;
+            let place = Rect::from_min_size(pos2(right - width, top), vec2(width, HEIGHT));
+            right -= width + 2.0;
+            if !on {
+                continue;
+            }
+            // A child of its own: what is put somewhere must not move what comes next.
+            let mut child = ui.new_child(egui::UiBuilder::new().max_rect(place));
+            child.spacing_mut().button_padding = Vec2::ZERO;
+            let response = child.add_sized(place.size(), egui::Button::new(text));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+            if response.on_hover_text(name).clicked() {
+                let zoomed = factor.map(|f| window.zoomed((f, f), 0.5, 0.5, whole));
+                self.window = zoomed.filter(|zoomed| zoomed != whole);
+            }
+        }
+    }
+
+    fn paint(&mut self, ui: &Ui, view: &View<'_>, answers: &Arc<Answers>, is_dimmed: bool) {
+        let scale = ui.pixels_per_point();
+        let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, 4096);
+        let visible = view.window.visible(answers.positions).len();
+        let key = Key {
+            order: Arc::clone(&answers.order),
+            window: view.window.clone(),
+            pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
+            dot: (dot(visible) * scale).round().max(1.0) as usize,
+        };
+        self.rasterise(ui, &key, answers, visible);
+        let Some((made_of, raster)) = &self.raster else {
+            return;
+        };
+        let palette = Palette::of(ui);
+        let is_new = |t: &(Key, bool, TextureHandle)| t.0 != *made_of || t.1 != palette.dark;
+        if self.texture.as_ref().is_none_or(is_new) {
+            let image = picture(raster, palette);
+            let name = "position × index";
+            let texture = ui.load_texture(name, image, TextureOptions::NEAREST);
+            self.texture = Some((made_of.clone(), palette.dark, texture));
+        }
+        if let Some((_, _, texture)) = &self.texture {
+            // While a new picture is being made, the old one stands where its points are now.
+            let place = view.place_of(&made_of.window);
+            let tint = Color32::WHITE.gamma_multiply(if is_dimmed { 0.35 } else { 1.0 });
+            let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+            ui.painter()
+                .with_clip_rect(view.rect)
+                .image(texture.id(), place, uv, tint);
+        }
+    }
+
+    /// Sees to it that there is a picture for `key`, or that one is being made.
+    fn rasterise(&mut self, ui: &Ui, key: &Key, answers: &Arc<Answers>, visible: usize) {
+        if let Some((made_of, job)) = &self.job {
+            match job.take() {
+                Outcome::NotYet => {}
+                Outcome::Ready(raster) => {
+                    self.raster = Some((made_of.clone(), raster));
+                    self.job = None;
+                }
+                Outcome::Broken => self.job = None,
+            }
+        }
+        if self.raster.as_ref().is_some_and(|(k, _)| k == key) {
+            self.job = None;
+            return;
+        }
+        let of = |answers: &Answers, key: &Key| {
+            Raster::of(&answers.order.indices, &key.window, key.pixels, key.dot)
+        };
+        if visible <= AT_ONCE {
+            self.raster = Some((key.clone(), of(answers, key)));
+        } else if self.job.is_none() {
+            // One at a time: while one zooms, the latest view is drawn when the one before is done.
+            let (whole, asked, waker) = (Arc::clone(answers), key.clone(), ui.ctx().clone());
+            let job = Background::start(
+                "scatter",
+                move || waker.request_repaint(),
+                move |_| Ok(of(&whole, &asked)),
+            );
+            match job {
+                Ok(job) => self.job = Some((key.clone(), job)),
+                Err(_) => self.raster = Some((key.clone(), of(answers, key))),
+            }
+        }
+    }
+}
+
+/// The index of the sampler may lie beyond the dataset.
+fn highest(answers: &Answers) -> u64 {
+    match answers.coverage.outside {
+        0 => 0,
+        _ => answers
+            .order
+            .indices
+            .iter()
+            .max()
+            .map_or(0, |i| i.saturating_add(1)),
+    }
+}
+
+/// Few points are large, points.
+fn dot(points: usize) -> f32 {
+    match points {
+        0..=400 => 5.0,
+        401..=2_500 => 3.0,
+        2_501..=40_000 => 2.0,
+        _ => 1.0,
+    }
+}
+
+fn picture(raster: &Raster, palette: &Palette) -> ColorImage {
+    let shades: Vec<Color32> = (0..=raster.max)
+        .map(|n| match raster.ink(n) {
+            0.0 => Color32::TRANSPARENT,
+            ink => palette.canvas.lerp_to_gamma(palette.text, ink),
+        })
+        .collect();
+    let pixels = raster.counts.iter().map(|n| shades[usize::from(*n)]);
+    ColorImage::new([raster.width, raster.height], pixels.collect())
+}
+
+fn tooltip(response: &Response, answers: &Answers, position: usize) {
+    let order = &answers.order;
+    let Some(index) = order.indices.get(position) else {
+        return;
+    };
+    let batch = order.batch_at(position);
+    let worker = batch.and_then(|b| order.workers.get(b).copied().flatten());
+    response.clone().on_hover_ui_at_pointer(|ui| {
+        ui.set_max_width(280.0);
+        ui.label(format!("Index {}", count(*index)));
+        let place = format!("Position {} of the epoch", count(position as u64));
+        ui.label(place);
+        if let Some(batch) = batch {
+            let who = worker.map_or(String::new(), |w| format!(", worker {w}"));
+            ui.label(format!("Batch {}{who}", count(batch as u64)));
+        }
+    });
+}

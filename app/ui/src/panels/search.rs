@@ -1,0 +1,204 @@
+//! The field to search in, and what was found.
+
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
+use egui::{
+    Align, Align2, Area, Id, Key, Layout, Modifiers, Order, RichText, Role, Sense, TextEdit, Ui,
+    WidgetInfo, pos2, vec2,
+};
+
+use super::notices::ground;
+use super::transport::sign_button;
+use crate::kit::signs::Sign;
+use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::format;
+use loadscope_insight::search::{Query, example_of_slow};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+
+/// Its width, points.
+const WIDTH: f32 = 520.0;
+/// Height of a line, points.
+const LINE: f32 = 22.0;
+/// So many hits are listed.
+const LISTED: usize = 8;
+
+/// Shows the search if it is open.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if !state.search.open || state.palette.is_some() {
+        return commands;
+    }
+    Area::new(Id::unique("search"))
+        .order(Order::Foreground)
+        .anchor(Align2::CENTER_TOP, vec2(0.0, 38.0))
+        .show(ui.ctx(), |ui| {
+            ground(Palette::of(ui)).show(ui, |ui| {
+                ui.set_width(WIDTH);
+                ui.horizontal(|ui| field(ui, state, &mut commands));
+                if state.search.query().is_none() {
+                    examples(ui, state, &mut commands);
+                } else {
+                    hits(ui, state, &mut commands);
+                }
+            });
+        });
+    commands
+}
+
+fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let search = &state.search;
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if ui
+            .small_button("Close")
+            .on_hover_text("Closes the search  Esc")
+            .clicked()
+        {
+            commands.push(Action::Escape.into());
+        }
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let any = !search.hits().is_empty();
+        for (action, sign) in [
+            (Action::NextMatch, Sign::Down),
+            (Action::PreviousMatch, Sign::Up),
+        ] {
+            let info = action.info();
+            let tip = format!("{}  {}", info.name, action.all_keys(ui.ctx()));
+            let response = sign_button(ui, any, sign, "", false, info.name);
+            if response.on_hover_text(tip).clicked() && any {
+                commands.push(action.into());
+            }
+        }
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let text = RichText::new(count(state)).font(mono(size::SMALL));
+        ui.label(text.color(Palette::of(ui).weak));
+        let mut text = search.text().to_owned();
+        let id = Id::unique("search field");
+        let key = |ui: &Ui, modifiers, key| {
+            ui.memory(|m| m.has_focus(id)) && ui.input_mut(|i| i.consume_key(modifiers, key))
+        };
+        let back = key(ui, Modifiers::SHIFT, Key::Enter) || key(ui, Modifiers::NONE, Key::ArrowUp);
+        let on = key(ui, Modifiers::NONE, Key::Enter) || key(ui, Modifiers::NONE, Key::ArrowDown);
+        let edit = TextEdit::singleline(&mut text)
+            .id(id)
+            .hint_text("batch 512, sample 40123, slower than 200 ms")
+            .desired_width(f32::INFINITY);
+        let response = ui.add(edit);
+        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Search"));
+        // Each time it is asked for, it takes the keyboard.
+        let seen = id.with("asked");
+        if ui.data(|d| d.get_temp(seen)) != Some(search.asked) {
+            ui.data_mut(|d| d.insert_temp(seen, search.asked));
+            response.request_focus();
+            // What is typed takes the place of what was looked for before.
+            if let Some(mut kept) = TextEditState::load(ui.ctx(), id) {
+                let all = CCursorRange::two(CCursor::new(0), CCursor::new(text.chars().count()));
+                kept.cursor.set_char_range(Some(all));
+                kept.store(ui.ctx(), id);
+            }
+        }
+        if text != search.text() {
+            commands.push(Command::Search(text));
+        } else if back && any {
+            commands.push(Action::PreviousMatch.into());
+        } else if on && any {
+            commands.push(Action::NextMatch.into());
+        }
+    });
+}
+
+/// `3 of 41`, and whether there may be more.
+fn count(state: &State) -> String {
+    let search = &state.search;
+    if search.query().is_none() {
+        return String::new();
+    }
+    let count = format::count(search.hits().len() as u64);
+    let more = if search.is_complete(&state.run) {
+        ""
+    } else {
+        "…"
+    };
+    match search.current {
+        Some(at) => format!("{} of {count}{more}", format::count(at as u64 + 1)),
+        None => format!("{count} found{more}"),
+    }
+}
+
+fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let weak = Palette::of(ui).weak;
+    ui.add_space(space::GAP);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(
+            RichText::new("For example")
+                .font(words(size::SMALL))
+                .color(weak),
+        );
+        let slowest = example_of_slow(&state.run);
+        let slow = slowest.map(|t| {
+            let half = loadscope_trace::Nanos(t.0 / 2);
+            format!("batches slower than {half}").replace('\u{2009}', " ")
+        });
+        let fixed = Query::EXAMPLES
+            .into_iter()
+            .filter(|e| !e.starts_with("slower"));
+        for example in fixed.map(str::to_owned).chain(slow) {
+            if ui.small_button(&example).clicked() {
+                commands.push(Command::Search(example));
+                commands.push(Action::Search.into());
+            }
+        }
+    });
+}
+
+fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let search = &state.search;
+    let all = search.hits();
+    if all.is_empty() {
+        let text = match (search.is_complete(&state.run), search.query()) {
+            (false, _) => "Searching…".to_owned(),
+            (true, Some(Query::Text(text))) => format!(
+                "No message says {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
+            ),
+            _ => "Nothing found".to_owned(),
+        };
+        ui.label(RichText::new(text).color(palette.weak));
+        return;
+    }
+    // Once one of them is looked at, the others would only lie over it.
+    let (first, count) = match search.current {
+        Some(at) => (at, 1),
+        None => (0, LISTED),
+    };
+    ui.add_space(space::GAP);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    for (at, hit) in all.iter().enumerate().skip(first).take(count) {
+        let (what, more) = hit.describe(&state.run);
+        let size = vec2(ui.available_width(), LINE);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let name = format!("{what}, {more}");
+        let here = search.current == Some(at);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, here, &name));
+        let painter = ui.painter_at(rect);
+        if response.hovered() {
+            painter.rect_filled(rect, 4.0, palette.hovered());
+        }
+        let left = pos2(rect.left() + space::GAP * 2.0, rect.center().y);
+        let font = words(size::BODY);
+        let named = painter.text(left, Align2::LEFT_CENTER, what, font, palette.strong);
+        let at_x = named.right().max(rect.left() + 160.0) + space::GROUP;
+        let more = more.lines().next().unwrap_or_default().to_owned();
+        let at_pos = pos2(at_x, rect.center().y);
+        painter.text(
+            at_pos,
+            Align2::LEFT_CENTER,
+            more,
+            words(size::SMALL),
+            palette.weak,
+        );
+        if response.clicked() {
+            commands.push(Command::Hit(at));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The status line: where the events come from, the clock, what has just been done, what was lost, and what watching costs.
+
+use egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
+use loadscope_trace::Level;
+
+use crate::theme::{Palette, mono, size, words};
+use loadscope_insight::format;
+use loadscope_insight::landmarks::Goal;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::{Source, State};
+use loadscope_model::view::Cursor;
+
+/// The longest name of a data set that is written out, points.
+const DATASET: f32 = 200.0;
+
+/// Shows the status line.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    ui.horizontal_centered(|ui| {
+        left(ui, state);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            right(ui, state, &mut commands);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| middle(ui, state));
+        });
+    });
+    commands
+}
+
+fn small(text: impl Into<String>, colour: Color32) -> RichText {
+    RichText::new(text).font(words(size::SMALL)).color(colour)
+}
+
+fn left(ui: &mut Ui, state: &State) {
+    let weak = Palette::of(ui).weak;
+    ui.label(small(origin(state), weak));
+    if let Some(path) = &state.saving {
+        ui.separator();
+        ui.label(small(format!("Saving to {}…", path.display()), weak));
+    }
+    if let Some((path, share)) = &state.exporting {
+        ui.separator();
+        let share = format::percent(f64::from(*share));
+        let text = format!("Exporting to {}, {share}", path.display());
+        ui.label(small(text, weak));
+    }
+    if !state.has_run() {
+        return;
+    }
+    let info = &state.run.info;
+    ui.separator();
+    ui.scope(|ui| {
+        ui.set_max_width(DATASET);
+        ui.add(Label::new(small(&info.dataset, weak)).truncate());
+    });
+    ui.separator();
+    let now = format!("{:.3} ms", state.now().as_millis_f64());
+    let now = RichText::new(format!("t = {now:>12}")).font(mono(size::SMALL));
+    ui.label(now.color(weak));
+    if let Some(pinning) = &info.pinning {
+        ui.separator();
+        ui.label(small(format!("pinned: {pinning}"), weak));
+    }
+}
+
+fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    if !state.has_run() {
+        return;
+    }
+    let palette = Palette::of(ui);
+    let run = &state.run;
+    let digits = |text: String| {
+        RichText::new(text)
+            .font(mono(size::SMALL))
+            .color(palette.weak)
+    };
+    ui.label(digits(format!("frame {:4.1} ms", state.frame_ms)))
+        .on_hover_text("What drawing the window costs the processor");
+    ui.separator();
+    ui.label(digits(format!("{} events", format::count(run.events()))));
+    if run.dropped() > 0 {
+        ui.separator();
+        let text = format!("{} events lost", format::count(run.dropped()));
+        ui.label(small(text, palette.stall).strong()).on_hover_text(
+            "The loader was faster than the window; what is shown has gaps. \
+             Record to a file without the window to lose nothing",
+        );
+    }
+    let (late, odd) = run.anomalies();
+    let (errors, warnings) = state.landmarks.counts();
+    for (count, one, many, colour) in [
+        (
+            late + odd,
+            "event out of place",
+            "events out of place",
+            palette.stall,
+        ),
+        (errors as u64, "error", "errors", palette.stall),
+        (warnings as u64, "warning", "warnings", palette.weak),
+    ] {
+        if count == 0 {
+            continue;
+        }
+        ui.separator();
+        let text = format::plural(count, one, many);
+        let button = Button::new(small(&text, colour)).frame(false).small();
+        let response = ui.add(button.selected(state.messages_open));
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
+        let keys = Action::ShowMessages.info().keys(ui.ctx());
+        let tip = format!("{}  {keys}", Action::ShowMessages.info().tooltip);
+        if response.on_hover_text(tip).clicked() {
+            commands.push(Action::ShowMessages.into());
+        }
+    }
+}
+
+/// What has just been done or why nothing happened; else the last warning, quietly.
+fn middle(ui: &mut Ui, state: &State) {
+    let palette = Palette::of(ui);
+    let (text, colour) = if let Some(hint) = &state.hint {
+        (hint.as_str(), palette.strong)
+    } else if let Some(last) = last_warning(state) {
+        (last, palette.weak)
+    } else {
+        return;
+    };
+    ui.separator();
+    let line = text.lines().next().unwrap_or_default();
+    let label = ui.add(Label::new(small(line, colour)).truncate());
+    if line != text {
+        label.on_hover_text(text);
+    }
+}
+
+fn last_warning(state: &State) -> Option<&str> {
+    if !state.has_run() {
+        return None;
+    }
+    // Errors are shown elsewhere. Behind very many of them a warning may go unshown; it is counted and listed.
+    let last = state.landmarks.said().iter().rev().take(100);
+    let messages = last.filter_map(|k| state.run.messages().get(*k as usize));
+    let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);
+    warnings.next().map(|(_, m)| m.text.as_str())
+}
+
+fn origin(state: &State) -> String {
+    match &state.source {
+        Source::None => "No run".to_owned(),
+        Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
+        Source::Simulating => "Simulating".to_owned(),
+        Source::Live { .. } if state.seeking.is_some() => {
+            let what = match state.seeking.map(|s| s.goal) {
+                Some(Goal::Stall) => "stall",
+                Some(Goal::OutOfOrder) => "arrival out of order",
+                Some(Goal::Trouble) => "error",
+                _ => "batch",
+            };
+            format!("Live, on the way to the next {what} (Esc stops)")
+        }
+        Source::Live { paused } => {
+            let paused = if *paused { ", paused" } else { "" };
+            let past = match state.cursor {
+                Cursor::Live => "",
+                _ => ", the past is shown",
+            };
+            format!("Live{paused}{past}")
+        }
+        Source::Finished => {
+            let how = if state.landmarks.broken_off() {
+                "Stopped"
+            } else {
+                "Finished"
+            };
+            format!("{how}, {}", state.run.info.origin.label())
+        }
+        Source::Recording { path, cut } => {
+            let name = path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy();
+            let cut = if *cut { ", cut off in the middle" } else { "" };
+            format!("{name}, {}{cut}", state.run.info.origin.label())
+        }
+    }
+}

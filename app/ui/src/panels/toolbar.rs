@@ -1,0 +1,220 @@
+//! The toolbar: menus, the transport, the verdict.
+
+use std::sync::Arc;
+
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
+use egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
+
+use crate::kit::signs::Sign;
+use crate::panels::{menus, transport};
+use crate::theme::{Palette, heading, mono, size, words};
+use loadscope_insight::headline::Headline;
+use loadscope_insight::loaders::names;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::view::Lower;
+use loadscope_model::view::{Item, Workspace};
+
+/// Shows menus and transport.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    MenuBar::new().ui(ui, |ui| {
+        menus::show(ui, state, &mut commands);
+        // From here on it is a toolbar: its buttons look like buttons.
+        *ui.style_mut() = (*ui.global_style()).clone();
+        ui.separator();
+        workspaces(ui, state, &mut commands);
+        ui.separator();
+        transport::show(ui, state, &mut commands);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 2.0;
+            for (action, sign, on) in [
+                (
+                    Action::ToggleInspector,
+                    Sign::PanelRight,
+                    state.inspector_open,
+                ),
+                (Action::ToggleOptions, Sign::PanelLeft, state.options_open),
+            ] {
+                transport::button(ui, state, action, sign, "", on, &mut commands);
+            }
+            let info = Action::Palette.info();
+            let keys = info.keys(ui.ctx());
+            let keys = RichText::new(keys).font(mono(size::SMALL));
+            let response = ui.add(Button::new(("Actions", keys.weak())));
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
+            if response
+                .on_hover_text(format!("{}\n{}", info.name, info.tooltip))
+                .clicked()
+            {
+                commands.push(Action::Palette.into());
+            }
+        });
+    });
+    commands
+}
+
+/// The switch between workspaces.
+fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for workspace in Workspace::ALL {
+            toggle(
+                ui,
+                Action::from(workspace),
+                state.workspace == workspace,
+                commands,
+            );
+        }
+    });
+}
+
+fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
+    let info = action.info();
+    let response = ui.add(Button::new(info.name).selected(on));
+    let keys = info.keys(ui.ctx());
+    let tip = format!("{}  {keys}\n{}", info.name, info.tooltip);
+    if response.on_hover_text(tip).clicked() {
+        commands.push(action.into());
+    }
+}
+
+/// From this width on the verdict and its cause stand side by side, px.
+const ONE_LINE: f32 = 1120.0;
+/// From this width on the cause takes one line, px; below it two.
+const CAUSE_ON_ONE_LINE: f32 = 960.0;
+
+/// Lines for the verdict and for its cause below it, by width alone: the machine below must not move when the words change.
+fn lines(width: f32) -> (usize, f32) {
+    match width {
+        w if w >= ONE_LINE => (1, 24.0),
+        w if w >= CAUSE_ON_ONE_LINE => (1, 42.0),
+        _ => (2, 60.0),
+    }
+}
+
+/// Shows the verdict: is the trainer waiting, for how much of the time, because of what.
+pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    let Some(headline) = headline else {
+        ui.label(RichText::new("Nothing has happened yet").color(palette.weak));
+        return commands;
+    };
+    // Below a twentieth of the time, waiting is not what to look at.
+    let colour = if headline.share >= 0.05 || headline.has_failed {
+        palette.stall
+    } else {
+        palette.step
+    };
+    let verdict = RichText::new(&headline.verdict)
+        .font(heading(size::BODY))
+        .color(palette.strong);
+    let side_by_side = ui.available_width() >= ONE_LINE;
+    let (rows, height) = lines(ui.available_width());
+    ui.horizontal(|ui| {
+        ui.set_height(height);
+        let (bar, _) = ui.allocate_exact_size(egui::vec2(4.0, height - 6.0), egui::Sense::hover());
+        ui.painter().rect_filled(bar, 2.0, colour);
+        if side_by_side {
+            ui.label(verdict);
+            cause(ui, headline, rows, &mut commands);
+        } else {
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                // In the middle of the room that is kept for the longest.
+                let below = headline.cause.as_ref().map(|text| wrapped(ui, text, rows));
+                let below = below.map_or(0.0, |galley| galley.size().y + 2.0);
+                let line = ui.text_style_height(&egui::TextStyle::Body);
+                ui.add_space(((height - line - below) / 2.0).max(0.0).floor());
+                ui.label(verdict);
+                cause(ui, headline, rows, &mut commands);
+            });
+        }
+    });
+    commands
+}
+
+/// A text in at most so many rows.
+fn wrapped(ui: &Ui, text: &str, rows: usize) -> Arc<Galley> {
+    let format = TextFormat::simple(words(size::BODY), Palette::of(ui).text);
+    let mut job = LayoutJob::single_section(text.to_owned(), format);
+    job.wrap = TextWrapping {
+        max_width: ui.available_width(),
+        max_rows: rows,
+        ..TextWrapping::default()
+    };
+    ui.painter().layout_job(job)
+}
+
+/// Because of what, in at most so many rows; a click goes there.
+fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Command>) {
+    let Some(cause) = &headline.cause else {
+        return;
+    };
+    let galley = wrapped(ui, cause, rows);
+    let is_cut = galley.elided;
+    let response = ui
+        .add(egui::Label::new(galley).sense(egui::Sense::click()))
+        .on_hover_ui(|ui| {
+            if is_cut {
+                ui.label(cause);
+            }
+            ui.label("Selects this batch and zooms to it");
+        });
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, cause.as_str()));
+    if response.clicked() {
+        commands.push(Command::Select(headline.batch.map(Item::Batch)));
+        commands.push(Action::FitSelection.into());
+    }
+}
+
+/// Chooses what is below the machine.
+pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    ui.horizontal(|ui| {
+        let are_many = state.loaders.are_many();
+        // What there is no second of is shown as if it had not been asked for.
+        let shown = match state.lower {
+            Lower::Loaders if !are_many => Lower::Timeline,
+            lower => lower,
+        };
+        for (action, lower) in [
+            (Action::ShowTimeline, Lower::Timeline),
+            (Action::ShowBatches, Lower::Batches),
+            (Action::ShowPlots, Lower::Plots),
+            (Action::ShowLoaders, Lower::Loaders),
+        ] {
+            if lower != Lower::Loaders || are_many {
+                toggle(ui, action, shown == lower, &mut commands);
+            }
+        }
+        if are_many {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                chooser(ui, state, &mut commands);
+            });
+        }
+    });
+    commands
+}
+
+/// Chooses which loader of the session is shown.
+fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let all = state.loaders.all(&state.run);
+    let shown = state.loaders.shown();
+    let names = names(&all);
+    let at = all.iter().position(|(id, _)| *id == shown);
+    let combo = egui::ComboBox::from_id_salt("loader")
+        .selected_text(at.map_or("", |at| &names[at]))
+        .truncate()
+        .width(160.0);
+    let response = combo.show_ui(ui, |ui| {
+        for ((id, _), name) in all.iter().zip(&names) {
+            if ui.selectable_label(*id == shown, name).clicked() && *id != shown {
+                commands.push(Command::ShowLoader(*id));
+            }
+        }
+    });
+    let tip = "Which loader of the session is shown";
+    response.response.on_hover_text(tip);
+}

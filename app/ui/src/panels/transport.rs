@@ -1,0 +1,210 @@
+//! The transport: run, pause, step, jump, play.
+
+use egui::{self, Button, Color32, RichText, Role, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+
+use crate::kit::signs::{Sign, draw};
+use crate::theme::{Palette, mono, size};
+use loadscope_insight::landmarks::Goal;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::{SPEEDS, obstacle};
+use loadscope_model::view::Cursor;
+
+/// From this width on there is room for what is in a menu as well, points.
+const ROOMY: f32 = 1300.0;
+
+/// Shows the transport.
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    use Action as A;
+    let roomy = ui.content_rect().width() >= ROOMY;
+    let playing = match &state.source {
+        Source::Live { paused } => {
+            button(ui, state, A::Stop, Sign::Stop, "Stop", false, commands);
+            !paused
+        }
+        _ => {
+            button(ui, state, A::Run, Sign::Play, "Run", false, commands);
+            state.playing
+        }
+    };
+    if roomy && !state.source.is_live() {
+        let info = A::Simulate.info();
+        let response = ui.add(Button::new(info.name));
+        if response.on_hover_text(tip(ui, A::Simulate)).clicked() {
+            commands.push(A::Simulate.into());
+        }
+    }
+    if !state.has_run() {
+        return;
+    }
+    ui.separator();
+    ui.spacing_mut().item_spacing.x = 2.0;
+    let mut sign = |ui: &mut Ui, action, sign| button(ui, state, action, sign, "", false, commands);
+    sign(ui, A::PreviousBatch, Sign::BatchBack);
+    sign(ui, A::StepBack, Sign::StepBack);
+    let play = if playing { Sign::Pause } else { Sign::Play };
+    sign(ui, A::PauseResume, play);
+    sign(ui, A::StepForward, Sign::StepForward);
+    sign(ui, A::NextBatch, Sign::BatchForward);
+    if !state.source.is_live() {
+        speed(ui, state, commands);
+    }
+    ui.separator();
+    jump(ui, state, commands);
+    ui.spacing_mut().item_spacing.x = 8.0;
+    live_chip(ui, state, commands);
+}
+
+/// What to say about an action: its name, its key, what it does, and why that is impossible now.
+fn tip(ui: &Ui, action: Action) -> String {
+    let info = action.info();
+    let keys = action.all_keys(ui.ctx());
+    format!("{}  {keys}\n{}", info.name, info.tooltip)
+}
+
+/// A button with a sign, and perhaps a word. `on`: what it switches is on.
+pub fn button(
+    ui: &mut Ui,
+    state: &State,
+    action: Action,
+    sign: Sign,
+    text: &str,
+    on: bool,
+    commands: &mut Vec<Command>,
+) {
+    let why_not = obstacle(state, action);
+    let response = sign_button(ui, why_not.is_none(), sign, text, on, action.info().name);
+    let mut tip = tip(ui, action);
+    if let Some(why) = why_not {
+        tip = format!("{tip}\n{why}");
+    }
+    if response.on_hover_text(tip).clicked() && why_not.is_none() {
+        commands.push(action.into());
+    }
+}
+
+/// A button with a sign that is no action of the table, or is drawn without one's tooltip.
+pub fn sign_button(
+    ui: &mut Ui,
+    possible: bool,
+    sign: Sign,
+    text: &str,
+    on: bool,
+    name: &str,
+) -> egui::Response {
+    let palette = Palette::of(ui);
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let galley = (!text.is_empty()).then(|| {
+        ui.painter()
+            .layout_no_wrap(text.to_owned(), font, palette.text)
+    });
+    let width = galley.as_ref().map_or(28.0, |g| g.size().x + 36.0);
+    let sense = if possible {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 24.0), sense);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, possible, on, name));
+    let visuals = ui.style().interact_selectable(&response, on);
+    let colour: Color32 = if possible {
+        visuals.fg_stroke.color
+    } else {
+        palette.line
+    };
+    let shown = response.hovered() || response.has_focus() || galley.is_some() || on;
+    if possible && shown {
+        let (fill, stroke) = (visuals.weak_bg_fill, visuals.bg_stroke);
+        ui.painter()
+            .rect(rect, 4.0, fill, stroke, StrokeKind::Inside);
+    }
+    let centre = match &galley {
+        Some(_) => pos2(rect.left() + 14.0, rect.center().y),
+        None => rect.center(),
+    };
+    draw(ui.painter(), centre, sign, colour);
+    if let Some(galley) = galley {
+        let at = pos2(rect.left() + 26.0, rect.center().y - galley.size().y / 2.0);
+        ui.painter()
+            .galley_with_override_text_color(at, galley, colour);
+    }
+    response
+}
+
+/// To the next and the previous one of a kind that is chosen between them.
+fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let (previous, next) = actions(state.goal);
+    button(ui, state, previous, Sign::JumpBack, "", false, commands);
+    let response = ui.menu_button(state.goal.label(), |ui| {
+        for goal in Goal::ALL {
+            let (previous, next) = actions(goal);
+            let keys = |action: Action| action.info().keys(ui.ctx());
+            let keys = format!("{}  {}", keys(previous), keys(next));
+            let entry = Button::new(goal.label())
+                .selected(goal == state.goal)
+                .shortcut_text(keys);
+            let entry = ui.add(entry);
+            let here = goal == state.goal;
+            entry.widget_info(|| WidgetInfo::selected(Role::Button, true, here, goal.label()));
+            if entry.clicked() {
+                commands.push(Command::Goal(goal));
+                ui.close();
+            }
+        }
+    });
+    let name = format!("Jump to: {}", state.goal.label());
+    let response = response.response;
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    response.on_hover_text("What the buttons on both sides jump to");
+    button(ui, state, next, Sign::JumpForward, "", false, commands);
+}
+
+/// The actions that go to the previous and to the next moment of a kind.
+fn actions(goal: Goal) -> (Action, Action) {
+    use Action as A;
+    match goal {
+        Goal::Batch => (A::PreviousBatch, A::NextBatch),
+        Goal::Stall => (A::PreviousStall, A::NextStall),
+        Goal::OutOfOrder => (A::PreviousOutOfOrder, A::NextOutOfOrder),
+        Goal::Trouble => (A::PreviousTrouble, A::NextTrouble),
+        Goal::Marker => (A::PreviousMarker, A::NextMarker),
+    }
+}
+
+fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let text = |speed: f64| RichText::new(format!("{speed}×")).font(mono(size::SMALL));
+    let response = ui.menu_button(text(state.speed), |ui| {
+        for speed in SPEEDS {
+            let entry = Button::new(text(speed)).selected(state.speed == speed);
+            if ui.add(entry).clicked() {
+                commands.push(Command::Speed(speed));
+                ui.close();
+            }
+        }
+    });
+    let keys = |action: Action| action.info().keys(ui.ctx());
+    let tip = format!(
+        "How fast the recording is played\n{} slower, {} faster",
+        keys(Action::Slower),
+        keys(Action::Faster)
+    );
+    let response = response.response;
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Speed"));
+    response.on_hover_text(tip);
+}
+
+/// Brings one back to what happens now.
+fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let following = state.cursor == Cursor::Live && state.view.is_none();
+    let (name, tooltip) = if state.source.is_live() {
+        ("Live", Action::FollowLive.info().tooltip)
+    } else {
+        ("End", "Shows the whole run and the machine at its end")
+    };
+    let response = ui.add(Button::new(name).selected(following));
+    let keys = Action::FollowLive.info().keys(ui.ctx());
+    let tip = format!("{name}  {keys}\n{tooltip}");
+    if response.on_hover_text(tip).clicked() {
+        commands.push(Action::FollowLive.into());
+    }
+}

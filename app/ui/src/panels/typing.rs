@@ -1,0 +1,56 @@
+//! The field for a path, where the system has no dialog.
+
+use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
+
+use super::notices::ground;
+use crate::theme::{Palette, heading, mono, size, words};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::typing::TypedPath;
+
+/// Shows it. The field has the keyboard at first.
+pub fn show(ui: &mut Ui, typed: &TypedPath) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    let what = typed.what;
+    ground(palette).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            let title = RichText::new(what.title()).font(heading(size::BODY));
+            ui.label(title.color(palette.strong));
+            let why = RichText::new("The system has no file dialog, so it is typed");
+            ui.label(why.font(words(size::SMALL)).color(palette.weak));
+        });
+        ui.horizontal(|ui| {
+            let id = Id::unique("typed path");
+            let enter = ui.memory(|m| m.has_focus(id))
+                && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Enter));
+            let mut text = typed.text.clone();
+            let edit = TextEdit::singleline(&mut text)
+                .id(id)
+                .font(mono(size::BODY))
+                .hint_text(what.example())
+                .desired_width(ui.available_width() - 150.0);
+            let response = ui.add(edit);
+            response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, what.title()));
+            let seen = id.with("seen");
+            if ui.data(|d| d.get_temp(seen)) != Some(what as u8) {
+                ui.data_mut(|d| d.insert_temp(seen, what as u8));
+                response.request_focus();
+            }
+            let is_path = !text.trim().is_empty();
+            let button = egui::Button::new(what.verb());
+            let go = ui.add_enabled(is_path, button).clicked();
+            if is_path && (go || enter) {
+                ui.data_mut(|d| d.remove_temp::<u8>(seen));
+                commands.push(Command::TypePath(None));
+                let typed = TypedPath { what, text };
+                commands.push(Command::for_path(what, typed.path()));
+            } else if ui.button("Cancel").clicked() {
+                ui.data_mut(|d| d.remove_temp::<u8>(seen));
+                commands.push(Action::Escape.into());
+            } else if text != typed.text {
+                commands.push(Command::TypePath(Some(TypedPath { what, text })));
+            }
+        });
+    });
+    commands
+}

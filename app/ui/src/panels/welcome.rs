@@ -1,0 +1,260 @@
+//! The empty start: four things to click, and the recent files.
+
+use std::path::Path;
+
+use egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
+
+use loadscope_trace::{Level, percent, plural};
+
+use crate::theme::{Palette, heading, mono, size, space, words};
+use loadscope_insight::format::{ago, bytes};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::{Source, State};
+use loadscope_model::update::WATCH;
+
+/// So many runs that were not saved are listed.
+const LEFT_OVER: usize = 3;
+
+/// Width of the column in the middle.
+const WIDTH: f32 = 560.0;
+
+/// Shows the welcome screen.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let palette = Palette::of(ui);
+    let rows = state.recent.len().min(5) + state.left_over.len().min(LEFT_OVER);
+    let height = 408.0 + 28.0 * rows as f32;
+    ui.vertical_centered(|ui| {
+        ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
+        ui.set_max_width(WIDTH);
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.label(
+                RichText::new("Loadscope")
+                    .font(heading(size::TITLE))
+                    .color(palette.strong),
+            );
+            ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
+            ui.add_space(space::GROUP);
+            if let Source::Loading { path, share } = &state.source {
+                commands.extend(loading(ui, path, *share));
+                return;
+            }
+            if state.source == Source::Simulating {
+                ui.label("Simulating the run");
+                let cancel = ui
+                    .button("Cancel")
+                    .on_hover_text("Back to the welcome screen");
+                commands.extend(cancel.clicked().then_some(Action::Close.into()));
+                return;
+            }
+            commands.extend(left_over(ui, state));
+            commands.extend(choices(ui));
+            commands.extend(recent(ui, state));
+        });
+    });
+    commands
+}
+
+fn choices(ui: &mut Ui) -> Option<Command> {
+    let mut command = None;
+    let mut choice = |ui: &mut Ui, action: Action, text: &str| {
+        let info = action.info();
+        let keys = info.keys(ui.ctx());
+        if card(ui, info.name, text, &keys) {
+            command = Some(action.into());
+        }
+        ui.add_space(space::GAP * 2.0);
+    };
+    choice(
+        ui,
+        Action::RunDemo,
+        "1,797 handwritten digits, 4 workers: queues, workers and the reorder buffer, live",
+    );
+    choice(
+        ui,
+        Action::ChooseFolder,
+        "Your own JPEG and PNG pictures, one subfolder a class",
+    );
+    choice(
+        ui,
+        Action::Open,
+        "A .jsonl or .jsonl.zst file, or a trace of torch.profiler; or drop it on this window",
+    );
+    choice(
+        ui,
+        Action::WatchProgram,
+        &format!("Your own script, unchanged: {WATCH}"),
+    );
+    command
+}
+
+/// A large button with a title, a line of text and its key.
+fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 60.0), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, title));
+    let visuals = ui.style().interact(&response);
+    let active = response.hovered() || response.has_focus();
+    let stroke = egui::Stroke::new(1.0, if active { palette.weak } else { palette.line });
+    let fill = if active {
+        visuals.bg_fill
+    } else {
+        palette.canvas
+    };
+    ui.painter()
+        .rect(rect, 4.0, fill, stroke, egui::StrokeKind::Inside);
+    let left = rect.left() + space::GROUP;
+    let painter = ui.painter();
+    let at = egui::pos2(left, rect.top() + 20.0);
+    painter.text(
+        at,
+        egui::Align2::LEFT_CENTER,
+        title,
+        heading(size::BODY),
+        palette.strong,
+    );
+    let at = egui::pos2(left, rect.top() + 41.0);
+    painter.text(
+        at,
+        egui::Align2::LEFT_CENTER,
+        text,
+        words(size::BODY),
+        palette.weak,
+    );
+    let at = egui::pos2(rect.right() - space::GROUP, rect.top() + 20.0);
+    painter.text(
+        at,
+        egui::Align2::RIGHT_CENTER,
+        key,
+        mono(size::SMALL),
+        palette.weak,
+    );
+    response.clicked()
+}
+
+/// Runs that were not saved before their window ended.
+fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
+    if state.left_over.is_empty() {
+        return None;
+    }
+    let mut command = None;
+    let title = "Not saved before Loadscope ended";
+    ui.label(RichText::new(title).font(heading(size::BODY)));
+    for left in state.left_over.iter().take(LEFT_OVER) {
+        ui.horizontal(|ui| {
+            let mut name = shortened(&left.dataset);
+            if left.workers > 0 {
+                name += ", ";
+                name += &plural(left.workers as u64, "worker", "workers");
+            }
+            let link = ui.link(name);
+            if link
+                .on_hover_text("Opens the run, to be looked at and saved")
+                .clicked()
+            {
+                command = Some(Command::Open(left.path.clone()));
+            }
+            let age = left.until.elapsed().unwrap_or_default();
+            let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
+            ui.label(RichText::new(what).font(words(size::SMALL)).weak());
+            let discard = ui.small_button("Discard");
+            if discard.on_hover_text("Removes the run for good").clicked() {
+                command = Some(Command::RemoveLeftOver(left.path.clone()));
+            }
+        });
+    }
+    ui.add_space(space::GAP * 2.0);
+    command
+}
+
+/// So much of a name that its line has room for the rest.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(36) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
+}
+
+fn recent(ui: &mut Ui, state: &State) -> Option<Command> {
+    if state.recent.is_empty() {
+        return None;
+    }
+    let mut command = None;
+    ui.add_space(space::GAP * 2.0);
+    ui.label(RichText::new("Recent").font(heading(size::BODY)));
+    for path in state.recent.iter().take(5) {
+        let name = path
+            .file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy();
+        ui.horizontal(|ui| {
+            if ui.link(name).clicked() {
+                command = Some(Command::Open(path.clone()));
+            }
+            let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
+            let folder = RichText::new(folder).font(words(size::SMALL)).weak();
+            ui.add(egui::Label::new(folder).truncate());
+        });
+    }
+    command
+}
+
+fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
+    let name = path
+        .file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy();
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.label(format!("Opening {name}"));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let so_far = percent(f64::from(share));
+            ui.label(
+                RichText::new(so_far)
+                    .font(mono(size::BODY))
+                    .color(palette.weak),
+            );
+        });
+    });
+    ui.scope(|ui| {
+        // How much is still to come has to be seen, too.
+        ui.visuals_mut().extreme_bg_color = palette.line;
+        ui.add(
+            egui::ProgressBar::new(share)
+                .desired_width(ui.available_width())
+                .desired_height(6.0)
+                .fill(palette.text),
+        );
+    });
+    ui.add_space(space::GAP);
+    let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
+    cancel.clicked().then_some(Action::Close.into())
+}
+
+/// Stands where the machine will be while a run has no batches.
+pub fn nothing_yet(ui: &mut Ui, state: &State) {
+    let text = match &state.source {
+        Source::Recording { .. } => "This recording holds no batches",
+        Source::Live { .. } => "The loader is starting",
+        _ => "No batch was loaded",
+    };
+    let text = RichText::new(text).color(Palette::of(ui).weak);
+    ui.centered_and_justified(|ui| ui.label(text));
+}
+
+/// Stands above the timeline of a run that tells no batches: what it tells instead, and what that comes to.
+pub fn only_gauges(ui: &mut Ui, state: &State) {
+    let palette = Palette::of(ui);
+    ui.add_space(space::GAP / 2.0);
+    let notes = state.run.messages().iter().map(|(_, m)| m);
+    let mut notes = notes.filter(|m| m.level == Level::Info && !m.text.starts_with("SPDL noted"));
+    let (first, rest) = (notes.next(), notes);
+    if let Some(first) = first {
+        let text = RichText::new(&first.text).font(heading(size::BODY));
+        ui.label(text.color(palette.strong));
+    }
+    for note in rest.take(4) {
+        ui.label(RichText::new(&note.text).color(palette.weak));
+    }
+    ui.add_space(space::GAP / 2.0);
+}

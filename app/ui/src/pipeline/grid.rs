@@ -1,0 +1,305 @@
+//! Geometry of what there is many of: workers with their queues, and places in queues and buffers.
+
+use egui::{Rect, Vec2, pos2, vec2};
+
+use super::layout::{Plan, around};
+
+/// How much room a worker has, and so how much is said about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Two lines and a bar of progress.
+    Full,
+    /// One line.
+    Line,
+    /// Its number and its batch.
+    Dense,
+    /// Its batch.
+    Mini,
+}
+
+/// Index queues and workers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crew {
+    /// How much is said about each.
+    pub detail: Detail,
+    /// One a worker; a single one without a queue if the main thread fetches.
+    pub cells: Vec<Cell>,
+    /// How many stand side by side.
+    pub columns: usize,
+    /// What they take; higher than the room there is if they have to be scrolled.
+    pub size: Vec2,
+}
+
+/// A worker and its index queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Places in the index queue; the last one is next to the worker and is emptied first.
+    pub queue: Vec<Rect>,
+    /// All of them.
+    pub queue_area: Rect,
+    /// The worker.
+    pub worker: Rect,
+}
+
+/// Measures of a level of detail.
+struct Measures {
+    slot: Vec2,
+    slots: usize,
+    /// Between the queue and the worker.
+    lead: f32,
+    worker: (f32, f32),
+    row: (f32, f32),
+    worker_height: f32,
+}
+
+const GAP: f32 = 4.0;
+
+impl Detail {
+    const ALL: [Self; 4] = [Self::Full, Self::Line, Self::Dense, Self::Mini];
+
+    fn measures(self, plan: &Plan) -> Measures {
+        let chip = plan.chip_width();
+        let (slot, slots, lead, worker, row, worker_height) = match self {
+            Self::Full => (
+                vec2(chip + 4.0, 22.0),
+                4,
+                18.0,
+                (chip + 126.0, 620.0),
+                (54.0, 84.0),
+                72.0,
+            ),
+            Self::Line => (
+                vec2(chip, 20.0),
+                4,
+                14.0,
+                (chip + 80.0, 340.0),
+                (26.0, 40.0),
+                32.0,
+            ),
+            Self::Dense => (
+                vec2(8.0, 14.0),
+                4,
+                8.0,
+                (chip + 30.0, chip + 60.0),
+                (22.0, 30.0),
+                26.0,
+            ),
+            Self::Mini => (
+                vec2(4.0, 10.0),
+                3,
+                5.0,
+                (chip + 4.0, chip + 24.0),
+                (18.0, 24.0),
+                20.0,
+            ),
+        };
+        Measures {
+            slot,
+            slots: plan.prefetch.min(slots),
+            lead,
+            worker,
+            row,
+            worker_height,
+        }
+    }
+}
+
+impl Measures {
+    fn slot_gap(&self) -> f32 {
+        if self.slot.x < 12.0 { 2.0 } else { GAP }
+    }
+
+    fn queue_width(&self) -> f32 {
+        self.slots as f32 * (self.slot.x + self.slot_gap())
+    }
+
+    fn column_gap(&self) -> f32 {
+        if self.lead < 6.0 { 8.0 } else { 14.0 }
+    }
+
+    fn cell(&self, worker: f32) -> f32 {
+        self.queue_width() + if self.slots > 0 { self.lead } else { 0.0 } + worker
+    }
+}
+
+impl Crew {
+    /// The roomiest arrangement that fits `room`; the densest one, to be scrolled, if none does.
+    pub fn new(room: Vec2, plan: &Plan) -> Self {
+        let count = plan.workers.max(1);
+        let mut plan = *plan;
+        if plan.workers == 0 {
+            plan.prefetch = 0;
+        }
+        for detail in Detail::ALL {
+            let m = detail.measures(&plan);
+            let fits = (room.x + m.column_gap()) / (m.cell(m.worker.0) + m.column_gap());
+            // Two columns of one line each read worse than one of the next level.
+            for columns in 1..=(fits as usize).min(count) {
+                if count.div_ceil(columns) as f32 * m.row.0 <= room.y {
+                    return Self::arrange(detail, &m, room, columns, count);
+                }
+            }
+        }
+        let m = Detail::Mini.measures(&plan);
+        // A scroll bar needs room, too.
+        let fits = (room.x - 12.0 + m.column_gap()) / (m.cell(m.worker.0) + m.column_gap());
+        let room = vec2(room.x - 12.0, room.y);
+        let mut crew = Self::arrange(Detail::Mini, &m, room, (fits as usize).max(1), count);
+        crew.size.x += 12.0;
+        crew
+    }
+
+    fn arrange(detail: Detail, m: &Measures, room: Vec2, columns: usize, count: usize) -> Self {
+        let rows = count.div_ceil(columns);
+        // Rows decide: filling them from the top may leave the last column short, never a hole.
+        let columns = count.div_ceil(rows);
+        let apart = m.column_gap();
+        let share = (room.x + apart) / columns as f32 - apart;
+        let worker = (share - m.cell(0.0)).clamp(m.worker.0, m.worker.1).floor();
+        let row = (room.y / rows as f32).clamp(m.row.0, m.row.1).floor();
+        let height = m
+            .worker_height
+            .min(row - if row < 24.0 { 2.0 } else { GAP });
+        let cells = (0..count).map(|k| {
+            let x = (k / rows) as f32 * (m.cell(worker) + apart);
+            let middle = (k % rows) as f32 * row + (row * 0.5).floor();
+            let slots = (0..m.slots).map(|s| {
+                let left = x + s as f32 * (m.slot.x + m.slot_gap());
+                around(
+                    pos2(left + m.slot.x * 0.5, middle),
+                    m.slot.min(vec2(m.slot.x, height)),
+                )
+            });
+            let box_left = x + m.cell(0.0);
+            let top = (middle - height * 0.5).round();
+            Cell {
+                queue: slots.collect(),
+                queue_area: Rect::from_min_size(pos2(x, top), vec2(m.queue_width(), height)),
+                worker: Rect::from_min_size(pos2(box_left, top), vec2(worker, height)),
+            }
+        });
+        Self {
+            detail,
+            cells: cells.collect(),
+            columns,
+            size: vec2(
+                columns as f32 * (m.cell(worker) + apart) - apart,
+                rows as f32 * row,
+            ),
+        }
+    }
+}
+
+/// The reorder buffer: the place that is wanted, and those behind it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stack {
+    /// The place of the batch with index `rcvd_idx`, nearest to the trainer.
+    pub wanted: Option<Rect>,
+    /// The places behind it, the next one first.
+    pub behind: Vec<Rect>,
+    /// True if the places behind are large enough for numbers.
+    pub numbers: bool,
+    /// Places for which there is no room.
+    pub hidden: usize,
+}
+
+/// Room for the wanted place and for what is written below it.
+const WANTED: f32 = 56.0;
+const WANTED_GAP: f32 = 10.0;
+
+/// Sizes of the places behind the wanted one and the gaps between them: with numbers, then without.
+fn levels(chip: f32) -> [(Vec2, f32); 4] {
+    [
+        (vec2(chip, 20.0), 4.0),
+        (vec2(chip, 15.0), 3.0),
+        (vec2(10.0, 10.0), 3.0),
+        (vec2(5.0, 5.0), 2.0),
+    ]
+}
+
+/// Level, rows and columns of `count` places in `room`.
+fn fit(room: Vec2, count: usize, chip: f32) -> (usize, usize, usize) {
+    let all = levels(chip);
+    for (level, (size, gap)) in all.iter().enumerate() {
+        let rows = (((room.y + gap) / (size.y + gap)) as usize).max(1);
+        let columns = count.div_ceil(rows);
+        let last = level + 1 == all.len();
+        if columns as f32 * (size.x + gap) - gap <= room.x + 0.5 || last {
+            let most = (((room.x + gap) / (size.x + gap)) as usize).max(1);
+            let columns = columns.min(most).max(1);
+            return (level, count.div_ceil(columns).min(rows), columns);
+        }
+    }
+    (all.len() - 1, 1, 1)
+}
+
+impl Stack {
+    /// The width that `window` places take, at most `room`.
+    pub fn width(room: Vec2, window: usize, chip: f32) -> f32 {
+        let behind = window.saturating_sub(1);
+        let wanted = WANTED.max(chip + 8.0);
+        if behind == 0 {
+            return wanted;
+        }
+        let left = vec2(room.x - wanted - WANTED_GAP, room.y);
+        let (level, _, columns) = fit(left, behind, chip);
+        let (size, gap) = levels(chip)[level];
+        columns as f32 * (size.x + gap) - gap + WANTED_GAP + wanted
+    }
+
+    /// Lays `window` places out in `room`.
+    pub fn new(room: Rect, window: usize, chip: f32) -> Self {
+        let behind = window.saturating_sub(1);
+        let wide = WANTED.max(chip + 8.0);
+        let middle = room.center().y;
+        let wanted = around(
+            pos2(room.right() - wide * 0.5, middle),
+            vec2(chip + 8.0, 28.0),
+        );
+        let left = vec2(room.width() - wide - WANTED_GAP, room.height());
+        let (level, rows, _) = fit(left, behind, chip);
+        let (size, gap) = levels(chip)[level];
+        let right = room.right() - wide - WANTED_GAP;
+        let top = (middle - (rows as f32 * (size.y + gap) - gap) * 0.5).round();
+        let place = |k: usize| {
+            let x = right - (k / rows + 1) as f32 * (size.x + gap) + gap;
+            let y = top + (k % rows) as f32 * (size.y + gap);
+            Rect::from_min_size(pos2(x, y), size)
+        };
+        let places: Vec<Rect> = (0..behind)
+            .map(place)
+            .take_while(|r| r.left() >= room.left() - 0.5)
+            .collect();
+        Self {
+            wanted: Some(wanted),
+            numbers: level < 2,
+            hidden: behind - places.len(),
+            behind: places,
+        }
+    }
+}
+
+/// Places for `count` chips in a queue, the head first (top right, then down), and how many do not fit. Where some do not, the last
+/// place is for saying so.
+pub fn queue_places(room: Rect, count: usize, chip: f32) -> (Vec<Rect>, usize) {
+    let size = vec2(chip.min(room.width()), 20.0);
+    let columns = (((room.width() + GAP) / (size.x + GAP)) as usize).max(1);
+    let rows = (((room.height() + GAP) / (size.y + GAP)) as usize).max(1);
+    let shown = if count > columns * rows {
+        columns * rows - 1
+    } else {
+        count
+    };
+    // What is taken is centred, so that a short queue does not lean to one side.
+    let taken = count.div_ceil(rows).clamp(1, columns) as f32 * (size.x + GAP) - GAP;
+    let right = room.right() - ((room.width() - taken) * 0.5).floor();
+    let place = |k: usize| {
+        let x = right - (k / rows + 1) as f32 * (size.x + GAP) + GAP;
+        Rect::from_min_size(
+            pos2(x, room.top() + (k % rows) as f32 * (size.y + GAP)),
+            size,
+        )
+    };
+    let places = if shown < count { shown + 1 } else { shown };
+    ((0..places).map(place).collect(), count - shown)
+}

@@ -1,0 +1,109 @@
+//! What just happened, and what the colours mean.
+
+use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
+use loadscope_trace::Stage;
+
+use super::layout::around;
+use super::pen::{Pen, inset, text_width};
+use crate::theme::{Palette, heading, size, words};
+use loadscope_insight::narrate::{consequence, narrate};
+use loadscope_model::state::Source;
+
+/// A square in the colour of a stage; an empty one for batches that are through, or not there yet.
+pub fn stage_dot(ui: &Ui, rect: Rect, stage: Option<Stage>) {
+    let palette = Palette::of(ui.ctx());
+    match stage {
+        Some(stage) if !matches!(stage, Stage::Done | Stage::Discarded) => {
+            ui.painter().rect_filled(rect, 2.0, palette.stage(stage));
+        }
+        _ => {
+            let stroke = Stroke::new(1.0, palette.weak);
+            ui.painter()
+                .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
+        }
+    }
+}
+
+impl Pen<'_> {
+    /// What just happened, at the top.
+    pub fn headline(&self, ui: &Ui, rect: Rect) {
+        let Some(last) = self.scene.last else {
+            let text = "Nothing has been dispatched at this time";
+            self.text(
+                ui,
+                rect,
+                Align2::LEFT_CENTER,
+                text,
+                words(size::BODY),
+                self.palette.weak,
+            );
+            return;
+        };
+        let dot =
+            Rect::from_center_size(pos2(rect.left() + 5.0, rect.center().y), vec2(10.0, 10.0));
+        stage_dot(ui, dot, Some(last.stage));
+        let sentence = narrate(self.scene.run, &last);
+        self.say(ui, rect, "headline", &sentence);
+        let ink = self.palette.strong;
+        let line = inset(rect, 18.0, 0.0);
+        let taken = self.text(
+            ui,
+            line,
+            Align2::LEFT_CENTER,
+            &sentence,
+            heading(size::BODY),
+            ink,
+        );
+        // The sentence comes first: the legend stands only where the longest one leaves room for it.
+        let with_legend = rect.width() - taken.max(760.0) >= 520.0;
+        let mut room = inset(line, taken + 12.0, if with_legend { 520.0 } else { 0.0 });
+        if with_legend {
+            self.legend(ui, rect);
+        }
+        if let Some(cut) = self.cut_off() {
+            let font = words(size::BODY);
+            let taken = self.text(ui, room, Align2::LEFT_CENTER, cut, font, self.palette.stall);
+            self.say(ui, rect, "cut", cut);
+            room = inset(room, taken + 12.0, 0.0);
+        }
+        // Half a reason is none.
+        let font = words(size::BODY);
+        let why = consequence(self.scene.run, &last);
+        if let Some(why) = why.filter(|why| text_width(ui, why, &font) <= room.width()) {
+            self.say(ui, room, "why", &why);
+            self.text(ui, room, Align2::LEFT_CENTER, &why, font, self.palette.weak);
+        }
+    }
+
+    /// At the end of a recording that was cut off, nothing more is known: what came after is lost.
+    fn cut_off(&self) -> Option<&'static str> {
+        let is_cut = matches!(self.state.source, Source::Recording { cut: true, .. });
+        let at_end = self.scene.machine.step == self.scene.run.transitions().len();
+        (is_cut && at_end).then_some("The recording is cut off here")
+    }
+
+    /// What the colours mean.
+    fn legend(&self, ui: &Ui, rect: Rect) {
+        let p = self.palette;
+        let pin = self.scene.plan.pin.then_some(("Pinning", p.pin));
+        let mut right = rect.right();
+        let all = [("Training", p.step), ("Held", p.held)]
+            .into_iter()
+            .chain(pin);
+        let rest = [
+            ("Collating", p.collate),
+            ("Fetching", p.fetch),
+            ("In a queue", p.wait),
+        ];
+        for (name, colour) in all.chain(rest) {
+            let font = words(size::SMALL);
+            let room =
+                Rect::from_min_max(pos2(rect.left(), rect.top()), pos2(right, rect.bottom()));
+            let taken = self.text(ui, room, Align2::RIGHT_CENTER, name, font, p.weak);
+            let dot = pos2(right - taken - 9.0, rect.center().y);
+            ui.painter()
+                .rect_filled(around(dot, vec2(8.0, 8.0)), 2.0, colour);
+            right = dot.x - 16.0;
+        }
+    }
+}

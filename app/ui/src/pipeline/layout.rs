@@ -1,0 +1,239 @@
+//! Where everything in the machine is: pure geometry.
+//!
+//! Everything flows from left to right, so the head of every queue is at its right end.
+
+use egui::{Pos2, Rect, Vec2, pos2, vec2};
+
+use super::grid::{Crew, Stack};
+
+/// Which stations there are, and how much they must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Workers; 0: the main thread fetches.
+    pub workers: usize,
+    /// Places in an index queue.
+    pub prefetch: usize,
+    /// There is a result queue.
+    pub results: bool,
+    /// There is a pin thread.
+    pub pin: bool,
+    /// There is a queue behind the pin thread.
+    pub pinned: bool,
+    /// Places in the reorder buffer; 0: there is none.
+    pub window: usize,
+    /// Digits of the highest batch index.
+    pub digits: usize,
+}
+
+impl Plan {
+    /// Width of a chip that holds any batch index.
+    pub fn chip_width(&self) -> f32 {
+        (self.digits as f32 * 6.7 + 10.0).max(28.0)
+    }
+}
+
+/// A part of the machine, from left to right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Station {
+    /// Says which samples make the next batch.
+    Sampler,
+    /// Index queues and workers, or the main thread.
+    Crew,
+    /// The result queue.
+    Results,
+    /// The pin thread.
+    Pin,
+    /// The queue behind it.
+    Pinned,
+    /// The reorder buffer.
+    Reorder,
+    /// The training loop.
+    Trainer,
+}
+
+/// A station on the screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed {
+    /// Which.
+    pub station: Station,
+    /// Its name.
+    pub title: Rect,
+    /// What it holds.
+    pub body: Rect,
+}
+
+/// Where everything is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// The sentence at the top.
+    pub headline: Rect,
+    /// The counters at the bottom.
+    pub counters: Rect,
+    /// The stations, from left to right.
+    pub stations: Vec<Placed>,
+    /// Index queues and workers, relative to the top left corner of their station.
+    pub crew: Crew,
+    /// The reorder buffer.
+    pub stack: Stack,
+}
+
+/// Between the edge of the area and what is in it.
+const MARGIN: f32 = 12.0;
+const HEADLINE: f32 = 24.0;
+const COUNTERS: f32 = 20.0;
+const TITLE: f32 = 18.0;
+/// Lower than this, the trainer's station cannot say what it has to say.
+const LOWEST: f32 = 80.0;
+/// Lower than this, there is no room for the counters.
+const WITH_COUNTERS: f32 = 200.0;
+/// Between the edge of a station and what is in it.
+pub const PAD: f32 = 8.0;
+
+impl Layout {
+    /// Lays the machine out in `area`.
+    pub fn new(area: Rect, plan: &Plan) -> Self {
+        let inner = area.shrink2(vec2(MARGIN, 8.0));
+        let headline = Rect::from_min_size(inner.min, vec2(inner.width(), HEADLINE));
+        let taken = if area.height() < WITH_COUNTERS {
+            0.0
+        } else {
+            COUNTERS + 8.0
+        };
+        let bottom = inner.bottom() - taken;
+        let counters = Rect::from_min_max(pos2(inner.left(), bottom + taken.min(8.0)), inner.max);
+        let top = headline.bottom() + TITLE;
+        let room = (bottom - top).max(LOWEST);
+        let widths = Widths::new(inner.width(), room, plan);
+        let crew = Crew::new(vec2(widths.crew, room), plan);
+        let height = crew.size.y.max(132.0).min(room);
+        let top = top + ((room - height) * 0.5).floor();
+        let stations = widths.place(inner.left(), top, height, inner.width(), crew.size.x, plan);
+        // Once more, for the height that it really has.
+        let crew = Crew::new(vec2(crew.size.x, height), plan);
+        let reorder = stations.iter().find(|s| s.station == Station::Reorder);
+        let stack = reorder.map_or_else(Stack::default, |s| {
+            Stack::new(s.body.shrink(PAD), plan.window, plan.chip_width())
+        });
+        Self {
+            headline,
+            counters,
+            stations,
+            crew,
+            stack,
+        }
+    }
+}
+
+/// How wide the stations are.
+#[derive(Clone, Copy, Debug)]
+struct Widths {
+    sampler: f32,
+    queue: f32,
+    reorder: f32,
+    trainer: f32,
+    crew: f32,
+    gap: f32,
+}
+
+impl Widths {
+    /// What must be left for the workers.
+    const CREW: f32 = 76.0;
+
+    /// In a narrow area, first the sampler goes, then the places behind the wanted one, and everything gets closer.
+    fn new(width: f32, height: f32, plan: &Plan) -> Self {
+        let all = [
+            (true, plan.window),
+            (false, plan.window),
+            (false, plan.window.min(1)),
+        ];
+        let widths = all.map(|(sampler, window)| Self::with(width, height, plan, sampler, window));
+        let enough = widths.iter().find(|w| w.crew >= Self::CREW);
+        *enough.unwrap_or(&widths[2])
+    }
+
+    fn with(width: f32, height: f32, plan: &Plan, sampler: bool, window: usize) -> Self {
+        // 0 in the smallest window, 1 on a very wide screen.
+        let ease = ((width - 676.0) / (2_476.0 - 676.0)).clamp(0.0, 1.0);
+        let chip = plan.chip_width();
+        let between = |low: f32, high: f32| (low + (high - low) * ease).round();
+        let mut widths = Self {
+            sampler: match sampler {
+                true => between(58.0, 200.0).max(chip + 2.0 * PAD),
+                false => 0.0,
+            },
+            queue: (between(20.0, 88.0) + chip + 2.0).max(if width < 900.0 { 50.0 } else { 84.0 }),
+            reorder: 0.0,
+            trainer: between(142.0, 440.0),
+            crew: 0.0,
+            gap: between(12.0, 56.0),
+        };
+        if window < plan.window {
+            widths.trainer = 128.0;
+            widths.queue = (chip + 2.0 * PAD).max(46.0);
+            widths.gap = 8.0;
+        }
+        let rest = width - widths.fixed(plan);
+        if window > 0 {
+            let inner = vec2((rest * 0.36).max(114.0) - 2.0 * PAD, height - 2.0 * PAD);
+            widths.reorder = Stack::width(inner, window, chip) + 2.0 * PAD;
+        }
+        widths.crew = (rest - widths.reorder).max(64.0);
+        widths
+    }
+
+    fn queues(plan: &Plan) -> usize {
+        usize::from(plan.results) + usize::from(plan.pin) + usize::from(plan.pinned)
+    }
+
+    /// What everything but the reorder buffer and the workers takes.
+    fn fixed(&self, plan: &Plan) -> f32 {
+        let queues = Self::queues(plan) as f32;
+        let others = usize::from(self.sampler > 0.0) + usize::from(plan.window > 0);
+        let gaps = 1.0 + queues + others as f32;
+        self.sampler + queues * self.queue + self.trainer + gaps * self.gap
+    }
+
+    fn place(
+        self,
+        left: f32,
+        top: f32,
+        height: f32,
+        width: f32,
+        crew: f32,
+        plan: &Plan,
+    ) -> Vec<Placed> {
+        let mut all = Vec::with_capacity(7);
+        all.extend((self.sampler > 0.0).then_some((Station::Sampler, self.sampler)));
+        all.push((Station::Crew, crew));
+        all.extend(plan.results.then_some((Station::Results, self.queue)));
+        all.extend(plan.pin.then_some((Station::Pin, self.queue)));
+        all.extend(plan.pinned.then_some((Station::Pinned, self.queue)));
+        all.extend((plan.window > 0).then_some((Station::Reorder, self.reorder)));
+        all.push((Station::Trainer, self.trainer));
+        let used: f32 = all.iter().map(|(_, w)| w).sum();
+        let gap = ((width - used) / (all.len() - 1) as f32).max(4.0).floor();
+        let mut x = left;
+        let placed = all.into_iter().map(|(station, w)| {
+            let body = Rect::from_min_size(pos2(x.round(), top.round()), vec2(w.round(), height));
+            x += w + gap;
+            Placed {
+                station,
+                title: Rect::from_min_size(
+                    pos2(body.left(), body.top() - TITLE),
+                    vec2(body.width(), TITLE),
+                ),
+                body,
+            }
+        });
+        placed.collect()
+    }
+}
+
+/// A rectangle of `size` around `centre`, on whole points.
+pub fn around(centre: Pos2, size: Vec2) -> Rect {
+    let min = centre - size * 0.5;
+    Rect::from_min_size(pos2(min.x.round(), min.y.round()), size)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! Drawing of what recurs in the machine: texts that elide, chips, places, arrows; and what happens on a click.
+
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{
+    Align2, Color32, FontFamily, FontId, Id, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui,
+    Vec2, WidgetInfo, pos2, vec2,
+};
+use loadscope_trace::{Activity, HeldBatch, Lane};
+
+use super::scene::Scene;
+use super::tip;
+use crate::theme::{Palette, mono, size};
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
+use loadscope_model::view::Item;
+
+/// Draws one frame of the machine and collects what the user asks for.
+pub struct Pen<'a> {
+    /// What is shown.
+    pub scene: &'a Scene<'a>,
+    /// Selection and hover.
+    pub state: &'a State,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// True if something in the machine is selected, so that the rest is dimmed.
+    pub dims: bool,
+    /// What the user asks for.
+    pub commands: Vec<Command>,
+}
+
+/// Why a batch is drawn somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// It is there.
+    Here,
+    /// It belongs there.
+    Missing,
+    /// The trainer waits for it.
+    Awaited,
+}
+
+/// Corners of chips and stations.
+pub const CORNER: f32 = 4.0;
+
+impl<'a> Pen<'a> {
+    /// Ready to draw `scene`.
+    pub fn new(state: &'a State, scene: &'a Scene<'a>, palette: &'static Palette) -> Self {
+        let mut pen = Self {
+            scene,
+            state,
+            palette,
+            dims: false,
+            commands: Vec::new(),
+        };
+        // A selection that is nowhere in the machine at this instant dims nothing: all would be dark.
+        pen.dims = match state.selection {
+            Some(Item::Lane(_)) => true,
+            Some(_) => scene.batches.iter().any(|b| pen.is_selected(b)),
+            None => false,
+        };
+        pen
+    }
+
+    /// True if the selection is, or contains, `batch`.
+    pub fn is_selected(&self, batch: &HeldBatch) -> bool {
+        match self.state.selection {
+            Some(Item::Batch(row)) => row == batch.row,
+            Some(Item::Lane(lane)) => batch.lane == Some(lane),
+            Some(Item::Activity(activity)) => Activity::of(batch.stage) == Some(activity),
+            Some(Item::Range(..) | Item::Sampler) | None => false,
+        }
+    }
+
+    /// `colour`, dimmed if something else is selected.
+    pub fn ink(&self, colour: Color32, in_focus: bool) -> Color32 {
+        if self.dims && !in_focus {
+            self.palette.dimmed(colour)
+        } else {
+            colour
+        }
+    }
+
+    /// Text in `rect`, elided if it does not fit. Returns the width it took.
+    pub fn text(
+        &self,
+        ui: &Ui,
+        rect: Rect,
+        align: Align2,
+        text: &str,
+        font: FontId,
+        colour: Color32,
+    ) -> f32 {
+        if rect.width() < 6.0 {
+            return 0.0;
+        }
+        let mut job = LayoutJob::simple_singleline(text.to_owned(), font, colour);
+        job.wrap = TextWrapping::truncate_at_width(rect.width());
+        let galley = ui.painter().layout_job(job);
+        let size = galley.size();
+        ui.painter()
+            .galley(align.align_size_within_rect(size, rect).min, galley, colour);
+        size.x
+    }
+
+    /// The first of `texts` that fits into `width`, or the last one.
+    pub fn fitting<'t>(&self, ui: &Ui, texts: &[&'t str], font: &FontId, width: f32) -> &'t str {
+        let fits = |text: &&&str| text_width(ui, text, font) <= width;
+        let found = texts.iter().find(fits).or(texts.last());
+        found.copied().unwrap_or_default()
+    }
+
+    /// A batch.
+    pub fn chip(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) {
+        let focus = self.is_selected(batch);
+        let fill = self.ink(self.palette.stage(batch.stage), focus);
+        ui.painter()
+            .rect_filled(rect, CORNER.min(rect.height() * 0.25), fill);
+        let ink = self.palette.text_on(fill);
+        let ink = if self.dims && !focus {
+            fill.lerp_to_gamma(ink, 0.6)
+        } else {
+            ink
+        };
+        self.number(ui, rect, batch.id.idx, ink);
+        let response = self.touch(ui, rect, batch, place);
+        self.outlines(ui, rect, batch, &response);
+    }
+
+    /// A batch index, or nothing where there is no room for all its digits.
+    pub fn number(&self, ui: &Ui, rect: Rect, idx: u32, colour: Color32) {
+        let text = idx.to_string();
+        if rect.width() >= (text.len() as f32 * 6.7).max(16.0) && rect.height() >= 12.0 {
+            self.text(
+                ui,
+                rect,
+                Align2::CENTER_CENTER,
+                &text,
+                mono(size::SMALL),
+                colour,
+            );
+        }
+    }
+
+    /// Makes `rect` stand for `batch`: hover, click, tooltip, name.
+    pub fn touch(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) -> Response {
+        let id = Id::unique(("machine", place, batch.row));
+        let response = ui.interact(rect, id, Sense::click());
+        let name = match place {
+            Place::Here => format!("{}, {}", batch.id, batch.stage.label().to_lowercase()),
+            Place::Missing => format!("place of {}", batch.id),
+            Place::Awaited => format!("{}, awaited by the trainer", batch.id),
+        };
+        let selected = self.is_selected(batch);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, &name));
+        self.answer(&response, Item::Batch(batch.row));
+        let scene = self.scene;
+        response.on_hover_ui(|ui| tip::batch(ui, scene, batch))
+    }
+
+    /// Makes `rect` stand for a lane.
+    pub fn touch_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
+        let id = Id::unique(("machine lane", lane));
+        let response = ui.interact(rect, id, Sense::click());
+        let selected = self.state.selection == Some(Item::Lane(lane));
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, lane));
+        self.answer(&response, Item::Lane(lane));
+        if response.has_focus() {
+            self.outline(ui, rect, 1.0, self.palette.text);
+        }
+        let scene = self.scene;
+        response.on_hover_ui(|ui| tip::lane(ui, scene, lane))
+    }
+
+    /// Says `text`, which is painted in `rect`, to those who listen to the screen.
+    pub fn say(&self, ui: &Ui, rect: Rect, what: &str, text: &str) {
+        let response = ui.interact(rect, Id::unique(("machine text", what)), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    }
+
+    /// What hovering and clicking something asks for.
+    pub fn answer(&mut self, response: &Response, item: Item) {
+        if response.hovered() {
+            self.commands.push(Command::Hover(Some(item)));
+        }
+        if response.clicked() {
+            // A second click takes the selection away again.
+            let again = self.state.selection == Some(item);
+            self.commands
+                .push(Command::Select((!again).then_some(item)));
+        }
+    }
+
+    /// What is drawn around a batch: it is selected, hovered, waited for, or has just moved.
+    fn outlines(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, response: &Response) {
+        let missing = self.scene.missing().is_some_and(|b| b.row == batch.row);
+        if missing {
+            let colour = self.ink(self.palette.stall, self.is_selected(batch));
+            self.outline(ui, rect.expand(2.0), 2.0, colour);
+        }
+        let hovered = self.state.hovered == Some(Item::Batch(batch.row));
+        if self.state.selection == Some(Item::Batch(batch.row)) {
+            self.outline(ui, rect.expand(1.0), 2.0, self.palette.strong);
+        } else if hovered || response.hovered() || response.has_focus() {
+            self.outline(ui, rect.expand(1.0), 1.0, self.palette.text);
+        }
+        if self
+            .scene
+            .last
+            .is_some_and(|t| t.batch as usize == batch.row)
+        {
+            let at = rect.right_top() + vec2(-0.5, 0.5);
+            ui.painter().circle_filled(at, 4.5, self.palette.panel);
+            ui.painter().circle_filled(at, 3.0, self.palette.strong);
+        }
+    }
+
+    /// An outline outside of `rect`.
+    pub fn outline(&self, ui: &Ui, rect: Rect, width: f32, colour: Color32) {
+        ui.painter().rect_stroke(
+            rect,
+            CORNER,
+            Stroke::new(width, colour),
+            StrokeKind::Outside,
+        );
+    }
+
+    /// An empty place.
+    pub fn place(&self, ui: &Ui, rect: Rect) {
+        let corner = CORNER.min(rect.height() * 0.25);
+        let stroke = Stroke::new(1.0, self.palette.line);
+        ui.painter()
+            .rect_stroke(rect, corner, stroke, StrokeKind::Inside);
+    }
+
+    /// The ground of a station.
+    pub fn ground(&self, ui: &Ui, rect: Rect, lane: Option<Lane>) {
+        let lit = lane.is_some() && lane == self.hovered_lane();
+        ui.painter().rect_filled(rect, CORNER, self.palette.panel);
+        self.place(ui, rect);
+        if lit {
+            self.outline(ui, rect, 1.0, self.palette.weak);
+        }
+        if lane.is_some_and(|l| self.state.selection == Some(Item::Lane(l))) {
+            self.outline(ui, rect, 2.0, self.palette.strong);
+        }
+    }
+
+    fn hovered_lane(&self) -> Option<Lane> {
+        match self.state.hovered {
+            Some(Item::Lane(lane)) => Some(lane),
+            _ => None,
+        }
+    }
+
+    /// An arrow to the right, between two stations.
+    pub fn arrow(&self, ui: &Ui, from: f32, to: f32, y: f32) {
+        let head = 4.0_f32.min((to - from) * 0.4);
+        if to - from < 4.0 {
+            return;
+        }
+        let stroke = Stroke::new(1.0, self.palette.weak.lerp_to_gamma(self.palette.line, 0.4));
+        let tip = pos2(to, y);
+        ui.painter().line_segment([pos2(from, y), tip], stroke);
+        for side in [-1.0, 1.0] {
+            ui.painter()
+                .line_segment([tip, tip + vec2(-head, side * head)], stroke);
+        }
+    }
+
+    /// A bar of progress: `share` of `rect`.
+    pub fn bar(&self, ui: &Ui, rect: Rect, share: f32, colour: Color32) {
+        ui.painter().rect_filled(rect, 1.0, self.palette.line);
+        let done = Rect::from_min_size(
+            rect.min,
+            vec2(rect.width() * share.clamp(0.0, 1.0), rect.height()),
+        );
+        ui.painter().rect_filled(done, 1.0, colour);
+    }
+}
+
+/// How wide `text` is.
+pub fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
+    if font.family == FontFamily::Monospace {
+        // Every character is equally wide.
+        return text.chars().count() as f32 * font.size * 0.6;
+    }
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER);
+    galley.size().x
+}
+
+/// `rect` without `left` and `right` at its sides.
+pub fn inset(rect: Rect, left: f32, right: f32) -> Rect {
+    Rect::from_min_max(rect.min + vec2(left, 0.0), rect.max - vec2(right, 0.0))
+}
+
+/// The row of `height` at `top` below the upper edge of `rect`.
+pub fn row(rect: Rect, top: f32, height: f32) -> Rect {
+    Rect::from_min_size(rect.min + Vec2::new(0.0, top), vec2(rect.width(), height))
+}

@@ -1,0 +1,208 @@
+//! What the machine shows at an instant, read from the state: plain data, so that layout and painting stay simple.
+
+use std::collections::BTreeMap;
+
+use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
+use loadscope_trace::{HeldBatch, Lane, Machine, Nanos, Run, Stage, Transition, WorkerId};
+
+use super::layout::Plan;
+use loadscope_model::state::State;
+
+/// The machine at an instant.
+pub struct Scene<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The instant.
+    pub now: Nanos,
+    /// Which batch is where.
+    pub machine: Machine<'a>,
+    /// The transition that led here.
+    pub last: Option<Transition>,
+    /// Which stations there are.
+    pub plan: Plan,
+    /// The batches in the machine, in order of dispatch.
+    pub batches: Vec<HeldBatch>,
+    /// `task_info`: the reorder buffer from `rcvd_idx` on, as long as the prefetch window.
+    pub slots: Vec<Slot>,
+    /// What the trainer does.
+    pub trainer: Trainer,
+}
+
+/// A place in the reorder buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The index of the batch that belongs here.
+    pub idx: u32,
+    /// That batch, once it was dispatched, wherever it is.
+    pub batch: Option<HeldBatch>,
+}
+
+impl Slot {
+    /// The batch, if it has arrived.
+    pub fn arrived(&self) -> Option<HeldBatch> {
+        self.batch.filter(|b| b.stage.has_arrived())
+    }
+}
+
+/// What the trainer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trainer {
+    /// Neither one nor the other, and why.
+    Idle(&'static str),
+    /// It works on a batch.
+    Training(HeldBatch),
+    /// It waits since then, for this batch if it was dispatched.
+    Waiting(Nanos, Option<HeldBatch>),
+}
+
+impl<'a> Scene<'a> {
+    /// Reads the scene.
+    pub fn of(state: &'a State) -> Self {
+        let run = &state.run;
+        let machine = state.machine();
+        let batches: Vec<HeldBatch> = machine.batches().collect();
+        let plan = plan(run);
+        let now = state.now();
+        let last = machine.step.checked_sub(1);
+        Self {
+            run,
+            now,
+            last: last.and_then(|k| run.transitions().get(k)).copied(),
+            slots: slots(&machine, &batches, plan.window),
+            trainer: trainer(run, &machine, &batches, now),
+            plan,
+            batches,
+            machine,
+        }
+    }
+
+    /// The batches in `lane`, in order of dispatch.
+    pub fn in_lane(&self, lane: Lane) -> impl Iterator<Item = &HeldBatch> {
+        self.batches.iter().filter(move |b| b.lane == Some(lane))
+    }
+
+    /// The batch that keeps the trainer waiting.
+    pub fn missing(&self) -> Option<HeldBatch> {
+        match self.trainer {
+            Trainer::Waiting(_, on) if self.in_order() => on.filter(|b| !b.stage.has_arrived()),
+            _ => None,
+        }
+    }
+
+    /// Whether the trainer wants a certain batch, or takes the first that comes.
+    pub fn in_order(&self) -> bool {
+        self.run.info.options.in_order
+    }
+
+    /// Samples fetched and samples in all, while a batch with known timings is being fetched.
+    pub fn progress(&self, batch: &HeldBatch) -> Option<(usize, usize)> {
+        let samples = self.run.samples(batch.row);
+        let count = samples.len();
+        if batch.stage != Stage::Fetching || count == 0 {
+            return None;
+        }
+        Some((samples.filter(|s| s.end() <= self.now).count(), count))
+    }
+
+    /// The dataset index of the sample that is being fetched, if it is known.
+    pub fn current_index(&self, batch: &HeldBatch) -> Option<u64> {
+        let (done, _) = self.progress(batch)?;
+        self.run.indices(batch.row).get(done).copied()
+    }
+
+    /// How a worker ended, if it has by now: true if it died.
+    pub fn has_died(&self, worker: WorkerId) -> Option<bool> {
+        let (at, reason) = self.machine.worker(worker)?.end?;
+        (at <= self.now).then_some(reason == loadscope_trace::EndReason::Died)
+    }
+
+    /// Whether the sampler is known to have nothing more in this epoch.
+    pub fn is_exhausted(&self) -> bool {
+        self.run.info.batches_per_epoch == Some(u64::from(self.machine.send_idx))
+    }
+
+    /// Whether a batch of this index will ever come, as far as is known.
+    pub fn exists(&self, idx: u32) -> bool {
+        let total = self.run.info.batches_per_epoch;
+        total.is_none_or(|total| u64::from(idx) < total)
+    }
+
+    /// The dataset indices of the batch to be dispatched next, if the run has got that far.
+    pub fn upcoming(&self) -> Option<&'a [u64]> {
+        let epoch = self.machine.epoch?;
+        let epoch = self.run.epochs().iter().rev().find(|e| e.epoch == epoch)?;
+        let row = *epoch.rows.get(self.machine.send_idx as usize)? as usize;
+        Some(self.run.indices(row))
+    }
+}
+
+/// Which stations the run has: those its options ask for, and those that were seen in use.
+pub fn plan(run: &Run) -> Plan {
+    let workers = planned_workers(run);
+    let mut seen = [false; 4];
+    for (lane, _) in run.lanes() {
+        match lane {
+            Lane::ResultQueue => seen[0] = true,
+            Lane::Pin => seen[1] = true,
+            Lane::DataQueue => seen[2] = true,
+            Lane::Reorder => seen[3] = true,
+            Lane::Worker(_) | Lane::IndexQueue(_) | Lane::Trainer | Lane::Main => {}
+        }
+    }
+    let with_workers = workers > 0;
+    // Asked for and to be had: without a GPU `pin_memory=True` pins nothing.
+    let pin = run.info.pinning.is_some() || seen[1] || seen[2];
+    let prefetch = prefetch_factor(run);
+    let window = match prefetch_window(run) {
+        0 => usize::from(seen[3]),
+        window => window,
+    };
+    let longest = run.epochs().iter().map(|e| e.rows.len() as u64).max();
+    let highest = run.info.batches_per_epoch.max(longest).unwrap_or(0);
+    Plan {
+        workers,
+        prefetch,
+        results: with_workers || seen[0],
+        pin,
+        pinned: seen[2] || (pin && with_workers),
+        window,
+        digits: highest.max(1).ilog10() as usize + 1,
+    }
+}
+
+fn slots(machine: &Machine<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slot> {
+    let pending: BTreeMap<u32, &HeldBatch> = batches
+        .iter()
+        .filter(|b| b.stage < Stage::Training && Some(b.id.epoch) == machine.epoch)
+        .map(|b| (b.id.idx, b))
+        .collect();
+    // A million tasks in flight would be a broken source.
+    let window = window.min(1 << 16);
+    // With in_order=False, batches behind a slow one may be gone already: their indices are skipped.
+    let dispatched = pending.iter().map(|(idx, batch)| Slot {
+        idx: *idx,
+        batch: Some(**batch),
+    });
+    let to_come = (machine.send_idx..u32::MAX).map(|idx| Slot { idx, batch: None });
+    dispatched.chain(to_come).take(window).collect()
+}
+
+fn trainer(run: &Run, machine: &Machine<'_>, batches: &[HeldBatch], now: Nanos) -> Trainer {
+    if let Some(batch) = batches.iter().find(|b| b.stage == Stage::Training) {
+        return Trainer::Training(*batch);
+    }
+    if let Some(wait) = machine.waiting {
+        let total = run.info.batches_per_epoch;
+        // The last call of `next` finds nothing: that is the end, not a stall.
+        if machine.awaited().is_none() && total == Some(u64::from(machine.send_idx)) {
+            return Trainer::Idle("No batch is left");
+        }
+        return Trainer::Waiting(wait.start, machine.awaited());
+    }
+    let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
+    Trainer::Idle(match epoch {
+        None => "Not started",
+        Some(e) if e.end.is_some_and(|end| end <= now) => "Epoch ended",
+        Some(_) => "Not asking",
+    })
+}

@@ -1,0 +1,280 @@
+//! The stations between the sampler and the trainer.
+
+use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use loadscope_trace::{HeldBatch, Lane};
+
+use super::grid::{Stack, queue_places};
+use super::layout::{PAD, Placed, Station, around};
+use super::pen::{CORNER, Pen, Place, row};
+use super::scene::{Slot, Trainer};
+use super::tip;
+use crate::theme::{mono, size, words};
+use loadscope_model::view::Item;
+
+impl Pen<'_> {
+    /// The name above a station.
+    pub fn title(&self, ui: &Ui, placed: &Placed) {
+        let names: &[&str] = match placed.station {
+            Station::Sampler => &["Sampler"],
+            Station::Crew => return,
+            Station::Results => &["Result queue", "Results"],
+            Station::Pin => &["Pin thread", "Pin"],
+            Station::Pinned => &["Pinned queue", "Pinned"],
+            Station::Reorder => &["Reorder buffer", "Reorder"],
+            Station::Trainer => &["Trainer"],
+        };
+        self.caption(ui, placed.title, names);
+    }
+
+    /// The first of `names` that fits, above something.
+    pub fn caption(&self, ui: &Ui, rect: Rect, names: &[&str]) {
+        let font = words(size::SMALL);
+        let name = self.fitting(ui, names, &font, rect.width());
+        let line = rect.translate(vec2(0.0, -2.0));
+        self.text(ui, line, Align2::LEFT_CENTER, name, font, self.palette.weak);
+    }
+
+    /// The sampler: which batch is to be made next, and of which samples.
+    pub fn sampler(&mut self, ui: &Ui, body: Rect) {
+        self.ground(ui, body, None);
+        let scene = self.scene;
+        let response = ui.interact(body, Id::unique("machine sampler"), Sense::click());
+        let is_selected = self.state.selection == Some(Item::Sampler);
+        let name = tip::next_batch(scene);
+        response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
+        self.answer(&response, Item::Sampler);
+        if is_selected {
+            self.outline(ui, body, 2.0, self.palette.strong);
+        } else if response.has_focus() || self.state.hovered == Some(Item::Sampler) {
+            self.outline(ui, body, 1.0, self.palette.weak);
+        }
+        response.on_hover_ui(|ui| tip::sampler(ui, scene));
+        let inner = body.shrink(PAD);
+        let weak = self.palette.weak;
+        let small = words(size::SMALL);
+        if self.scene.is_exhausted() {
+            let line = around(body.center(), vec2(inner.width(), 16.0));
+            let word = self.fitting(ui, &["Exhausted", "Done"], &small, inner.width());
+            self.text(ui, line, Align2::CENTER_CENTER, word, small, weak);
+            return;
+        }
+        self.text(
+            ui,
+            row(inner, 0.0, 14.0),
+            Align2::CENTER_CENTER,
+            "Next",
+            small,
+            weak,
+        );
+        let size_of_chip = vec2(self.scene.plan.chip_width() + 4.0, 22.0);
+        let chip = around(pos2(body.center().x, inner.top() + 31.0), size_of_chip);
+        let stroke = Stroke::new(1.0, weak);
+        ui.painter()
+            .rect_stroke(chip, CORNER, stroke, StrokeKind::Inside);
+        self.number(ui, chip, self.scene.machine.send_idx, self.palette.text);
+        let Some(indices) = self.scene.upcoming() else {
+            return;
+        };
+        let list = Rect::from_min_max(pos2(inner.left(), chip.bottom() + 8.0), inner.max);
+        let lines = (list.height() / 14.0) as usize;
+        let numbers = mono(size::SMALL);
+        for (k, index) in indices.iter().take(lines).enumerate() {
+            let line = row(list, k as f32 * 14.0, 14.0);
+            let is_cut = k + 1 == lines && indices.len() > lines;
+            let text = if is_cut {
+                "…".to_owned()
+            } else {
+                index.to_string()
+            };
+            self.text(
+                ui,
+                line,
+                Align2::CENTER_CENTER,
+                &text,
+                numbers.clone(),
+                weak,
+            );
+        }
+    }
+
+    /// A queue or the pin thread: its batches, the head first.
+    pub fn queue(&mut self, ui: &Ui, body: Rect, lane: Lane) {
+        self.ground(ui, body, Some(lane));
+        self.touch_lane(ui, body, lane);
+        let mut batches: Vec<HeldBatch> = self.scene.in_lane(lane).copied().collect();
+        batches.sort_by_key(|b| b.since);
+        let inner = body.shrink(PAD);
+        if batches.is_empty() {
+            let line = around(body.center(), vec2(inner.width(), 16.0));
+            let word = if lane.is_queue() { "empty" } else { "idle" };
+            self.text(
+                ui,
+                line,
+                Align2::CENTER_CENTER,
+                word,
+                words(size::SMALL),
+                self.palette.weak,
+            );
+            return;
+        }
+        let (places, hidden) = queue_places(inner, batches.len(), self.scene.plan.chip_width());
+        for (rect, batch) in places.iter().zip(&batches) {
+            if hidden > 0 && Some(rect) == places.last() {
+                break;
+            }
+            self.chip(ui, *rect, batch, Place::Here);
+        }
+        if let (Some(rect), true) = (places.last(), hidden > 0) {
+            self.more(ui, *rect, hidden);
+            // The one that the trainer waits for is never out of sight.
+            let missing = self.scene.missing();
+            let left = &batches[batches.len() - hidden..];
+            if let Some(batch) = left
+                .iter()
+                .find(|b| missing.is_some_and(|m| m.row == b.row))
+            {
+                self.outline(ui, *rect, 2.0, self.palette.stall);
+                self.touch(ui, *rect, batch, Place::Here);
+            }
+        }
+        if lane == Lane::Pin {
+            let elapsed = (self.scene.now - batches[0].since).to_string();
+            let line = row(inner, 28.0, 14.0);
+            self.text(
+                ui,
+                line,
+                Align2::CENTER_CENTER,
+                &elapsed,
+                mono(size::SMALL),
+                self.palette.weak,
+            );
+        }
+    }
+
+    /// `+12`: so many do not fit.
+    pub fn more(&self, ui: &Ui, rect: Rect, hidden: usize) {
+        let text = format!("+{hidden}");
+        self.text(
+            ui,
+            rect,
+            Align2::CENTER_CENTER,
+            &text,
+            mono(size::SMALL),
+            self.palette.weak,
+        );
+    }
+
+    /// The reorder buffer: the place that is wanted next to the trainer, the others behind it.
+    pub fn reorder(&mut self, ui: &Ui, body: Rect, stack: &Stack) {
+        self.ground(ui, body, Some(Lane::Reorder));
+        self.touch_lane(ui, body, Lane::Reorder);
+        let slots = self.scene.slots.clone();
+        let (Some(wanted), Some(first)) = (stack.wanted, slots.first()) else {
+            return;
+        };
+        self.wanted(ui, wanted, first, body);
+        for (rect, slot) in stack.behind.iter().zip(&slots[1..]) {
+            self.slot(ui, *rect, slot, stack.numbers);
+        }
+        let held = slots[1..].iter().skip(stack.behind.len());
+        let held = held.filter(|s| s.arrived().is_some()).count();
+        if held > 0 {
+            self.more(ui, row(body, body.height() - 18.0, 16.0), held);
+        }
+    }
+
+    fn wanted(&mut self, ui: &Ui, rect: Rect, slot: &Slot, body: Rect) {
+        let font = mono(size::SMALL);
+        let wide = Rect::from_center_size(rect.center(), vec2(60.0, rect.height()));
+        let above = wide.translate(vec2(0.0, -rect.height() * 0.5 - 11.0));
+        let waiting = matches!(self.scene.trainer, Trainer::Waiting(..)) && self.scene.in_order();
+        if above.top() > body.top() {
+            self.text(
+                ui,
+                above,
+                Align2::CENTER_CENTER,
+                "rcvd_idx",
+                font,
+                self.palette.weak,
+            );
+        }
+        if let Some(batch) = slot.arrived() {
+            self.chip(ui, rect, &batch, Place::Here);
+            return;
+        }
+        if !self.scene.exists(slot.idx) {
+            self.place(ui, rect);
+            return;
+        }
+        let colour = if waiting {
+            self.palette.stall
+        } else {
+            self.palette.weak
+        };
+        let width = if waiting { 2.0 } else { 1.0 };
+        let stroke = Stroke::new(width, colour);
+        ui.painter()
+            .rect_stroke(rect, CORNER, stroke, StrokeKind::Inside);
+        let text = slot.idx.to_string();
+        let ink = if waiting {
+            self.palette.stall
+        } else {
+            self.palette.text
+        };
+        self.text(
+            ui,
+            rect,
+            Align2::CENTER_CENTER,
+            &text,
+            mono(size::BODY),
+            ink,
+        );
+        let below = wide.translate(vec2(0.0, rect.height() * 0.5 + 11.0));
+        if waiting {
+            let word = words(size::SMALL);
+            self.text(
+                ui,
+                below,
+                Align2::CENTER_CENTER,
+                "missing",
+                word,
+                self.palette.stall,
+            );
+        }
+        if let Some(batch) = slot.batch {
+            let response = self.touch(ui, rect, &batch, Place::Missing);
+            self.echo(ui, rect, &batch, response.hovered());
+        }
+    }
+
+    /// A place behind the wanted one: a batch that is held, or the number of one that is still on its way.
+    fn slot(&mut self, ui: &Ui, rect: Rect, slot: &Slot, numbers: bool) {
+        if let Some(batch) = slot.arrived() {
+            self.chip(ui, rect, &batch, Place::Here);
+            return;
+        }
+        self.place(ui, rect);
+        let Some(batch) = slot.batch else {
+            return;
+        };
+        let focus = self.is_selected(&batch);
+        let colour = self.ink(self.palette.weak, focus);
+        if numbers {
+            self.number(ui, rect, slot.idx, colour);
+        } else {
+            ui.painter().circle_filled(rect.center(), 1.0, colour);
+        }
+        let response = self.touch(ui, rect, &batch, Place::Missing);
+        self.echo(ui, rect, &batch, response.hovered());
+    }
+
+    /// Marks the place of a batch that is selected or hovered somewhere else.
+    fn echo(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, hovered: bool) {
+        let item = Some(Item::Batch(batch.row));
+        if self.state.selection == item {
+            self.outline(ui, rect, 2.0, self.palette.strong);
+        } else if hovered || self.state.hovered == item {
+            self.outline(ui, rect, 1.0, self.palette.text);
+        }
+    }
+}

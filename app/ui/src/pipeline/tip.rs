@@ -1,0 +1,101 @@
+//! Tooltips: what it is, how long, and why it matters.
+
+use egui::{RichText, Ui};
+use loadscope_trace::{HeldBatch, Lane, Stage};
+
+use super::scene::{Scene, Trainer};
+use crate::theme::{Palette, heading, size};
+use loadscope_insight::format;
+use loadscope_insight::format::capital;
+use loadscope_insight::idle::{at_rest, purpose};
+use loadscope_insight::narrate::{fetcher, whereabouts};
+
+/// About a batch.
+pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
+    let weak = Palette::of(ui.ctx()).weak;
+    let worker = scene.run.batches().get(batch.row).and_then(|b| b.worker);
+    let title = format!("{} · {}", capital(&batch.id.to_string()), batch.stage);
+    ui.label(RichText::new(title).font(heading(size::BODY)));
+    let long = scene.now - batch.since;
+    ui.label(match scene.progress(batch) {
+        Some((done, of)) => format!(
+            "{} for {long}, {done} of {of} samples done",
+            whereabouts(batch)
+        ),
+        None => format!("{} for {long}", whereabouts(batch)),
+    });
+    ui.label(RichText::new(why(scene, batch)).color(weak));
+    if batch.stage > Stage::Collating {
+        let by = format!("Fetched by {}", fetcher(worker));
+        ui.label(RichText::new(by).color(weak));
+    }
+}
+
+fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
+    match (batch.stage, scene.machine.awaited()) {
+        (Stage::Held, Some(missing)) if missing.row != batch.row => {
+            format!(
+                "Finished, but behind {}: {}",
+                missing.id,
+                whereabouts(&missing)
+            )
+        }
+        _ => batch.stage.explanation().to_owned(),
+    }
+}
+
+/// About the sampler.
+pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
+    let weak = Palette::of(ui.ctx()).weak;
+    ui.label(RichText::new("Sampler").font(heading(size::BODY)));
+    ui.label(next_batch(scene));
+    let purpose = "Says which samples make the next batch, one batch for every batch handed out";
+    ui.label(RichText::new(purpose).color(weak));
+}
+
+/// What the sampler will hand out next.
+pub fn next_batch(scene: &Scene<'_>) -> String {
+    let next = scene.machine.send_idx;
+    if scene.is_exhausted() {
+        return "The sampler is exhausted".to_owned();
+    }
+    match scene.upcoming() {
+        Some([]) | None => format!("Next is batch {next}"),
+        Some(indices) => {
+            let count = indices.len() as u64;
+            format!(
+                "Next is batch {next} of {}",
+                format::plural(count, "sample", "samples")
+            )
+        }
+    }
+}
+
+/// About a lane.
+pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
+    let weak = Palette::of(ui.ctx()).weak;
+    ui.label(RichText::new(capital(&lane.to_string())).font(heading(size::BODY)));
+    ui.label(holds(scene, lane));
+    ui.label(RichText::new(purpose(lane)).color(weak));
+}
+
+/// What is in a lane, and for how long.
+fn holds(scene: &Scene<'_>, lane: Lane) -> String {
+    let count = scene.in_lane(lane).count() as u64;
+    if lane.is_queue() && count > 0 {
+        return format::plural(count, "batch", "batches");
+    }
+    match (scene.in_lane(lane).next(), scene.trainer) {
+        (Some(b), _) => format!(
+            "Batch {} · {} for {}",
+            b.id.idx,
+            b.stage,
+            scene.now - b.since
+        ),
+        (None, Trainer::Waiting(since, _)) if lane == Lane::Trainer => {
+            format!("Waits for {}", scene.now - since)
+        }
+        _ if lane.is_queue() => "Empty".to_owned(),
+        _ => at_rest(scene.run, &scene.machine, lane),
+    }
+}

@@ -1,0 +1,233 @@
+//! The trainer's station: whether it waits, for what, and how much of the time it has waited. What people see first.
+
+use egui::{Align2, Color32, CornerRadius, Rect, Ui, pos2, vec2};
+use loadscope_trace::{Activity, HeldBatch, Lane, Nanos, Shares, Stage, Track};
+
+use super::layout::PAD;
+use super::pen::{CORNER, Pen, Place, inset, row, text_width};
+use super::scene::Trainer;
+use crate::theme::{heading, mono, size, words};
+use loadscope_insight::format;
+use loadscope_insight::narrate::whereabouts;
+
+const BANNER: f32 = 28.0;
+
+impl Pen<'_> {
+    /// Draws the trainer.
+    pub fn trainer(&mut self, ui: &Ui, body: Rect) {
+        self.ground(ui, body, Some(Lane::Trainer));
+        self.touch_lane(ui, body, Lane::Trainer);
+        let now = self.scene.now;
+        match self.scene.trainer {
+            Trainer::Idle(why) => {
+                let line = inset(row(body, 0.0, BANNER), PAD, PAD);
+                self.text(
+                    ui,
+                    line,
+                    Align2::LEFT_CENTER,
+                    why,
+                    words(size::BODY),
+                    self.palette.weak,
+                );
+            }
+            Trainer::Training(batch) => {
+                let colour = self.ink(self.palette.step, self.is_selected(&batch));
+                self.banner(ui, body, "Training", now - batch.since, colour);
+                let spoken = format!("The trainer works on {}", batch.id);
+                self.say(ui, row(body, 0.0, BANNER), "trainer", &spoken);
+                self.subject(ui, body, "on", &batch, Place::Here);
+                let next = self.next_up();
+                self.lines(ui, body, &next, None);
+            }
+            Trainer::Waiting(since, on) => self.waiting(ui, body, now - since, on),
+        }
+        self.waited_share(ui, body);
+    }
+
+    /// Never dimmed: whether the trainer waits is what matters most.
+    fn waiting(&mut self, ui: &Ui, body: Rect, lasting: Nanos, on: Option<HeldBatch>) {
+        let red = self.palette.stall;
+        self.banner(ui, body, "Waiting", lasting, red);
+        self.outline(ui, body.shrink(2.0), 2.0, red);
+        let banner = row(body, 0.0, BANNER);
+        match on {
+            Some(_) if !self.scene.in_order() => {
+                self.say(ui, banner, "trainer", "The trainer waits for any batch");
+                let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
+                let ink = self.palette.text;
+                self.text(
+                    ui,
+                    line,
+                    Align2::LEFT_CENTER,
+                    "for any batch",
+                    words(size::BODY),
+                    ink,
+                );
+                self.lines(ui, body, "in_order=False: the first one counts", None);
+            }
+            Some(batch) => {
+                let place = whereabouts(&batch);
+                let spoken = format!("The trainer waits for {} · {place}", batch.id);
+                self.say(ui, banner, "trainer", &spoken);
+                self.subject(ui, body, "for", &batch, Place::Awaited);
+                self.lines(ui, body, &place, Some(self.scene.now - batch.since));
+                self.held_behind(ui, body);
+            }
+            None => {
+                self.say(ui, banner, "trainer", "The trainer waits");
+                self.lines(ui, body, "Nothing is dispatched yet", None);
+            }
+        }
+    }
+
+    fn next_up(&self) -> String {
+        match self.scene.machine.awaited() {
+            _ if !self.scene.in_order() => "Next comes whichever arrives first".to_owned(),
+            Some(next) if next.stage == Stage::Ready => format!("Batch {} is ready", next.id.idx),
+            Some(next) if next.stage == Stage::Held => format!("Batch {} has arrived", next.id.idx),
+            Some(next) => format!("Next {} · {}", next.id.idx, whereabouts(&next)),
+            None => "No batch is on its way".to_owned(),
+        }
+    }
+
+    fn banner(&self, ui: &Ui, body: Rect, what: &str, since: Nanos, fill: Color32) {
+        let top = row(body, 0.0, BANNER);
+        let corner = CORNER as u8;
+        let corners = CornerRadius {
+            nw: corner,
+            ne: corner,
+            sw: 0,
+            se: 0,
+        };
+        ui.painter().rect_filled(top, corners, fill);
+        let ink = self.palette.text_on(fill);
+        let elapsed = since.to_string();
+        let numbers = mono(size::BODY);
+        let taken = text_width(ui, &elapsed, &numbers);
+        let line = inset(top, PAD, PAD);
+        self.text(ui, line, Align2::RIGHT_CENTER, &elapsed, numbers, ink);
+        let line = inset(line, 0.0, taken + 6.0);
+        self.text(
+            ui,
+            line,
+            Align2::LEFT_CENTER,
+            what,
+            heading(size::BODY),
+            ink,
+        );
+    }
+
+    /// `on [12]` or `for [12]`.
+    fn subject(&mut self, ui: &Ui, body: Rect, word: &str, batch: &HeldBatch, place: Place) {
+        let line = inset(row(body, BANNER + 8.0, 22.0), PAD + 2.0, PAD);
+        let word = format!("{word} batch");
+        let taken = self.text(
+            ui,
+            line,
+            Align2::LEFT_CENTER,
+            &word,
+            words(size::BODY),
+            self.palette.text,
+        );
+        let chip = Rect::from_min_size(
+            line.min + vec2((taken + 8.0).round(), 0.0),
+            vec2(self.scene.plan.chip_width() + 4.0, 22.0),
+        );
+        self.chip(ui, chip, batch, place);
+    }
+
+    /// What is below the subject: words, and how long that has lasted.
+    fn lines(&self, ui: &Ui, body: Rect, text: &str, lasting: Option<Nanos>) {
+        let line = inset(row(body, BANNER + 36.0, 16.0), PAD + 2.0, PAD);
+        let lasting = lasting.map(|l| l.to_string()).unwrap_or_default();
+        let numbers = mono(size::SMALL);
+        let taken = text_width(ui, &lasting, &numbers);
+        let one_line = text_width(ui, text, &words(size::SMALL)) + taken + 8.0 <= line.width();
+        let weak = self.palette.weak;
+        if one_line {
+            self.text(ui, line, Align2::RIGHT_CENTER, &lasting, numbers, weak);
+        } else if body.height() >= 128.0 {
+            let below = line.translate(vec2(0.0, 16.0));
+            self.text(ui, below, Align2::LEFT_CENTER, &lasting, numbers, weak);
+        }
+        self.text(
+            ui,
+            line,
+            Align2::LEFT_CENTER,
+            text,
+            words(size::SMALL),
+            self.palette.text,
+        );
+    }
+
+    /// How many finished batches stand behind the missing one: the price of keeping the order.
+    fn held_behind(&self, ui: &Ui, body: Rect) {
+        let held = self
+            .scene
+            .batches
+            .iter()
+            .filter(|b| b.stage == Stage::Held)
+            .count() as u64;
+        if held == 0 || body.height() < 156.0 {
+            return;
+        }
+        let line = inset(row(body, BANNER + 76.0, 16.0), PAD + 2.0, PAD);
+        let dot = Rect::from_center_size(pos2(line.left() + 4.0, line.center().y), vec2(8.0, 8.0));
+        ui.painter()
+            .rect_filled(dot, 2.0, self.ink(self.palette.held, false));
+        let text = format!(
+            "{} held behind it",
+            format::plural(held, "batch", "batches")
+        );
+        let line = inset(line, 14.0, 0.0);
+        self.text(
+            ui,
+            line,
+            Align2::LEFT_CENTER,
+            &text,
+            words(size::SMALL),
+            self.palette.text,
+        );
+    }
+
+    /// How much of the time it has waited so far.
+    fn waited_share(&self, ui: &Ui, body: Rect) {
+        let track = self.scene.run.track(Track {
+            lane: Lane::Trainer,
+            row: 0,
+        });
+        let shares = track.map_or_else(Shares::default, |t| t.until(self.scene.now));
+        let waited = shares.of(Activity::Waiting).0 as f64;
+        // Of all the time that has passed, as in the verdict above.
+        let epochs = self.scene.run.epochs();
+        let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
+        let end = epochs.last().and_then(|e| e.end).unwrap_or(Nanos::MAX);
+        let total = (self.scene.now.min(end) - start).0 as f64;
+        if total <= 0.0 || body.height() < 110.0 {
+            return;
+        }
+        let line = inset(row(body, body.height() - 26.0, 14.0), PAD + 2.0, PAD + 2.0);
+        let share = format::percent(waited / total);
+        let (small, weak) = (words(size::SMALL), self.palette.weak);
+        let label = self.fitting(
+            ui,
+            &["Waited so far", "Waited"],
+            &small,
+            line.width() - 40.0,
+        );
+        self.text(ui, line, Align2::LEFT_CENTER, label, small, weak);
+        self.text(
+            ui,
+            line,
+            Align2::RIGHT_CENTER,
+            &share,
+            mono(size::SMALL),
+            self.palette.text,
+        );
+        let bar = inset(row(body, body.height() - 10.0, 3.0), PAD + 2.0, PAD + 2.0);
+        self.bar(ui, bar, 1.0, self.ink(self.palette.step, false));
+        let red = Rect::from_min_size(bar.min, vec2(bar.width() * (waited / total) as f32, 3.0));
+        ui.painter()
+            .rect_filled(red, 1.0, self.ink(self.palette.stall, false));
+    }
+}

@@ -1,0 +1,246 @@
+//! Time to pixels and back. Time is whole nanoseconds; floating point appears only on the way to a pixel.
+
+use egui::Rangef;
+use loadscope_trace::Nanos;
+
+use loadscope_model::view::TimeView;
+
+/// Where instants lie on the screen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeAxis {
+    /// The range on the screen.
+    pub view: TimeView,
+    /// Left and right edge, points.
+    pub range: Rangef,
+    /// Physical pixels a point.
+    pub pixels_per_point: f32,
+    points_per_ns: f64,
+}
+
+/// The marks of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticks {
+    /// Between two marks with a label.
+    pub major: Nanos,
+    /// Between two marks without; `None` where that would be finer than the clock.
+    pub minor: Option<Nanos>,
+}
+
+impl TimeAxis {
+    /// Points between two labels, at least.
+    pub const LABEL_EVERY: f32 = 90.0;
+    /// Width of a digit of the axis and the air around a label, points.
+    const DIGIT: f32 = 6.7;
+    const AIR: f32 = 20.0;
+
+    /// An axis that shows `view` in `range`.
+    pub fn new(view: TimeView, range: Rangef, pixels_per_point: f32) -> Self {
+        let range = Rangef::new(range.min, range.max.max(range.min + 1.0));
+        Self {
+            view,
+            range,
+            pixels_per_point,
+            points_per_ns: f64::from(range.span()) / view.len().0 as f64,
+        }
+    }
+
+    /// Its width, points.
+    pub fn width(&self) -> f32 {
+        self.range.span()
+    }
+
+    /// Nanoseconds a point.
+    pub fn ns_per_point(&self) -> f64 {
+        self.view.len().0 as f64 / f64::from(self.width())
+    }
+
+    /// How wide `time` is, points.
+    pub fn points(&self, time: Nanos) -> f32 {
+        (time.0 as f64 * self.points_per_ns) as f32
+    }
+
+    /// Where `t` lies, on an edge between physical pixels. Instants far outside end up a little outside.
+    pub fn x(&self, t: Nanos) -> f32 {
+        let width = f64::from(self.width());
+        let offset =
+            ((t - self.view.start).0 as f64 * self.points_per_ns).clamp(-width, 2.0 * width);
+        let scale = f64::from(self.pixels_per_point);
+        (floor((f64::from(self.range.min) + offset) * scale + 0.5) as f64 / scale) as f32
+    }
+
+    /// What lies at `x`.
+    pub fn time(&self, x: f32) -> Nanos {
+        let offset = f64::from(x - self.range.min) * self.ns_per_point();
+        self.view.start + Nanos(offset.round() as i64)
+    }
+
+    /// True if `t` is on the screen.
+    pub fn shows(&self, t: Nanos) -> bool {
+        (self.view.start..=self.view.end).contains(&t)
+    }
+
+    /// Marks at 1, 2 or 5 times a power of ten, far enough from each other for their labels.
+    pub fn ticks(&self) -> Ticks {
+        let fits = |step: &i64| {
+            let points = *step as f64 / self.ns_per_point();
+            let label = self.label(self.view.end, Nanos(*step)).chars().count() as f32;
+            let room = Self::LABEL_EVERY.max(label * Self::DIGIT + Self::AIR);
+            points >= f64::from(room)
+        };
+        let major = nice_steps().find(fits).unwrap_or(i64::MAX);
+        let parts = if leading_digit(major) == 2 { 4 } else { 5 };
+        Ticks {
+            major: Nanos(major),
+            minor: (major % parts == 0).then_some(Nanos(major / parts)),
+        }
+    }
+
+    /// The multiples of `step` on the screen, from the beginning of the run on.
+    pub fn multiples(&self, step: Nanos) -> impl Iterator<Item = Nanos> {
+        let step = step.0.max(1);
+        let first = -(-self.view.start.0.max(0)).div_euclid(step);
+        let last = self.view.end.0.div_euclid(step);
+        // No screen has more marks than this; a wrong step must not hang the window.
+        (first..=last)
+            .take(10_000)
+            .map(move |k| Nanos(k.saturating_mul(step)))
+    }
+
+    /// `t` with as many decimals as marks `step` apart need, in the unit that suits the whole screen.
+    pub fn label(&self, t: Nanos, step: Nanos) -> String {
+        let largest = self
+            .view
+            .end
+            .0
+            .unsigned_abs()
+            .max(self.view.start.0.unsigned_abs());
+        let (unit, digits) = match largest {
+            v if v >= 1_000_000_000 => ("s", 9),
+            v if v >= 1_000_000 => ("ms", 6),
+            v if v >= 1_000 => ("µs", 3),
+            _ => ("ns", 0),
+        };
+        let power = 10_u64.pow(digits);
+        let decimals = (digits as usize).saturating_sub(zeros(step.0));
+        let value = t.0.unsigned_abs();
+        let sign = if t.0 < 0 { "−" } else { "" };
+        let (whole, rest) = (value / power, value % power);
+        if decimals == 0 {
+            return format!("{sign}{whole}\u{2009}{unit}");
+        }
+        let rest = format!("{rest:0width$}", width = digits as usize);
+        format!("{sign}{whole}.{}\u{2009}{unit}", &rest[..decimals])
+    }
+
+    /// `t` as exactly as a pixel can tell.
+    pub fn exact(&self, t: Nanos) -> String {
+        let fine = self.ns_per_point() / f64::from(self.pixels_per_point);
+        let step = nice_steps()
+            .take_while(|s| *s as f64 <= fine)
+            .last()
+            .unwrap_or(1);
+        self.label(
+            Nanos(t.0 - t.0.rem_euclid(10_i64.pow(zeros(step) as u32))),
+            Nanos(step),
+        )
+    }
+}
+
+/// The whole number at or below `x`. The one of the standard library is a call where the processor may be old.
+#[inline]
+pub(super) fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
+}
+
+/// 1, 2, 5, 10, 20, …
+fn nice_steps() -> impl Iterator<Item = i64> {
+    (0..18).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)))
+}
+
+fn leading_digit(mut n: i64) -> i64 {
+    while n >= 10 {
+        n /= 10;
+    }
+    n
+}
+
+/// Number of zeros at the end of a nice step.
+fn zeros(step: i64) -> usize {
+    step.max(1).ilog10() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn axis(start: i64, end: i64) -> TimeAxis {
+        TimeAxis::new(
+            TimeView::new(Nanos(start), Nanos(end)),
+            Rangef::new(120.0, 1120.0),
+            1.0,
+        )
+    }
+
+    fn labels(axis: &TimeAxis) -> Vec<String> {
+        let ticks = axis.ticks();
+        let all = axis.multiples(ticks.major);
+        all.map(|t| axis.label(t, ticks.major).replace('\u{2009}', " "))
+            .collect()
+    }
+
+    #[test]
+    fn labels_are_round_and_far_enough_apart() {
+        assert_eq!(
+            labels(&axis(0, 500_000_000))[..3],
+            ["0 ms", "50 ms", "100 ms"]
+        );
+        assert_eq!(
+            labels(&axis(-9, 2_000_000_000))[..3],
+            ["0.0 s", "0.2 s", "0.4 s"]
+        );
+        assert_eq!(
+            labels(&axis(12_000_000_000, 12_000_500_000))[0],
+            "12.00000 s"
+        );
+        assert_eq!(labels(&axis(0, 200))[..2], ["0 ns", "20 ns"]);
+        assert_eq!(axis(0, 500).ticks().minor, Some(Nanos(10)));
+    }
+
+    #[test]
+    fn exact_labels_tell_pixels_apart() {
+        let axis = axis(0, 2_000_000_000);
+        assert_eq!(axis.exact(Nanos(1_234_567_890)), "1.234\u{2009}s");
+        assert_eq!(
+            axis.label(Nanos(-50_000_000), Nanos(10_000_000)),
+            "−0.05\u{2009}s"
+        );
+    }
+
+    #[test]
+    fn far_away_is_just_outside() {
+        let axis = axis(0, 1_000);
+        assert!(axis.x(Nanos::MAX) <= 3_200.0 && axis.x(Nanos(i64::MIN)) >= -1_000.0);
+    }
+
+    proptest! {
+        #[test]
+        fn pixels_and_back(start in 0..1_000_000_000_000i64, len in 200..1_000_000_000_000i64, share in 0.0..1.0f64) {
+            let axis = axis(start, start + len);
+            let t = Nanos(start + (share * len as f64) as i64);
+            let error = (axis.time(axis.x(t)) - t).0.abs() as f64;
+            // Half a pixel, and what f32 loses at these coordinates.
+            prop_assert!(error <= axis.ns_per_point() * 0.51 + 1.0, "{error} ns");
+        }
+
+        #[test]
+        fn marks_never_crowd(start in 0..1_000_000_000_000i64, len in 200..1_000_000_000_000i64) {
+            let axis = axis(start, start + len);
+            let ticks = axis.ticks();
+            prop_assert!(axis.points(ticks.major) >= TimeAxis::LABEL_EVERY * 0.999);
+            prop_assert!(axis.multiples(ticks.major).count() <= 12);
+        }
+    }
+}

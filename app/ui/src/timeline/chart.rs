@@ -1,0 +1,339 @@
+//! Quantities over time as small areas: what is drawn of them, without a window.
+
+use std::cmp::Reverse;
+
+use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series};
+
+use super::layout::Grid;
+use loadscope_insight::format;
+use loadscope_insight::format::bytes;
+
+/// A quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Chart {
+    /// PyTorch's `_tasks_outstanding`.
+    TasksOutstanding,
+    /// Something that was measured.
+    Gauge(Subject, GaugeKind),
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// The whole program.
+    Program,
+    /// A lane.
+    Lane(Lane),
+    /// A part of a pipeline that is no `DataLoader`, by its position in [`Run::parts`].
+    Part(u16),
+}
+
+impl Subject {
+    fn series(self, run: &Run, kind: GaugeKind) -> Option<&Series> {
+        match self {
+            Self::Program => run.gauge(None, kind),
+            Self::Lane(lane) => run.gauge(Some(lane), kind),
+            Self::Part(part) => run.part_gauge(part, kind),
+        }
+    }
+}
+
+/// A stretch of time and the value in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// First instant.
+    pub start: Nanos,
+    /// End (exclusive).
+    pub end: Nanos,
+    /// The value; where changes are too close to be told apart, their mean, or of what was measured the highest.
+    pub value: f64,
+}
+
+impl Chart {
+    /// What there is to see of a run.
+    pub fn all(run: &Run) -> Vec<Self> {
+        let own = (run.info.options.num_workers > 0).then_some(Self::TasksOutstanding);
+        let gauges = run.gauges().map(|(lane, kind, _)| {
+            let subject = lane.map_or(Subject::Program, Subject::Lane);
+            Self::Gauge(subject, kind)
+        });
+        let mut gauges: Vec<Self> = gauges.collect();
+        gauges.sort_by_key(|g| match g {
+            Self::TasksOutstanding => None,
+            Self::Gauge(subject, kind) => Some((*kind, *subject)),
+        });
+        // Part by part, against the order of their names, which begin with a number: what training reads from comes first.
+        let parts = run.part_gauges();
+        let mut parts: Vec<(u16, GaugeKind)> = parts.map(|(p, kind, _)| (p, kind)).collect();
+        let name = |part: u16| Reverse(&run.parts()[usize::from(part)]);
+        parts.sort_by_key(|(part, kind)| (name(*part), *kind));
+        let parts = parts.into_iter();
+        let parts = parts.map(|(part, kind)| Self::Gauge(Subject::Part(part), kind));
+        own.into_iter().chain(gauges).chain(parts).collect()
+    }
+
+    /// Its name, and of what it is.
+    pub fn label(self, run: &Run) -> (&'static str, Option<String>) {
+        match self {
+            Self::TasksOutstanding => ("tasks_outstanding", None),
+            Self::Gauge(subject, kind) => {
+                let name = match kind {
+                    GaugeKind::Rss => "memory, RSS",
+                    GaugeKind::Pss => "memory, PSS",
+                    GaugeKind::Cpu => "CPU, cores",
+                    GaugeKind::Shm => "/dev/shm",
+                    GaugeKind::Descriptors => "open files",
+                    GaugeKind::PinnedBytes => "pinned memory",
+                    GaugeKind::Occupancy => "not empty",
+                    GaugeKind::Throughput => "throughput",
+                    GaugeKind::TaskTime => "time of a task",
+                    GaugeKind::Failures => "failed tasks",
+                    GaugeKind::WaitingToGet => "waiting for items",
+                    GaugeKind::WaitingToPut => "waiting for room",
+                };
+                let of = match subject {
+                    Subject::Program => None,
+                    Subject::Lane(lane) => Some(lane.to_string()),
+                    Subject::Part(part) => run.parts().get(usize::from(part)).cloned(),
+                };
+                (name, of)
+            }
+        }
+    }
+
+    /// True if it is of a part of a pipeline that is no `DataLoader`.
+    pub fn is_of_part(&self) -> bool {
+        matches!(self, Self::Gauge(Subject::Part(_), _))
+    }
+
+    /// Its name in recordings, and of which part it is.
+    pub fn id(self, run: &Run) -> (&'static str, Option<String>) {
+        match self {
+            Self::TasksOutstanding => ("tasks_outstanding", None),
+            Self::Gauge(_, kind) => (kind.id(), self.label(run).1),
+        }
+    }
+
+    /// The mean over the time in which it was measured.
+    pub fn mean(self, run: &Run) -> Option<f64> {
+        let Self::Gauge(subject, kind) = self else {
+            let level = run.tasks_outstanding();
+            return Some(level.mean(Nanos::ZERO, run.end()));
+        };
+        let points = subject.series(run, kind)?.points();
+        let after = points.iter().skip(1).map(|(at, _)| *at).chain([run.end()]);
+        let known = points.iter().zip(after).filter(|((_, v), _)| v.is_finite());
+        let (sum, time) = known.fold((0.0, 0.0), |(sum, time), ((at, value), end)| {
+            let took = (end - *at).as_secs_f64();
+            (sum + value * took, time + took)
+        });
+        (time > 0.0).then_some(sum / time)
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::TasksOutstanding => "Batches dispatched and not yet received",
+            Self::Gauge(_, GaugeKind::Rss) => "Resident memory",
+            Self::Gauge(_, GaugeKind::Pss) => {
+                "Resident memory, shared pages divided by their users"
+            }
+            Self::Gauge(_, GaugeKind::Cpu) => "Processors kept busy",
+            Self::Gauge(_, GaugeKind::Shm) => "Shared memory in use",
+            Self::Gauge(_, GaugeKind::Descriptors) => "Open file descriptors",
+            Self::Gauge(_, GaugeKind::PinnedBytes) => "Page-locked memory",
+            Self::Gauge(_, GaugeKind::Occupancy) => {
+                "Share of the time in which the queue was not empty; near 0 % who reads from it starves"
+            }
+            Self::Gauge(_, GaugeKind::Throughput) => "Items that went through in a second",
+            Self::Gauge(_, GaugeKind::TaskTime) => "Mean time of a task that succeeded",
+            Self::Gauge(_, GaugeKind::Failures) => "Tasks that failed",
+            Self::Gauge(_, GaugeKind::WaitingToGet) => {
+                "How many waited on average for the next item; of one reader it is the share of its time"
+            }
+            Self::Gauge(_, GaugeKind::WaitingToPut) => {
+                "How many waited on average for room in the queue; of one writer it is the share of its time"
+            }
+        }
+    }
+
+    /// A value as people read it.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::TasksOutstanding
+            | Self::Gauge(_, GaugeKind::Descriptors | GaugeKind::Failures) => {
+                // Nothing is drawn against the smallest number that there is.
+                if value.fract() == 0.0 || value < 1e-6 {
+                    format::count(value.max(0.0) as u64)
+                } else {
+                    format!("{value:.1}")
+                }
+            }
+            Self::Gauge(_, GaugeKind::Cpu | GaugeKind::WaitingToGet | GaugeKind::WaitingToPut) => {
+                format!("{value:.2}")
+            }
+            Self::Gauge(_, GaugeKind::Occupancy) => format::percent(value),
+            Self::Gauge(_, GaugeKind::Throughput) => format!("{value:.1}\u{2009}/s"),
+            Self::Gauge(_, GaugeKind::TaskTime) => Nanos::from_secs_f64(value).to_string(),
+            Self::Gauge(..) => bytes(value),
+        }
+    }
+
+    /// The value at the upper edge. It belongs to the whole run, so that nothing grows or shrinks while one moves about.
+    pub fn top(self, run: &Run) -> f64 {
+        match self {
+            Self::TasksOutstanding => {
+                let options = &run.info.options;
+                let planned = options.num_workers.saturating_mul(options.prefetch());
+                planned.max(1) as f64
+            }
+            Self::Gauge(subject, kind) => {
+                let least = match kind {
+                    // Whole shares, so that one sees how much is missing.
+                    GaugeKind::Occupancy | GaugeKind::WaitingToGet | GaugeKind::WaitingToPut => 1.0,
+                    _ => f64::MIN_POSITIVE,
+                };
+                let series = subject.series(run, kind);
+                series
+                    .and_then(|s| s.highest(Nanos(i64::MIN), Nanos::MAX))
+                    .unwrap_or_default()
+                    .max(least)
+            }
+        }
+    }
+
+    /// The value from `start` until `end`.
+    pub fn value(self, run: &Run, start: Nanos, end: Nanos) -> Option<f64> {
+        match self {
+            Self::TasksOutstanding => {
+                let level = run.tasks_outstanding();
+                (start < end).then(|| level.mean(start, end))
+            }
+            Self::Gauge(subject, kind) => subject.series(run, kind)?.highest(start, end),
+        }
+    }
+
+    /// Lays it out: every change as itself where they are far enough apart, a value a bucket where they are not.
+    pub fn lay_out(self, run: &Run, grid: &Grid, out: &mut Vec<Step>) {
+        let (start, end) = grid.range();
+        if end <= start {
+            return;
+        }
+        let mut changes = vec![start];
+        match self {
+            Self::TasksOutstanding => {
+                let level = run.tasks_outstanding();
+                if level.changes(start, end) <= grid.buckets() {
+                    for ticks in [level.up, level.down] {
+                        let (first, after) = (ticks.before(start), ticks.before(end));
+                        changes.extend_from_slice(&ticks.all()[first..after]);
+                    }
+                    changes.sort_unstable();
+                } else {
+                    changes = grid.edges();
+                }
+            }
+            Self::Gauge(subject, kind) => {
+                let Some(series) = subject.series(run, kind) else {
+                    return;
+                };
+                let points = series.points();
+                let first = points.partition_point(|(at, _)| *at <= start);
+                let after = points.partition_point(|(at, _)| *at < end);
+                if after.saturating_sub(first) <= grid.buckets() {
+                    changes.extend(points[first..after.max(first)].iter().map(|(at, _)| *at));
+                } else {
+                    changes = grid.edges();
+                }
+            }
+        }
+        if changes.last() != Some(&end) {
+            changes.push(end);
+        }
+        // A sum at an edge serves the bucket before it and the one after it.
+        let level = run.tasks_outstanding();
+        let mut area = level.area(start);
+        for pair in changes.windows(2).filter(|w| w[0] < w[1]) {
+            let (start, end) = (pair[0], pair[1]);
+            let value = match self {
+                Self::TasksOutstanding => {
+                    let before = std::mem::replace(&mut area, level.area(end));
+                    Some(area.wrapping_sub(before) as f64 / (end - start).0 as f64)
+                }
+                Self::Gauge(..) => self.value(run, start, end),
+            };
+            out.extend(value.map(|value| Step { start, end, value }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::Rangef;
+    use loadscope_trace::{BatchId, Event, EventKind, RunId, RunInfo, Stage};
+    use proptest::prelude::*;
+
+    use super::super::axis::TimeAxis;
+    use super::*;
+    use loadscope_model::view::TimeView;
+
+    /// Batches that are dispatched and arrive after the given times.
+    fn run(times: &[(i64, i64)]) -> Run {
+        let mut run = Run::new(RunInfo::default());
+        let mut events = vec![(0, EventKind::EpochStarted { epoch: 0 })];
+        let mut at = 0;
+        for (idx, (pause, takes)) in times.iter().enumerate() {
+            let idx = idx as u32;
+            let batch = BatchId { epoch: 0, idx };
+            at += pause;
+            events.push((at, EventKind::dispatched(batch, Some(0), [])));
+            let stage = Stage::Ready;
+            events.push((at + takes, EventKind::Entered { batch, stage }));
+        }
+        events.sort_by_key(|(at, _)| *at);
+        for (at, kind) in events {
+            let (at, run_id) = (Nanos(at), RunId(0));
+            run.apply(&Event {
+                at,
+                run: run_id,
+                kind,
+            });
+        }
+        run
+    }
+
+    proptest! {
+        #[test]
+        fn the_area_that_is_drawn_is_the_area_there_is(
+            times in prop::collection::vec((0..2_000i64, 0..50_000i64), 1..400),
+            start in 0.0..1.0f64, len in 200..500_000i64,
+        ) {
+            let run = run(&times);
+            let start = (start * run.end().0 as f64) as i64;
+            let view = TimeView::new(Nanos(start), Nanos(start + len));
+            let grid = Grid::new(&TimeAxis::new(view, Rangef::new(0.0, 300.0), 1.0), run.end());
+            let mut steps = Vec::new();
+            Chart::TasksOutstanding.lay_out(&run, &grid, &mut steps);
+            let (from, to) = grid.range();
+            let drawn: f64 = steps.iter().map(|s| s.value * (s.end - s.start).0 as f64).sum();
+            let there = if to > from {
+                run.tasks_outstanding().mean(from, to) * (to - from).0 as f64
+            } else {
+                0.0
+            };
+            prop_assert!((drawn - there).abs() <= there.abs() * 1e-9 + 1e-6, "{drawn} {there}");
+            prop_assert!(steps.windows(2).all(|w| w[0].end == w[1].start));
+            prop_assert!(steps.len() <= 104, "{}", steps.len());
+        }
+    }
+
+    #[test]
+    fn values_read_well() {
+        let memory = Chart::Gauge(Subject::Program, GaugeKind::Rss);
+        let texts =
+            [512.0, 1_500.0, 12_345_678.0, 1.5e9].map(|v| memory.text(v).replace('\u{2009}', " "));
+        assert_eq!(texts, ["512 B", "1.50 kB", "12.3 MB", "1.50 GB"]);
+        assert_eq!(Chart::TasksOutstanding.text(6.0), "6");
+        assert_eq!(Chart::TasksOutstanding.text(5.25), "5.2");
+    }
+}

@@ -1,0 +1,144 @@
+//! What is under the pointer: the same thing that is drawn there.
+
+use loadscope_trace::{Lane, Nanos, Run, Shares, Span, Spans, Track};
+
+use super::lanes::{Form, Head, LaneBox};
+use super::layout::Grid;
+use loadscope_model::view::Item;
+
+/// What is under the pointer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// A span.
+    Span(Track, Span),
+    /// Several spans, too narrow to be told apart.
+    Bucket(Bucket),
+    /// Nothing but the lane.
+    Lane(Lane),
+}
+
+/// Spans that are too narrow to be told apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// On which lane.
+    pub lane: Lane,
+    /// First instant.
+    pub start: Nanos,
+    /// End (exclusive).
+    pub end: Nanos,
+    /// How many they are.
+    pub spans: u64,
+    /// Their time.
+    pub shares: Shares,
+    /// Rows that the lane has in `shares`.
+    pub rows: usize,
+}
+
+impl Target {
+    /// What a click selects and hovering points out.
+    pub fn item(&self) -> Item {
+        match self {
+            Self::Span(track, span) => span.batch().map_or(Item::Lane(track.lane), Item::Batch),
+            Self::Bucket(bucket) => Item::Lane(bucket.lane),
+            Self::Lane(lane) => Item::Lane(*lane),
+        }
+    }
+
+    /// The range to zoom to.
+    pub fn range(&self, run: &Run) -> Option<(Nanos, Nanos)> {
+        match self {
+            Self::Span(_, span) => Some((span.start, span.end.min(run.end()))),
+            Self::Bucket(bucket) => Some((bucket.start, bucket.end)),
+            Self::Lane(_) => None,
+        }
+    }
+}
+
+/// What is at `t`, `y` points below the first lane.
+pub fn target(run: &Run, grid: &Grid, lane: &LaneBox, y: f32, t: Nanos) -> Target {
+    let nothing = Target::Lane(lane.lane);
+    if lane.form == Form::Depth {
+        let tracks = lane.tracks();
+        return together(run, grid, tracks, lane.lane, lane.rows, t)
+            .map_or(nothing, Target::Bucket);
+    }
+    let track = lane.row_at(y).and_then(|row| lane.tracks().nth(row));
+    let Some((track, spans)) = track.and_then(|track| Some((track, run.track(track)?))) else {
+        return nothing;
+    };
+    let at = spans.index_after(t);
+    if let Some(span) = spans
+        .all()
+        .get(at)
+        .filter(|s| s.start <= t && grid.is_wide(s) && t <= grid.end_of(s))
+    {
+        return Target::Span(track, *span);
+    }
+    let bucket = Bucket {
+        lane: lane.lane,
+        ..bucket(spans, grid, t, true)
+    };
+    match bucket.spans {
+        0 => nothing,
+        1 => spans
+            .range(bucket.start, bucket.end)
+            .first()
+            .map_or(nothing, |span| Target::Span(track, *span)),
+        _ => Target::Bucket(bucket),
+    }
+}
+
+/// What the lanes of a folded group did around `t`.
+pub fn summary(run: &Run, grid: &Grid, head: &Head, t: Nanos) -> Option<Bucket> {
+    let (lane, _) = head.members.first()?;
+    together(run, grid, head.tracks(), *lane, head.rows(), t)
+}
+
+/// The bucket of several tracks; `None` if nothing was in it.
+fn together(
+    run: &Run,
+    grid: &Grid,
+    tracks: impl Iterator<Item = Track>,
+    lane: Lane,
+    rows: usize,
+    t: Nanos,
+) -> Option<Bucket> {
+    let parts = tracks
+        .filter_map(|track| run.track(track))
+        .map(|spans| bucket(spans, grid, t, false));
+    let sum = parts.reduce(|sum, part| Bucket {
+        spans: sum.spans + part.spans,
+        shares: sum.shares + part.shares,
+        ..sum
+    })?;
+    (sum.spans > 0).then_some(Bucket { lane, rows, ..sum })
+}
+
+/// The bucket around `t`, without the wide spans that reach into it if `between_wide`.
+fn bucket(spans: &Spans, grid: &Grid, t: Nanos, between_wide: bool) -> Bucket {
+    let (mut start, mut end) = grid.around(t);
+    end = grid.so_far(end);
+    if between_wide {
+        for span in spans.range(start, end).iter().filter(|s| grid.is_wide(s)) {
+            if span.start <= t {
+                start = start.max(grid.end_of(span));
+            } else {
+                end = end.min(span.start);
+            }
+        }
+    }
+    end = end.max(start);
+    let count = if start < end {
+        spans.range(start, end).len()
+    } else {
+        0
+    };
+    Bucket {
+        lane: Lane::Trainer,
+        start,
+        end,
+        spans: count as u64,
+        shares: spans.until(end) - spans.until(start),
+        rows: 1,
+    }
+}

@@ -1,0 +1,136 @@
+//! Hands: wheel, drag, click. Everything ends in `Asks`.
+
+use egui::{CursorIcon, PointerButton, Rect, Response, Stroke, StrokeKind, Ui};
+use loadscope_trace::Nanos;
+
+use super::hit::Target;
+use super::motion::Motion;
+use super::scene::Scene;
+use crate::theme::Palette;
+use loadscope_model::command::Command;
+use loadscope_model::view::{Item, TimeView};
+
+/// What the user asks for in a frame.
+pub(super) struct Asks {
+    /// The range to show.
+    pub view: TimeView,
+    /// True if the way there should be seen.
+    pub glide: bool,
+    pub commands: Vec<Command>,
+}
+
+/// What is taken hold of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grip {
+    /// The left edge of the window.
+    Left,
+    /// The right edge of the window.
+    Right,
+    /// The window.
+    Inside,
+    /// The run outside the window.
+    Outside,
+}
+
+/// What the pointer holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Drag {
+    /// The time cursor.
+    Cursor,
+    /// The end of a range that began here.
+    Range(Nanos),
+    /// A part of the window of the minimap; the view and the instant at which it was taken.
+    Window(Grip, TimeView, Nanos),
+}
+
+impl Asks {
+    pub fn new(view: TimeView) -> Self {
+        Self {
+            view,
+            glide: false,
+            commands: Vec::new(),
+        }
+    }
+
+    /// The commands, with one for the view if it was changed.
+    pub fn finish(mut self, scene: &Scene<'_>, motion: &mut Motion) -> Vec<Command> {
+        if self.view != scene.axis.view {
+            let view = self.view.kept_within(scene.whole);
+            if !self.glide {
+                motion.expect(view);
+            }
+            // At the end of the way nothing changes any more.
+            if scene.state.view != Some(view) {
+                self.commands.push(Command::View(Some(view)));
+            }
+        }
+        self.commands
+    }
+}
+
+/// Zooms and pans with the wheel. Returns the time under the pointer.
+pub(super) fn wheel(ui: &Ui, rect: Rect, scene: &Scene<'_>, asks: &mut Asks) -> Option<Nanos> {
+    if !ui.rect_contains_pointer(rect) {
+        return None;
+    }
+    let (zoom, scroll, pointer) = ui.input(|i| {
+        (
+            i.zoom_delta(),
+            i.smooth_scroll_delta().x,
+            i.pointer.hover_pos(),
+        )
+    });
+    let pointer = pointer?;
+    let pivot = scene.axis.time(scene.axis.range.clamp(pointer.x));
+    if zoom != 1.0 && zoom > 0.0 {
+        asks.view = asks.view.zoomed(pivot, 1.0 / f64::from(zoom));
+    }
+    if scroll != 0.0 {
+        pan(scene, asks, scroll);
+    }
+    scene.axis.range.contains(pointer.x).then_some(pivot)
+}
+
+fn pan(scene: &Scene<'_>, asks: &mut Asks, points: f32) {
+    let by = f64::from(-points) * scene.axis.ns_per_point();
+    asks.view = asks.view.shifted(Nanos(by.round() as i64));
+}
+
+/// Dragging lanes moves them along.
+pub(super) fn grab(ui: &Ui, response: &Response, scene: &Scene<'_>, asks: &mut Asks) {
+    if response.dragged_by(PointerButton::Primary) || response.dragged_by(PointerButton::Middle) {
+        ui.set_cursor_icon(CursorIcon::Grabbing);
+        let points = response.drag_delta().x;
+        if points != 0.0 {
+            pan(scene, asks, points);
+        }
+    }
+}
+
+/// Who goes from one to the next by key sees where that is.
+pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
+    if response.has_focus() {
+        let rect = response.rect.intersect(area).shrink(1.0);
+        let stroke = Stroke::new(1.0, Palette::of(ui).strong);
+        ui.painter_at(area)
+            .rect_stroke(rect, 2.0, stroke, StrokeKind::Inside);
+    }
+}
+
+/// A click selects, another one right after it zooms.
+pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
+    if response.double_clicked()
+        && let Some((start, end)) = target.range(&scene.state.run)
+    {
+        let air = Nanos((end - start).0 / 10);
+        asks.view = TimeView::new(start - air, end + air);
+        asks.glide = true;
+    } else if response.clicked() {
+        asks.commands.push(Command::Select(Some(target.item())));
+    }
+}
+
+/// The range between two instants, whichever comes first.
+pub(super) fn range(a: Nanos, b: Nanos) -> Option<Item> {
+    (a != b).then(|| Item::Range(a.min(b), a.max(b)))
+}

@@ -1,0 +1,116 @@
+//! Markers: flags on the ruler, and a line through all lanes below each.
+
+use std::sync::Arc;
+
+use egui::{
+    CursorIcon, Galley, Painter, PointerButton, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo,
+};
+
+use super::input::{self, Asks};
+use super::scene::Scene;
+use crate::theme::{self, size};
+use loadscope_model::command::Command;
+use loadscope_model::markers::{Mark, Marker};
+use loadscope_model::view::Cursor;
+
+/// The longest name that a flag shows, letters.
+const LONGEST: usize = 16;
+
+/// A marker on the ruler.
+pub(super) struct Flag<'a> {
+    marker: &'a Marker,
+    text: Arc<Galley>,
+    pub place: Rect,
+}
+
+/// The flags of the markers that are on the screen.
+pub(super) fn flags<'a>(painter: &Painter, strip: Rect, scene: &Scene<'a>) -> Vec<Flag<'a>> {
+    let markers = scene.state.markers.all().iter();
+    let seen = markers.filter(|m| scene.axis.shows(m.at));
+    let flag = |marker: &'a Marker| {
+        let mut name = marker.label();
+        if name.chars().count() > LONGEST {
+            name = name.chars().take(LONGEST - 1).chain(['…']).collect();
+        }
+        let text = painter.layout_no_wrap(name, theme::words(size::SMALL), scene.palette.panel);
+        let left = scene.axis.x(marker.at);
+        // The last one on the screen turns its flag round.
+        let width = text.size().x + 8.0;
+        let left = if left + width > strip.right() {
+            left + 1.0 - width
+        } else {
+            left
+        };
+        let height = Rangef::new(strip.top() + 3.0, strip.bottom() - 4.0);
+        Flag {
+            marker,
+            text,
+            place: Rect::from_x_y_ranges(left..=left + width, height),
+        }
+    };
+    seen.map(flag).collect()
+}
+
+/// Draws the flags and lets them be taken hold of.
+pub(super) fn show(
+    ui: &Ui,
+    painter: &Painter,
+    strip: Rect,
+    flags: &[Flag<'_>],
+    scene: &Scene<'_>,
+    asks: &mut Asks,
+) {
+    let palette = scene.palette;
+    for flag in flags {
+        let marker = flag.marker;
+        let id = ui.scope_id().with(("marker", marker.number));
+        let response = ui.interact(flag.place, id, Sense::click_and_drag());
+        let name = format!("Marker {}", marker.label());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+        let colour = if response.hovered() || response.dragged() {
+            palette.strong
+        } else {
+            palette.text
+        };
+        painter.rect_filled(flag.place, 2.0, colour);
+        let pole = Rangef::new(flag.place.top(), strip.bottom());
+        painter.vline(
+            scene.axis.x(marker.at) + 0.5,
+            pole,
+            Stroke::new(1.0, colour),
+        );
+        let at = flag.place.center() - flag.text.size() / 2.0;
+        painter.galley(at, Arc::clone(&flag.text), palette.panel);
+        input::show_focus(ui, &response, strip);
+        if response.clicked() {
+            asks.commands.push(Command::Cursor(Cursor::At(marker.at)));
+        } else if response.secondary_clicked() {
+            asks.commands
+                .push(Command::Mark(Mark::Remove(marker.number)));
+        } else if response.dragged_by(PointerButton::Primary)
+            && let Some(pointer) = response.interact_pointer_pos()
+        {
+            let at = scene.axis.time(scene.axis.range.clamp(pointer.x));
+            let at = at.clamp(loadscope_trace::Nanos::ZERO, scene.state.run.end());
+            asks.commands
+                .push(Command::Mark(Mark::Move(marker.number, at)));
+        }
+        let tip = format!(
+            "{name} at {}\nA click goes there, dragging moves it, a right click removes it",
+            scene.axis.exact(marker.at)
+        );
+        response
+            .on_hover_cursor(CursorIcon::PointingHand)
+            .on_hover_text(tip);
+    }
+}
+
+/// The line of every marker through the lanes.
+pub(super) fn paint_lines(painter: &Painter, height: Rangef, scene: &Scene<'_>) {
+    let stroke = Stroke::new(1.0, scene.palette.text.gamma_multiply(0.75));
+    for marker in scene.state.markers.all() {
+        if scene.axis.shows(marker.at) {
+            painter.vline(scene.axis.x(marker.at) + 0.5, height, stroke);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The whole run in a strip: where the trainer waited, and which part of it is on the screen.
+
+use std::sync::Arc;
+
+use egui::{
+    Align2, CursorIcon, Mesh, PointerButton, Rangef, Rect, Response, Role, Sense, Shape, Stroke,
+    StrokeKind, Ui, WidgetInfo, pos2,
+};
+use loadscope_trace::{Lane, Nanos, Track};
+
+use super::axis::TimeAxis;
+use super::input::{Asks, Drag, Grip};
+use super::layout::{Drawn, Grid, lay_out};
+use super::paint::{lane_ground, stack};
+use super::scene::{Scene, Version};
+use super::{found, found_here};
+use crate::theme::{self, size, space};
+use loadscope_model::view::TimeView;
+
+/// Points around an edge of the window in which it can be taken hold of.
+const REACH: f32 = 5.0;
+/// The narrowest window, points: it can always be seen and taken hold of.
+const NARROWEST: f32 = 6.0;
+
+/// The window of `view` on an axis that shows the whole run.
+pub fn window(whole: &TimeAxis, view: TimeView) -> Rangef {
+    let left = whole.x(view.start).clamp(whole.range.min, whole.range.max);
+    let right = whole.x(view.end).clamp(whole.range.min, whole.range.max);
+    let missing = (NARROWEST - (right - left)).max(0.0) / 2.0;
+    Rangef::new(left - missing, right + missing)
+}
+
+/// What is at `x`.
+pub fn grip(window: Rangef, x: f32) -> Grip {
+    // In a narrow window the outer halves of the edges remain.
+    let inner = REACH.min(window.span() / 4.0);
+    if (window.min - REACH..window.min + inner).contains(&x) {
+        Grip::Left
+    } else if (window.max - inner..window.max + REACH).contains(&x) {
+        Grip::Right
+    } else if window.contains(x) {
+        Grip::Inside
+    } else {
+        Grip::Outside
+    }
+}
+
+/// `view` after `grip` was moved to `to`; a window that is moved was taken at `from`.
+pub fn moved(grip: Grip, view: TimeView, from: Nanos, to: Nanos) -> TimeView {
+    match grip {
+        Grip::Left => TimeView::new(to.min(view.end - TimeView::NARROWEST), view.end),
+        Grip::Right => TimeView::new(view.start, to),
+        Grip::Inside => view.shifted(to - from),
+        Grip::Outside => view.shifted(to - Nanos(view.start.0.midpoint(view.end.0))),
+    }
+}
+
+/// What is kept from frame to frame as long as nothing changes.
+#[derive(Default)]
+pub(super) struct Cache {
+    key: Option<(TimeAxis, Rangef, Version, usize, bool)>,
+    mesh: Arc<Mesh>,
+}
+
+/// Draws the strip and lets the window be moved.
+pub(super) fn show(
+    ui: &Ui,
+    rect: Rect,
+    scene: &Scene<'_>,
+    cache: &mut Cache,
+    drag: &mut Option<Drag>,
+    asks: &mut Asks,
+) {
+    let whole = TimeAxis::new(scene.whole, scene.axis.range, scene.axis.pixels_per_point);
+    let strip = Rect::from_x_y_ranges(whole.range, rect.shrink2([0.0, 3.0].into()).y_range());
+    let painter = ui.painter_at(rect);
+    let middle = rect.center().y;
+    let palette = scene.palette;
+    painter.text(
+        pos2(rect.left() + space::MARGIN, middle),
+        Align2::LEFT_CENTER,
+        match scene.state.loaders.are_many() {
+            true => "session",
+            false => "whole run",
+        },
+        theme::words(size::SMALL),
+        palette.weak,
+    );
+    let length = scene.state.extent().1.to_string();
+    painter.text(
+        pos2(strip.left() - 8.0, middle),
+        Align2::RIGHT_CENTER,
+        length,
+        theme::mono(size::SMALL),
+        palette.weak,
+    );
+    painter.add(Shape::mesh(painted(scene, &whole, strip, cache)));
+    let found = found_here(scene, &whole);
+    found::paint_ticks(&painter, strip, &whole, scene, &found);
+
+    let frame = window(&whole, scene.axis.view);
+    if scene.state.view.is_some() {
+        let veil = palette.canvas.gamma_multiply(0.62);
+        for outside in [
+            Rangef::new(strip.left(), frame.min),
+            Rangef::new(frame.max, strip.right()),
+        ] {
+            if outside.span() > 0.0 {
+                painter.rect_filled(Rect::from_x_y_ranges(outside, strip.y_range()), 0.0, veil);
+            }
+        }
+        let frame = Rect::from_x_y_ranges(frame, rect.shrink2([0.0, 1.0].into()).y_range());
+        painter.rect_stroke(
+            frame,
+            2.0,
+            Stroke::new(1.0, palette.text),
+            StrokeKind::Inside,
+        );
+    }
+    let response = ui.interact(
+        strip,
+        ui.scope_id().with("minimap"),
+        Sense::click_and_drag(),
+    );
+    response.widget_info(|| {
+        WidgetInfo::labeled(Role::GraphicsObject, true, "Minimap of the whole run")
+    });
+    handle(ui, &response, &whole, frame, scene, drag, asks);
+}
+
+fn handle(
+    ui: &Ui,
+    response: &Response,
+    whole: &TimeAxis,
+    frame: Rangef,
+    scene: &Scene<'_>,
+    drag: &mut Option<Drag>,
+    asks: &mut Asks,
+) {
+    let view = scene.axis.view;
+    let Some(pointer) = response.interact_pointer_pos().or(response.hover_pos()) else {
+        return;
+    };
+    let at = whole.time(pointer.x);
+    if response.drag_started_by(PointerButton::Primary) {
+        let from = ui.input(|i| i.pointer.press_origin()).unwrap_or(pointer);
+        *drag = Some(Drag::Window(grip(frame, from.x), view, whole.time(from.x)));
+    }
+    if let Some(Drag::Window(grip, view, from)) = *drag
+        && response.dragged_by(PointerButton::Primary)
+    {
+        asks.view = moved(grip, view, from, at);
+    }
+    let here = match *drag {
+        Some(Drag::Window(grip, ..)) => grip,
+        _ => grip(frame, pointer.x),
+    };
+    if response.clicked() && here == Grip::Outside {
+        asks.view = moved(Grip::Outside, view, at, at);
+    }
+    ui.set_cursor_icon(match here {
+        Grip::Left | Grip::Right => CursorIcon::ResizeHorizontal,
+        Grip::Inside if drag.is_some() => CursorIcon::Grabbing,
+        Grip::Inside => CursorIcon::Grab,
+        Grip::Outside => CursorIcon::Default,
+    });
+}
+
+fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) -> Arc<Mesh> {
+    let run = &scene.state.run;
+    let key = Some((
+        *whole,
+        strip.y_range(),
+        scene.version(whole),
+        run.batches().as_ptr() as usize,
+        scene.palette.dark,
+    ));
+    if cache.key != key {
+        let mut mesh = Mesh::default();
+        mesh.add_colored_rect(strip, lane_ground(scene.palette));
+        let lane = Lane::Trainer;
+        let mut drawn = Vec::new();
+        if let Some(spans) = run.track(Track { lane, row: 0 }) {
+            lay_out(spans, &Grid::new(whole, run.end()), &mut drawn);
+        }
+        for item in &drawn {
+            let (start, end) = match item {
+                Drawn::Span(span) => (span.start, span.end),
+                Drawn::Shares { start, end, .. } => (*start, *end),
+            };
+            let rect = Rect::from_x_y_ranges(whole.x(start)..=whole.x(end), strip.y_range());
+            match item {
+                Drawn::Span(span) => {
+                    mesh.add_colored_rect(rect, scene.palette.activity(span.activity))
+                }
+                Drawn::Shares { shares, .. } => {
+                    // What is narrower than a pixel fills its part of it, no more.
+                    let whole = ((end - start).0 as f64).max(whole.ns_per_point());
+                    stack(&mut mesh, rect, shares, whole, 1.0, |activity| {
+                        scene.palette.activity(activity)
+                    });
+                }
+            }
+        }
+        *cache = Cache {
+            key,
+            mesh: Arc::new(mesh),
+        };
+    }
+    Arc::clone(&cache.mesh)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> TimeAxis {
+        TimeAxis::new(
+            TimeView::new(Nanos(0), Nanos(1_000_000)),
+            Rangef::new(100.0, 1100.0),
+            1.0,
+        )
+    }
+
+    #[test]
+    fn edges_inside_and_outside_can_be_taken() {
+        let view = TimeView::new(Nanos(200_000), Nanos(400_000));
+        let window = window(&whole(), view);
+        assert_eq!(window, Rangef::new(300.0, 500.0));
+        let grips = [297.0, 303.0, 320.0, 498.0, 504.0, 600.0].map(|x| grip(window, x));
+        assert_eq!(
+            grips,
+            [
+                Grip::Left,
+                Grip::Left,
+                Grip::Inside,
+                Grip::Right,
+                Grip::Right,
+                Grip::Outside
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_window_can_still_be_taken() {
+        let view = TimeView::new(Nanos(500_000), Nanos(500_200));
+        let window = window(&whole(), view);
+        assert!(window.span() >= NARROWEST);
+        assert_eq!(grip(window, 600.0), Grip::Inside);
+    }
+
+    #[test]
+    fn moving_resizing_and_centring() {
+        let view = TimeView::new(Nanos(200_000), Nanos(400_000));
+        let to = |grip, from, to| {
+            let v = moved(grip, view, Nanos(from), Nanos(to));
+            (v.start.0, v.end.0)
+        };
+        assert_eq!(to(Grip::Inside, 250_000, 300_000), (250_000, 450_000));
+        assert_eq!(to(Grip::Left, 200_000, 100_000), (100_000, 400_000));
+        assert_eq!(to(Grip::Left, 200_000, 900_000), (399_800, 400_000));
+        assert_eq!(to(Grip::Right, 400_000, 100_000), (200_000, 200_200));
+        assert_eq!(to(Grip::Outside, 0, 800_000), (700_000, 900_000));
+    }
+}

@@ -1,0 +1,105 @@
+//! The way from one view to the next. What the hand moves jumps along with it; what a command changes glides.
+
+use loadscope_trace::Nanos;
+
+use loadscope_model::view::TimeView;
+
+/// Which view is on the screen, while another one may be wanted.
+#[derive(Debug, Default)]
+pub struct Motion {
+    /// On the screen in the last frame.
+    shown: Option<TimeView>,
+    /// What the state asked for in the last frame.
+    wanted: Option<Option<TimeView>>,
+    /// Asked for by the timeline itself.
+    own: Option<TimeView>,
+    /// Where the way began, and when (s).
+    from: Option<(TimeView, f64)>,
+}
+
+impl Motion {
+    /// How long it takes, s.
+    const TIME: f64 = 0.12;
+
+    /// The view to show at `now` (s), when the state wants `wanted`, which is `target`.
+    pub fn follow(
+        &mut self,
+        wanted: Option<TimeView>,
+        target: TimeView,
+        now: f64,
+        still: bool,
+    ) -> TimeView {
+        let changed = self.wanted.is_some_and(|before| before != wanted);
+        if changed {
+            let jump = still || (wanted.is_some() && wanted == self.own);
+            self.from = self.shown.filter(|_| !jump).map(|shown| (shown, now));
+        }
+        self.wanted = Some(wanted);
+        let shown = match self.from {
+            Some((from, since)) if now - since < Self::TIME => {
+                between(from, target, (now - since) / Self::TIME)
+            }
+            _ => {
+                self.from = None;
+                target
+            }
+        };
+        self.shown = Some(shown);
+        shown
+    }
+
+    /// The next change to `view` comes from the timeline itself.
+    pub fn expect(&mut self, view: TimeView) {
+        self.own = Some(view);
+    }
+
+    /// True while it is under way.
+    pub fn is_moving(&self) -> bool {
+        self.from.is_some()
+    }
+}
+
+/// Fast at first, then slower.
+fn between(a: TimeView, b: TimeView, share: f64) -> TimeView {
+    let eased = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(3);
+    let mix = |a: Nanos, b: Nanos| a + Nanos(((b - a).0 as f64 * eased).round() as i64);
+    TimeView::new(mix(a.start, b.start), mix(a.end, b.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: TimeView = TimeView {
+        start: Nanos(0),
+        end: Nanos(1_000_000),
+    };
+    const B: TimeView = TimeView {
+        start: Nanos(400_000),
+        end: Nanos(600_000),
+    };
+
+    #[test]
+    fn commands_glide_and_hands_jump() {
+        let mut motion = Motion::default();
+        assert_eq!(motion.follow(None, A, 0.0, false), A);
+        let half = motion.follow(Some(B), B, 1.0, false);
+        assert_eq!(half, A, "it begins where it was");
+        let half = motion.follow(Some(B), B, 1.06, false);
+        assert!(half.start > A.start && half.start < B.start && motion.is_moving());
+        assert_eq!(motion.follow(Some(B), B, 1.2, false), B);
+        assert!(!motion.is_moving());
+
+        motion.expect(A);
+        assert_eq!(motion.follow(Some(A), A, 2.0, false), A);
+        assert_eq!(motion.follow(Some(B), B, 3.0, true), B, "still");
+    }
+
+    #[test]
+    fn following_live_does_not_glide() {
+        let mut motion = Motion::default();
+        motion.follow(None, A, 0.0, false);
+        assert_eq!(motion.follow(None, B, 0.01, false), B);
+        assert!(!motion.is_moving());
+    }
+}

@@ -1,0 +1,127 @@
+//! What stands left of the lanes: their names, and a number that says how they do.
+
+use egui::{Align2, Painter, Rect, Role, Sense, Ui, WidgetInfo, pos2};
+use loadscope_trace::{Activity, Lane, Nanos, Shares};
+
+use super::input::{self, Asks};
+use super::lanes::{ChartBox, LaneBox};
+use super::scene::{Part, Scene};
+use super::tooltip;
+use crate::theme::{self, size, space};
+use loadscope_insight::format;
+use loadscope_model::view::Item;
+
+/// Air between a number and what shows time, points.
+const AIR: f32 = 8.0;
+
+/// Name and business of a lane.
+pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &Scene<'_>) {
+    let palette = scene.palette;
+    let item = Item::Lane(lane.lane);
+    let (top, bottom) = (part.top + lane.top, part.top + lane.bottom());
+    let place = Rect::from_x_y_ranges(part.area.x_range(), top..=bottom);
+    if scene.state.selection == Some(item) {
+        painter.rect_filled(place, 0.0, palette.selected());
+    } else if scene.state.hovered == Some(item) {
+        painter.rect_filled(place, 0.0, palette.hovered());
+    }
+    let (name, font, colour) = match lane.lane {
+        Lane::IndexQueue(_) => (
+            "index queue".to_owned(),
+            theme::words(size::SMALL),
+            palette.weak,
+        ),
+        lane if lane.is_queue() => (lane.to_string(), theme::words(size::BODY), palette.weak),
+        lane => (lane.to_string(), theme::words(size::BODY), palette.text),
+    };
+    let indent = match lane.lane {
+        Lane::IndexQueue(_) => space::MARGIN + 8.0,
+        _ => space::MARGIN,
+    };
+    let at = pos2(place.left() + indent, place.center().y);
+    painter.text(at, Align2::LEFT_CENTER, name, font, colour);
+    if !lane.lane.is_queue() {
+        let (shares, whole) = scene.shares(lane.tracks());
+        busy(painter, place, &shares, whole, scene);
+    }
+}
+
+/// The share of the time in which something was worked on.
+pub(super) fn busy(
+    painter: &Painter,
+    place: Rect,
+    shares: &Shares,
+    whole: Nanos,
+    scene: &Scene<'_>,
+) {
+    let work = |a: &Activity| {
+        matches!(
+            a,
+            Activity::Training | Activity::Fetching | Activity::Collating | Activity::Pinning
+        )
+    };
+    let work: i64 = shares
+        .iter()
+        .filter(|(a, _)| work(a))
+        .map(|(_, time)| time.0)
+        .sum();
+    number(
+        painter,
+        place,
+        format::percent(work as f64 / whole.0.max(1) as f64),
+        scene,
+    );
+}
+
+fn number(painter: &Painter, place: Rect, text: String, scene: &Scene<'_>) {
+    let at = pos2(scene.axis.range.min - AIR, place.center().y);
+    let font = theme::mono(size::SMALL);
+    painter.text(at, Align2::RIGHT_CENTER, text, font, scene.palette.weak);
+}
+
+/// Name of a quantity and its value at the upper edge; its tooltip.
+pub(super) fn chart(
+    ui: &Ui,
+    painter: &Painter,
+    row: Rect,
+    chart: &ChartBox,
+    scene: &Scene<'_>,
+    asks: &mut Asks,
+) {
+    let palette = scene.palette;
+    let run = &scene.state.run;
+    let (name, of) = chart.chart.label(run);
+    let left = row.left() + space::MARGIN;
+    let (first, second) = (row.top() + 8.0, row.bottom() - 7.0);
+    let words = theme::words(size::SMALL);
+    let at = pos2(left, if of.is_some() { first } else { row.center().y });
+    painter.text(at, Align2::LEFT_CENTER, name, words.clone(), palette.text);
+    if let Some(of) = &of {
+        painter.text(
+            pos2(left, second),
+            Align2::LEFT_CENTER,
+            of,
+            words,
+            palette.weak,
+        );
+    }
+    let highest = chart.chart.text(chart.chart.top(run));
+    let line = Rect::from_x_y_ranges(row.x_range(), row.top()..=row.top() + 14.0);
+    number(painter, line, highest, scene);
+
+    let response = ui.interact(
+        row,
+        ui.scope_id().with(chart.chart),
+        Sense::click_and_drag(),
+    );
+    let full = of.map_or(name.to_owned(), |of| format!("{name} of {of}"));
+    response
+        .widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, format!("{full} chart")));
+    input::grab(ui, &response, scene, asks);
+    input::show_focus(ui, &response, ui.clip_rect());
+    if let Some(pointer) = response.hover_pos()
+        && !ui.input(|i| i.pointer.any_down())
+    {
+        tooltip::show_chart(&response, row, pointer.x, scene, chart.chart, &full);
+    }
+}

@@ -1,0 +1,174 @@
+//! What lies on top of the spans: the outlines of what is selected and hovered, and the way of the selected batch.
+
+use egui::{Painter, Rangef, Rect, Stroke, StrokeKind, Ui, pos2};
+use loadscope_trace::{Nanos, Span, Track};
+
+use super::flow::{Place, places};
+use super::hit::Target;
+use super::scene::{Part, Scene};
+use loadscope_model::view::Item;
+
+/// The narrowest outline, points.
+const NARROWEST: f32 = 3.0;
+
+/// All lanes on the screen: the trainer's and those that scroll.
+pub(super) struct Stage<'a> {
+    pub pinned: Part<'a>,
+    pub lanes: Part<'a>,
+}
+
+impl Stage<'_> {
+    /// The part that shows a track.
+    pub fn part(&self, track: Track) -> &Part<'_> {
+        if self.pinned.lanes.find(track.lane).is_some() {
+            &self.pinned
+        } else {
+            &self.lanes
+        }
+    }
+
+    /// Where a track is, cut off where its part of the lanes ends; `None` if it is nowhere.
+    fn edges(&self, track: Track) -> Option<Rangef> {
+        let part = self.part(track);
+        let edges = part.edges(track)?;
+        let area = part.area.y_range();
+        Some(Rangef::new(area.clamp(edges.min), area.clamp(edges.max)))
+    }
+}
+
+/// Draws what is selected.
+pub(super) fn paint(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>) {
+    let height = stage.pinned.area.union(stage.lanes.area).y_range();
+    let painter = ui.painter_at(Rect::from_x_y_ranges(scene.axis.range, height));
+    match scene.state.selection {
+        Some(Item::Batch(row)) => paint_batch(&painter, stage, scene, row),
+        Some(Item::Range(start, end)) => paint_range(&painter, scene, start, end),
+        _ => {}
+    }
+    match scene.state.hovered {
+        Some(Item::Batch(row)) if scene.state.selection != Some(Item::Batch(row)) => {
+            for place in places(&scene.state.run, row) {
+                outline(&painter, stage.part(place.track), scene, &place, 1.0);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Draws an outline around what the pointer is over.
+pub(super) fn paint_hovered(
+    painter: &Painter,
+    part: &Part<'_>,
+    scene: &Scene<'_>,
+    target: &Target,
+) {
+    match target {
+        Target::Span(track, span) => {
+            let place = Place {
+                track: *track,
+                span: *span,
+            };
+            let width = if scene.state.selection == Some(target.item()) {
+                2.0
+            } else {
+                1.0
+            };
+            outline(painter, part, scene, &place, width);
+        }
+        Target::Bucket(bucket) => {
+            if let Some(lane) = part.lanes.find(bucket.lane) {
+                let x = scene.axis.x(bucket.start)..=scene.axis.x(bucket.end);
+                let y = part.top + lane.top..=part.top + lane.bottom();
+                painter.rect_stroke(
+                    Rect::from_x_y_ranges(x, y),
+                    0.0,
+                    Stroke::new(1.0, scene.palette.strong),
+                    StrokeKind::Outside,
+                );
+            }
+        }
+        Target::Lane(_) => {}
+    }
+}
+
+/// The selected batch: its spans, joined by the moments in which it went from lane to lane.
+fn paint_batch(painter: &Painter, stage: &Stage<'_>, scene: &Scene<'_>, row: usize) {
+    let places = places(&scene.state.run, row);
+    let stroke = Stroke::new(1.0, scene.palette.strong);
+    for pair in places.windows(2) {
+        let at = pair[1].span.start;
+        let edges = stage.edges(pair[0].track).zip(stage.edges(pair[1].track));
+        let Some((from, to)) = edges.filter(|_| scene.axis.shows(at)) else {
+            continue;
+        };
+        let x = scene.axis.x(at) + 0.5;
+        let (from, to) = if from.min < to.min {
+            (from.max, to.min)
+        } else {
+            (from.min, to.max)
+        };
+        if pair[0].track != pair[1].track && from != to {
+            painter.line_segment([pos2(x, from), pos2(x, to)], stroke);
+            painter.circle_filled(pos2(x, to), 2.5, scene.palette.strong);
+        }
+    }
+    for place in &places {
+        outline(painter, stage.part(place.track), scene, place, 2.0);
+    }
+}
+
+/// Everything outside a selected range steps back.
+fn paint_range(painter: &Painter, scene: &Scene<'_>, start: Nanos, end: Nanos) {
+    let area = painter.clip_rect();
+    let (left, right) = (scene.axis.x(start), scene.axis.x(end));
+    let veil = scene.palette.canvas.gamma_multiply(0.65);
+    for outside in [
+        Rangef::new(area.left(), left.min(area.right())),
+        Rangef::new(right.max(area.left()), area.right()),
+    ] {
+        if outside.span() > 0.0 {
+            painter.rect_filled(Rect::from_x_y_ranges(outside, area.y_range()), 0.0, veil);
+        }
+    }
+    for x in [left, right] {
+        painter.vline(
+            x + 0.5,
+            area.y_range(),
+            Stroke::new(1.0, scene.palette.strong),
+        );
+    }
+}
+
+fn outline(painter: &Painter, part: &Part<'_>, scene: &Scene<'_>, place: &Place, width: f32) {
+    let Some(rect) = span_rect(part, scene, place.track, &place.span) else {
+        return;
+    };
+    let area = painter
+        .clip_rect()
+        .intersect(part.area.expand2([8.0, 0.0].into()));
+    let painter = painter.with_clip_rect(area);
+    let stroke = Stroke::new(width, scene.palette.strong);
+    if rect.width() <= NARROWEST {
+        painter.rect_filled(rect.shrink2([0.5, 0.0].into()), 0.0, stroke.color);
+    } else {
+        painter.rect_stroke(rect, 1.0, stroke, StrokeKind::Outside);
+    }
+}
+
+fn span_rect(part: &Part<'_>, scene: &Scene<'_>, track: Track, span: &Span) -> Option<Rect> {
+    let end = scene.grid.end_of(span);
+    let view = scene.axis.view;
+    if end < view.start || span.start > view.end {
+        return None;
+    }
+    // Outlines of what goes on beyond the screen are open there.
+    let beyond = 4.0;
+    let left = scene.axis.x(span.start).max(scene.axis.range.min - beyond);
+    let right = scene.axis.x(end).min(scene.axis.range.max + beyond);
+    let missing = (NARROWEST - (right - left)).max(0.0) / 2.0;
+    let edges = part.edges(track)?;
+    Some(Rect::from_x_y_ranges(
+        left - missing..=right + missing,
+        edges,
+    ))
+}

@@ -1,0 +1,394 @@
+//! Turns what was laid out into one mesh and a few labels. Decides nothing but colours and pixels.
+
+use std::sync::Arc;
+
+use egui::{Color32, Mesh, Pos2, Rangef, Rect, pos2};
+use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span};
+
+use super::axis::TimeAxis;
+use super::chart::Step;
+use super::detail;
+use super::lanes::{ChartBox, Form, Head, Lanes};
+use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
+use crate::theme::Palette;
+use loadscope_model::view::Item;
+
+/// What is needed to paint all lanes.
+pub struct Canvas<'a> {
+    /// What happened.
+    pub run: &'a Run,
+    /// Time to pixels.
+    pub axis: TimeAxis,
+    /// The lanes.
+    pub lanes: &'a Lanes,
+    /// Where the first lane begins.
+    pub top: f32,
+    /// What can be seen of the lanes.
+    pub visible: Rangef,
+    /// Colours.
+    pub palette: &'static Palette,
+    /// What stands out.
+    pub selection: Option<Item>,
+}
+
+/// What is kept from frame to frame as long as nothing changes.
+#[derive(Clone, Default)]
+pub struct Painted {
+    /// All spans of all lanes.
+    pub mesh: Arc<Mesh>,
+    /// Names in the spans.
+    pub labels: Vec<Label>,
+}
+
+/// Text in a span.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Left, in the middle of the height.
+    pub at: Pos2,
+    /// What it says.
+    pub text: String,
+    /// Its colour.
+    pub colour: Color32,
+}
+
+/// Text is the expensive part: more labels than this nobody reads.
+pub(super) const MOST_LABELS: usize = 400;
+/// The narrowest span with a label, points.
+const LABEL_FROM: f32 = 32.0;
+/// Width of a letter of a label, points.
+const LETTER: f32 = 6.6;
+/// The lowest row with labels, points.
+const LABEL_HEIGHT: f32 = 11.0;
+
+/// Colours of the activities on one lane, as the selection wants them.
+pub(super) struct Ink {
+    full: [Color32; Activity::ALL.len()],
+    dimmed: [Color32; Activity::ALL.len()],
+    selection: Option<Item>,
+    lane_in_focus: bool,
+}
+
+impl Ink {
+    fn new(canvas: &Canvas<'_>, shows: impl Fn(Lane) -> bool) -> Self {
+        let full = Activity::ALL.map(|a| canvas.palette.activity(a));
+        Self {
+            full,
+            dimmed: full.map(|colour| canvas.palette.dimmed(colour)),
+            selection: canvas.selection,
+            lane_in_focus: matches!(canvas.selection, Some(Item::Lane(lane)) if shows(lane)),
+        }
+    }
+
+    /// The colour of an activity of a batch; of several batches if there is none.
+    fn of(&self, activity: Activity, batch: Option<usize>) -> Color32 {
+        let in_focus = match self.selection {
+            None | Some(Item::Range(..) | Item::Sampler) => true,
+            Some(Item::Batch(row)) => batch == Some(row),
+            Some(Item::Lane(_)) => self.lane_in_focus,
+            Some(Item::Activity(selected)) => selected == activity,
+        };
+        let colours = if in_focus { &self.full } else { &self.dimmed };
+        colours[activity as usize]
+    }
+
+    /// The colour of text on `ground`. It steps back with its span.
+    fn text(&self, palette: &Palette, ground: Color32) -> Color32 {
+        let text = palette.text_on(ground);
+        if self.full.contains(&ground) {
+            text
+        } else {
+            text.lerp_to_gamma(ground, 0.4)
+        }
+    }
+}
+
+impl Painted {
+    /// Paints all lanes that can be seen, into the memory of the frame before.
+    pub fn repaint(&mut self, canvas: &Canvas<'_>) {
+        let mut mesh = Arc::try_unwrap(std::mem::take(&mut self.mesh)).unwrap_or_default();
+        mesh.clear();
+        self.labels.clear();
+        paint(canvas, &mut mesh, &mut self.labels);
+        self.mesh = Arc::new(mesh);
+    }
+}
+
+fn paint(canvas: &Canvas<'_>, mesh: &mut Mesh, labels: &mut Vec<Label>) {
+    let mut drawn = Vec::new();
+    let grid = Grid::new(&canvas.axis, canvas.run.end());
+    let place = |top: f32, bottom: f32| Rangef::new(canvas.top + top, canvas.top + bottom);
+    let seen = |edges: &Rangef| edges.intersects(canvas.visible);
+    for edges in grounds(canvas.lanes).map(|(top, bottom)| place(top, bottom)) {
+        if seen(&edges) {
+            let ground = Rect::from_x_y_ranges(canvas.axis.range, edges);
+            mesh.add_colored_rect(ground, lane_ground(canvas.palette));
+        }
+    }
+    paint_marks(mesh, canvas);
+    for head in canvas.lanes.heads.iter().filter(|h| h.folded) {
+        let edges = place(head.top, head.bottom());
+        if seen(&edges) {
+            paint_summary(mesh, canvas, head, &grid, &mut drawn, edges);
+        }
+    }
+    for chart in &canvas.lanes.charts {
+        let edges = place(chart.top, chart.bottom());
+        if seen(&edges) {
+            paint_chart(mesh, canvas, chart, &grid, edges);
+        }
+    }
+    for lane in &canvas.lanes.boxes {
+        let edges = place(lane.top, lane.bottom());
+        if !seen(&edges) {
+            continue;
+        }
+        let ink = Ink::new(canvas, |selected| selected == lane.lane);
+        let tracks = lane.tracks().filter_map(|track| canvas.run.track(track));
+        if lane.form == Form::Depth {
+            drawn.clear();
+            lay_out_depth(tracks, &grid, &mut drawn);
+            bars(mesh, canvas, &ink, &drawn, edges, lane.rows);
+            continue;
+        }
+        for (row, spans) in tracks.enumerate() {
+            let (top, bottom) = lane.row(row);
+            let edges = Rangef::new(canvas.top + top, canvas.top + bottom);
+            drawn.clear();
+            lay_out(spans, &grid, &mut drawn);
+            for item in &drawn {
+                if let Drawn::Span(span) = item {
+                    paint_span(mesh, labels, canvas, &ink, span, edges);
+                }
+            }
+            // On top, so that a short stretch between two long ones keeps its pixel.
+            bars(mesh, canvas, &ink, &drawn, edges, 1);
+        }
+    }
+}
+
+/// Upper and lower edges of everything that shows time.
+fn grounds(lanes: &Lanes) -> impl Iterator<Item = (f32, f32)> {
+    let boxes = lanes.boxes.iter().map(|b| (b.top, b.bottom()));
+    let folded = |h: &&Head| h.folded && !h.members.is_empty();
+    let heads = lanes.heads.iter().filter(folded);
+    let charts = lanes.charts.iter().map(|c| (c.top, c.bottom()));
+    boxes
+        .chain(heads.map(|h| (h.top, h.bottom())))
+        .chain(charts)
+}
+
+/// What the lanes of a folded group did together.
+fn paint_summary(
+    mesh: &mut Mesh,
+    canvas: &Canvas<'_>,
+    head: &Head,
+    grid: &Grid,
+    drawn: &mut Vec<Drawn>,
+    edges: Rangef,
+) {
+    let members = |lane: Lane| head.members.iter().any(|(member, _)| *member == lane);
+    let ink = Ink::new(canvas, members);
+    let tracks = head.tracks().filter_map(|track| canvas.run.track(track));
+    drawn.clear();
+    lay_out_depth(tracks, grid, drawn);
+    bars(mesh, canvas, &ink, drawn, edges, head.rows());
+}
+
+/// A quantity as an area with an upper edge that can be followed.
+fn paint_chart(mesh: &mut Mesh, canvas: &Canvas<'_>, chart: &ChartBox, grid: &Grid, edges: Rangef) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    let dimmed = canvas
+        .selection
+        .is_some_and(|s| !matches!(s, Item::Range(..)));
+    let ink = |share: f32| {
+        let colour = canvas
+            .palette
+            .canvas
+            .lerp_to_gamma(canvas.palette.text, share);
+        if dimmed {
+            canvas.palette.dimmed(colour)
+        } else {
+            colour
+        }
+    };
+    let (area, line) = (ink(0.28), ink(0.62));
+    let highest = chart.chart.top(canvas.run);
+    let mut steps: Vec<Step> = Vec::new();
+    chart.chart.lay_out(canvas.run, grid, &mut steps);
+    let height_of = |value: f64| (value / highest).clamp(0.0, 1.0) as f32 * (edges.span() - 2.0);
+    let mut last: Option<(f32, f32)> = None;
+    for step in &steps {
+        let left = canvas.axis.x(step.start);
+        let right = canvas.axis.x(step.end).max(left + pixel);
+        let y = edges.max - height_of(step.value);
+        if step.value > 0.0 {
+            mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=edges.max), area);
+        }
+        let y = y.min(edges.max - pixel);
+        mesh.add_colored_rect(Rect::from_x_y_ranges(left..=right, y..=y + pixel), line);
+        // From one value to the next.
+        if let Some((before, end)) = last.filter(|(_, end)| (end - left).abs() < pixel) {
+            let jump = Rangef::new(before.min(y), before.max(y) + pixel);
+            mesh.add_colored_rect(Rect::from_x_y_ranges(end - pixel..=end, jump), line);
+        }
+        last = Some((y, right));
+    }
+}
+
+/// Lines through all lanes at the marks of the axis. Those between fade in as they come apart.
+fn paint_marks(mesh: &mut Mesh, canvas: &Canvas<'_>) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    let ticks = canvas.axis.ticks();
+    let mut line = |t, colour| {
+        let x = canvas.axis.x(t);
+        mesh.add_colored_rect(Rect::from_x_y_ranges(x..=x + pixel, canvas.visible), colour);
+    };
+    if let Some(minor) = ticks.minor {
+        let strength = ((canvas.axis.points(minor) - 16.0) / 48.0).clamp(0.0, 0.6);
+        let colour = canvas
+            .palette
+            .canvas
+            .lerp_to_gamma(canvas.palette.line, strength);
+        canvas.axis.multiples(minor).for_each(|t| line(t, colour));
+    }
+    canvas
+        .axis
+        .multiples(ticks.major)
+        .for_each(|t| line(t, canvas.palette.line));
+}
+
+/// The ground of a lane: just enough to tell it from what is between lanes.
+pub fn lane_ground(palette: &Palette) -> Color32 {
+    palette.canvas.lerp_to_gamma(palette.text, 0.05)
+}
+
+fn paint_span(
+    mesh: &mut Mesh,
+    labels: &mut Vec<Label>,
+    canvas: &Canvas<'_>,
+    ink: &Ink,
+    span: &Span,
+    edges: Rangef,
+) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    let (left, mut right) = (canvas.axis.x(span.start), canvas.axis.x(span.end));
+    if right - left >= 5.0 {
+        // Neighbours can be told apart.
+        right -= pixel;
+    }
+    let rect = Rect::from_x_y_ranges(left..=right, edges);
+    let colour = ink.of(span.activity, span.batch());
+    mesh.add_colored_rect(rect, colour);
+    let Some(row) = span.batch() else {
+        return;
+    };
+    let Some(batch) = canvas.run.batches().get(row) else {
+        return;
+    };
+    let mut text = label(span.activity, batch.id.idx, rect);
+    if span.activity == Activity::Fetching {
+        let label_end = text
+            .as_deref()
+            .map_or(left, |text| left + label_width(text));
+        let mut inside = detail::Inside {
+            canvas,
+            row,
+            rect,
+            colour,
+            labels,
+            text: &|ground| ink.text(canvas.palette, ground),
+        };
+        if inside.paint(mesh, label_end) {
+            text = None;
+        }
+    }
+    if batch.has_error && rect.height() >= LABEL_HEIGHT {
+        let mark = Rect::from_x_y_ranges(rect.x_range(), edges.min..=edges.min + 3.0);
+        mesh.add_colored_rect(mark, canvas.palette.stall);
+    }
+    if let Some(text) = text.filter(|_| labels.len() < MOST_LABELS) {
+        labels.push(Label {
+            at: pos2(left + 4.0, rect.center().y),
+            text,
+            colour: ink.text(canvas.palette, colour),
+        });
+    }
+}
+
+/// What a span says about itself: its batch, and more if there is room.
+fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
+    if rect.width() <= LABEL_FROM || rect.height() < LABEL_HEIGHT {
+        return None;
+    }
+    let number = batch.to_string();
+    let long = match activity {
+        Activity::Training => number.clone(),
+        Activity::Waiting => format!("waits for {number}"),
+        activity => format!("{number} {}", activity.label().to_lowercase()),
+    };
+    [long, number]
+        .into_iter()
+        .find(|text| label_width(text) <= rect.width())
+}
+
+/// About how wide a label is, with its air.
+pub(super) fn label_width(text: &str) -> f32 {
+    text.len() as f32 * LETTER + 8.0
+}
+
+/// Draws stacked shares; `rows` is how many rows would fill the height.
+fn bars(
+    mesh: &mut Mesh,
+    canvas: &Canvas<'_>,
+    ink: &Ink,
+    drawn: &[Drawn],
+    edges: Rangef,
+    rows: usize,
+) {
+    let pixel = 1.0 / canvas.axis.pixels_per_point;
+    // What is narrower than a pixel fills its part of it, no more: a microsecond must not look like a millisecond.
+    let shortest = canvas.axis.ns_per_point() * f64::from(pixel);
+    // Nearly every bar begins where the one before it ended.
+    let mut edge = (Nanos::MAX, 0.0);
+    for item in drawn {
+        let Drawn::Shares { start, end, shares } = item else {
+            continue;
+        };
+        let left = match edge {
+            (at, x) if at == *start => x,
+            _ => canvas.axis.x(*start),
+        };
+        edge = (*end, canvas.axis.x(*end));
+        let right = edge.1.max(left + pixel);
+        let whole = ((*end - *start).0 as f64).max(shortest) * rows as f64;
+        stack(
+            mesh,
+            Rect::from_x_y_ranges(left..=right, edges),
+            shares,
+            whole,
+            pixel,
+            |activity| ink.of(activity, None),
+        );
+    }
+}
+
+/// One bar: the activities on top of each other, each as high as its share of `whole` ns, but never invisible.
+pub(super) fn stack(
+    mesh: &mut Mesh,
+    rect: Rect,
+    shares: &Shares,
+    whole: f64,
+    pixel: f32,
+    colour: impl Fn(Activity) -> Color32,
+) {
+    let mut y = rect.bottom();
+    for (activity, time) in shares.iter() {
+        let height = (time.0 as f64 / whole) as f32 * rect.height();
+        let top = (y - height.max(pixel)).max(rect.top());
+        mesh.add_colored_rect(
+            Rect::from_x_y_ranges(rect.x_range(), top..=y),
+            colour(activity),
+        );
+        y = top;
+    }
+}

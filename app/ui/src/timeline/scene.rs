@@ -1,0 +1,134 @@
+//! What every part of the timeline needs to know in a frame.
+
+use egui::{Rangef, Rect, pos2};
+use loadscope_trace::{Nanos, Shares, Track};
+
+use super::axis::TimeAxis;
+use super::lanes::Lanes;
+use super::layout::Grid;
+use crate::theme::{Palette, space};
+use loadscope_model::state::State;
+use loadscope_model::view::TimeView;
+
+/// One frame.
+pub(super) struct Scene<'a> {
+    pub state: &'a State,
+    pub palette: &'static Palette,
+    /// Time to pixels, for ruler and lanes.
+    pub axis: TimeAxis,
+    pub grid: Grid,
+    /// The trainer's lane, which does not scroll.
+    pub pinned: &'a Lanes,
+    /// The other lanes.
+    pub lanes: &'a Lanes,
+    /// The whole run.
+    pub whole: TimeView,
+}
+
+/// How far a picture of the run has come. Another one is made when this has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// So many events have happened: nothing of them is left out.
+    Events(u64),
+    /// While data flow: so many steps of time have passed. What is younger than the last step cannot be told from it.
+    Steps(i64),
+}
+
+/// While data flow, a picture is at most so old, even where this is less than a pixel of it.
+const OLDEST: f64 = 250e6;
+
+impl Scene<'_> {
+    /// What a picture of the run on `axis` depends on, besides that axis.
+    pub fn version(&self, axis: &TimeAxis) -> Version {
+        if !self.state.flows() {
+            return Version::Events(self.state.run.events());
+        }
+        let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
+        Version::Steps(self.state.run.end().0 / step as i64)
+    }
+
+    /// The part of the run that is on the screen.
+    pub fn on_screen(&self) -> (Nanos, Nanos) {
+        let end = self.axis.view.end.min(self.state.run.end());
+        (self.axis.view.start.max(Nanos::ZERO).min(end), end)
+    }
+
+    /// How the part of some tracks that is on the screen was spent, and how much there was to spend.
+    pub fn shares(&self, tracks: impl Iterator<Item = Track>) -> (Shares, Nanos) {
+        let (start, end) = self.on_screen();
+        let mut whole = 0i64;
+        let mut sum = Shares::default();
+        for track in tracks {
+            whole = whole.saturating_add((end - start).0);
+            if let Some(spans) = self.state.run.track(track) {
+                sum = sum + (spans.until(end) - spans.until(start));
+            }
+        }
+        (sum, Nanos(whole))
+    }
+}
+
+/// A part of the lanes on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    /// What can be seen of it, with the labels.
+    pub area: Rect,
+    /// Where its first lane begins; above the area when it is scrolled.
+    pub top: f32,
+    pub lanes: &'a Lanes,
+}
+
+impl Part<'_> {
+    /// Upper and lower edge of what shows a track, on the screen.
+    pub fn edges(&self, track: Track) -> Option<Rangef> {
+        let (from, to) = self.lanes.edges(track)?;
+        Some(Rangef::new(self.top + from, self.top + to))
+    }
+}
+
+/// The parts of the widget.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Areas {
+    pub minimap: Rect,
+    pub ruler: Rect,
+    /// The trainer's lane with its label.
+    pub pinned: Rect,
+    /// The trainers of other loaders.
+    pub others: Rect,
+    /// Lanes with their labels.
+    pub lanes: Rect,
+    /// What the colours mean.
+    pub legend: Rect,
+    /// Left and right edge of what shows time, in all of them.
+    pub time: Rangef,
+}
+
+impl Areas {
+    const MINIMAP: f32 = 28.0;
+    const RULER: f32 = 22.0;
+    /// Width of the labels.
+    pub const GUTTER: f32 = 144.0;
+
+    /// Divides `rect`, with so much for the trainer's lane, for those of other loaders, and for the legend.
+    pub fn of(rect: Rect, pinned: f32, others: f32, legend: f32) -> Self {
+        let below_map = (rect.top() + Self::MINIMAP).min(rect.bottom());
+        let below_ruler = (below_map + Self::RULER).min(rect.bottom());
+        let below_pinned = (below_ruler + pinned).min(rect.bottom());
+        // Something is left for the lanes of the loader that is looked at.
+        let others = others.min((rect.bottom() - below_pinned) / 3.0);
+        let below_others = below_pinned + others.max(0.0);
+        let legend = (rect.bottom() - legend).max(below_others);
+        let left = rect.left() + Self::GUTTER.min(rect.width() / 2.0);
+        let part =
+            |top, bottom| Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), bottom));
+        Self {
+            minimap: part(rect.top(), below_map),
+            ruler: part(below_map, below_ruler),
+            pinned: part(below_ruler, below_pinned),
+            others: part(below_pinned, below_others),
+            lanes: part(below_others, legend),
+            legend: part(legend, rect.bottom()),
+            time: Rangef::new(left, (rect.right() - space::MARGIN).max(left + 1.0)),
+        }
+    }
+}

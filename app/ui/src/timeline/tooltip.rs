@@ -1,0 +1,105 @@
+//! Tooltips hang below what they are about and never cover it.
+
+use egui::{Rangef, Rect, Response, Tooltip, Ui};
+use loadscope_trace::Nanos;
+
+use super::chart::Chart;
+use super::hit::{Bucket, Target};
+use super::lanes::LaneBox;
+use super::scene::Scene;
+use super::words;
+use crate::theme::{self, size};
+use loadscope_model::view::LaneGroup;
+
+/// About the span or the bucket at `t`.
+pub(super) fn show(
+    response: &Response,
+    row: Rangef,
+    x: f32,
+    scene: &Scene<'_>,
+    target: &Target,
+    t: Nanos,
+) {
+    let lines = words::lines(&scene.state.run, &scene.axis, target, t);
+    let below = Rect::from_x_y_ranges(x..=x + 1.0, row);
+    if !lines.is_empty() {
+        hang(response, below, |ui| paint_lines(ui, scene, &lines));
+    }
+}
+
+/// About a lane as a whole.
+pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
+    let (shares, whole) = scene.shares(lane.tracks());
+    let lines = [
+        lane.lane.to_string(),
+        words::shares(&shares, whole),
+        words::about_lane(lane.lane).to_owned(),
+    ];
+    hang(response, row, |ui| paint_lines(ui, scene, &lines));
+}
+
+/// About the lanes of a folded group, around the pointer.
+pub(super) fn show_summary(
+    response: &Response,
+    row: Rect,
+    x: f32,
+    scene: &Scene<'_>,
+    group: LaneGroup,
+    bucket: &Bucket,
+) {
+    let name = group.label().to_lowercase();
+    let lines = words::about_bucket(&scene.axis, &name, bucket);
+    let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
+    hang(response, below, |ui| paint_lines(ui, scene, &lines));
+}
+
+/// About a quantity, at the pointer or as a whole.
+pub(super) fn show_chart(
+    response: &Response,
+    row: Rect,
+    x: f32,
+    scene: &Scene<'_>,
+    chart: Chart,
+    name: &str,
+) {
+    let run = &scene.state.run;
+    let (start, end, below) = if scene.axis.range.contains(x) {
+        let (start, end) = scene.grid.around(scene.axis.time(x));
+        let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());
+        (start, scene.grid.so_far(end), below)
+    } else {
+        let (start, end) = scene.on_screen();
+        (start, end, row)
+    };
+    let value = chart.value(run, start, end);
+    let value = value.map_or("—".to_owned(), |v| chart.text(v));
+    let lines = [name.to_owned(), value, chart.about().to_owned()];
+    hang(response, below, |ui| paint_lines(ui, scene, &lines));
+}
+
+fn hang(response: &Response, anchor: Rect, contents: impl FnOnce(&mut Ui)) {
+    let tooltip =
+        Tooltip::always_open(response.ctx.clone(), response.layer_id, response.id, anchor);
+    tooltip.gap(8.0).width(420.0).show(contents);
+}
+
+fn paint_lines(ui: &mut Ui, scene: &Scene<'_>, lines: &[String]) {
+    use egui::RichText;
+    ui.spacing_mut().item_spacing.y = 4.0;
+    for (k, line) in lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+    {
+        let text = RichText::new(line);
+        ui.label(match k {
+            0 => text
+                .font(theme::heading(size::BODY))
+                .color(scene.palette.strong),
+            1 => text.font(theme::mono(size::BODY)).color(scene.palette.text),
+            _ => text
+                .font(theme::words(size::BODY))
+                .color(scene.palette.weak),
+        });
+    }
+}

@@ -1,0 +1,144 @@
+//! What tooltips say: what it is, how long it takes, why it matters.
+
+use loadscope_insight::format::capital;
+use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Stage};
+
+use super::axis::TimeAxis;
+use super::hit::{Bucket, Target};
+use loadscope_insight::format;
+
+/// The lines of a tooltip for what is at `t`. The first one is a heading.
+pub fn lines(run: &Run, axis: &TimeAxis, target: &Target, t: Nanos) -> Vec<String> {
+    match target {
+        Target::Span(track, span) => about_span(run, axis, track.lane, span, t),
+        Target::Bucket(bucket) => about_bucket(axis, &bucket.lane.to_string(), bucket),
+        Target::Lane(_) => Vec::new(),
+    }
+}
+
+fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> Vec<String> {
+    let name = span
+        .batch()
+        .and_then(|row| run.batches().get(row))
+        .map(|b| b.id.to_string());
+    let duration = span.end.min(run.end()) - span.start;
+    let so_far = if span.is_open() { " so far" } else { "" };
+    let how_long = format!("{duration}{so_far}, from {}", axis.exact(span.start));
+    if span.activity == Activity::Waiting {
+        let what = match name {
+            Some(name) => format!("Trainer waits · {name}"),
+            None => "Trainer waits".to_owned(),
+        };
+        return vec![what, how_long, why_waiting(run, t)];
+    }
+    let what = format!(
+        "{} · {} · {lane}",
+        capital(&name.unwrap_or_else(|| "no batch".to_owned())),
+        span.activity.label()
+    );
+    let stage = Stage::ALL
+        .into_iter()
+        .find(|s| Activity::of(*s) == Some(span.activity));
+    let mut lines = vec![what, how_long];
+    lines.extend(stage.map(|s| s.explanation().to_owned()));
+    if span.activity == Activity::Fetching {
+        lines.extend(
+            span.batch()
+                .and_then(|row| about_sample(run, row, t))
+                .unwrap_or_default(),
+        );
+    }
+    lines
+}
+
+/// Blames the stage that the awaited batch is in.
+fn why_waiting(run: &Run, t: Nanos) -> String {
+    let machine = run.machine_at(t);
+    match machine.awaited() {
+        Some(batch) => {
+            let place = batch
+                .lane
+                .map_or(String::new(), |lane| format!(" in {lane}"));
+            format!(
+                "The trainer waits for {}, which is {}{place}",
+                batch.id, batch.stage
+            )
+        }
+        None => "The trainer waits, and no batch is under way".to_owned(),
+    }
+}
+
+/// The sample of a batch that was fetched at `t`.
+fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
+    let count = run.samples(row).len();
+    let sample = run.samples(row).find(|s| s.start <= t && t < s.end())?;
+    let mut text = format!("Sample {} of {count}", sample.position + 1);
+    if let Some(index) = sample.index {
+        text += &format!(" · index {}", format::count(index));
+    }
+    text += &format!(" · {}", sample.wall);
+    let mut lines = vec![text];
+    if let Some(stages) = run.sample_stages(row) {
+        let names = stages.names.iter().enumerate();
+        let mut start = sample.start;
+        let parts: Vec<String> = names
+            .map(|(name_at, name)| {
+                let wall = stages.wall(name_at, sample.position);
+                let here = (start..start + wall).contains(&t);
+                start += wall;
+                let mark = if here { "→ " } else { "" };
+                format!("{mark}{name} {wall}")
+            })
+            .collect();
+        lines.push(parts.join(" · "));
+    }
+    Some(lines)
+}
+
+/// The lines of a tooltip for spans of `place` that are too narrow to be told apart.
+pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String> {
+    let length = bucket.end - bucket.start;
+    let what = format!(
+        "{} · {place}",
+        format::plural(bucket.spans, "span", "spans"),
+    );
+    let how_long = format!("{length}, from {}", axis.exact(bucket.start));
+    let whole = Nanos(length.0.saturating_mul(bucket.rows as i64));
+    vec![what, how_long, shares(&bucket.shares, whole)]
+}
+
+/// `fetching 61 % · idle 22 %`.
+pub fn shares(shares: &Shares, whole: Nanos) -> String {
+    let share = |time: Nanos| time.0 as f64 / whole.0.max(1) as f64;
+    let mut parts: Vec<String> = shares
+        .iter()
+        .map(|(activity, time)| {
+            format!(
+                "{} {}",
+                activity.label().to_lowercase(),
+                format::percent(share(time))
+            )
+        })
+        .collect();
+    let idle = whole - shares.total();
+    if share(idle) >= 0.005 {
+        parts.push(format!("idle {}", format::percent(share(idle))));
+    }
+    parts.join(" · ")
+}
+
+/// What a lane is, in one sentence.
+pub fn about_lane(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Trainer => "The training loop: trains, or waits for the next batch",
+        Lane::Reorder => {
+            "Batches that have arrived before it was their turn, or whose turn has come"
+        }
+        Lane::DataQueue => "Between the pin thread and the main thread",
+        Lane::Pin => "Copies batches to page-locked memory",
+        Lane::ResultQueue => "Where workers put finished batches",
+        Lane::Main => "The main thread, which fetches by itself",
+        Lane::Worker(_) => "Reads samples and puts them together",
+        Lane::IndexQueue(_) => "Batches that this worker has still to do",
+    }
+}
