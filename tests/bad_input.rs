@@ -18,6 +18,7 @@ fn refusal(name: &str, bytes: &[u8]) -> (String, bool) {
     .open();
     let state = &window.state().state;
     let text = state
+        .session
         .notices
         .first()
         .map(|n| n.text.clone())
@@ -66,7 +67,7 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
         .state_mut()
         .run(&ctx, Command::UseFolder("/no/such/folder".into()));
     window.state_mut().run(&ctx, Action::Run.into());
-    wait(&mut window, |app| app.state.source == Source::None);
+    wait(&mut window, |app| app.state.session.source == Source::None);
     window.run();
     assert!(
         window
@@ -78,10 +79,12 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
 #[test]
 fn a_run_that_fails_says_why_and_stays_open() {
     let mut window = Window::new().open();
-    window.state_mut().state.options.dataset = "synthetic:len=12,cost_ms=1,fail=5".to_owned();
+    window.state_mut().state.prefs.options.dataset = "synthetic:len=12,cost_ms=1,fail=5".to_owned();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Run.into());
-    wait(&mut window, |app| app.state.source == Source::Finished);
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
     window.run();
     window.get_by_label_contains("The run ended with an error");
     let mut told = window.query_all_by_label_contains("sample 5 fails because");
@@ -118,7 +121,10 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
         window.run();
     }
     // The form shows what the file says and does not correct it.
-    assert_eq!(window.state().state.options.num_workers, usize::MAX / 2);
+    assert_eq!(
+        window.state().state.prefs.options.num_workers,
+        usize::MAX / 2
+    );
 }
 
 #[test]
@@ -130,7 +136,7 @@ fn lost_events_are_counted_in_red() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.run.apply(&Event {
+    window.state_mut().state.session.run.apply(&Event {
         at: Nanos::MAX,
         run: RunId(0),
         kind: EventKind::Dropped { count: 1_234 },

@@ -38,14 +38,14 @@ fn stepping_through_the_recording_shows_the_order_of_the_real_loader() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.cursor = Cursor::Step(0);
-    let steps = window.state().state.run.transitions().len();
+    window.state_mut().state.session.cursor = Cursor::Step(0);
+    let steps = window.state().state.session.run.transitions().len();
     let mut lines = Vec::new();
     for step in 1..=steps {
         window.key_press(Key::ArrowRight);
         window.run();
-        assert_eq!(window.state().state.cursor, Cursor::Step(step));
-        lines.extend(said(&window.state().state.run, step));
+        assert_eq!(window.state().state.session.cursor, Cursor::Step(step));
+        lines.extend(said(&window.state().state.session.run, step));
     }
     let expected = "dispatch 0, dispatch 1, dispatch 2, dispatch 3, dispatch 4, dispatch 5, \
         arrive 0, dispatch 6, yield 0, arrive 1, dispatch 7, yield 1, arrive 2, dispatch 8, yield 2, \
@@ -54,7 +54,7 @@ fn stepping_through_the_recording_shows_the_order_of_the_real_loader() {
         arrive 6, yield 6, yield 7, yield 8, \
         arrive 10, held, arrive 11, held, arrive 9, yield 9, yield 10, yield 11";
     assert_eq!(lines.join(", "), expected);
-    let run = &window.state().state.run;
+    let run = &window.state().state.session.run;
     let workers: Vec<_> = run.batches().iter().filter_map(|b| b.worker).collect();
     assert_eq!(workers, [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
 }

@@ -34,7 +34,7 @@ fn simulated(options: RunOptions, theme: Theme, size: Vec2) -> Harness<'static, 
     .open();
     ask(&mut window, Command::Edit(Box::new(options)));
     ask(&mut window, Action::Simulate.into());
-    wait(&mut window, |app| app.state.run.has_ended());
+    wait(&mut window, |app| app.state.session.run.has_ended());
     window.key_press(Key::Num3);
     until(&mut window, "How good the forecast is");
     window
@@ -72,7 +72,7 @@ fn the_picture_of_the_readme() {
 #[test]
 fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
-    assert_eq!(window.state().state.workspace, Workspace::Diagnose);
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Diagnose);
     for text in [
         "The trainer waited 1.11\u{2009}s of 1.59\u{2009}s (70\u{2009}%)",
         "0.96\u{2009}s of it for batch 4",
@@ -87,9 +87,9 @@ fn the_sentence_of_the_proof_comes_out_and_leads_to_its_evidence() {
     cause.click();
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.workspace, Workspace::Debug);
-    assert_eq!(state.selection, Some(Item::Batch(4)));
-    assert!(state.view.is_some());
+    assert_eq!(state.prefs.workspace, Workspace::Debug);
+    assert_eq!(state.session.selection, Some(Item::Batch(4)));
+    assert!(state.session.view.is_some());
 }
 
 #[test]
@@ -98,21 +98,21 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     let place = "num_workers=3, prefetch_factor=2";
     window.get_by_label_contains(place).click();
     window.run();
-    assert_eq!(window.state().state.diagnose.picked, Some((3, 2)));
+    assert_eq!(window.state().state.session.diagnose.picked, Some((3, 2)));
     window.get_by_label("Apply and check").click();
     window.run();
     wait(&mut window, |app| {
-        app.state.diagnose.check.is_some() && app.state.run.has_ended()
+        app.state.session.diagnose.check.is_some() && app.state.session.run.has_ended()
     });
     until(&mut window, "The forecast came true");
-    assert_eq!(window.state().state.options.num_workers, 3);
+    assert_eq!(window.state().state.prefs.options.num_workers, 3);
     // What was there before stands beside it.
     until(&mut window, "samples/s");
     until(&mut window, "How good the forecast is");
     window.snapshot("diagnose_checked");
     // The form can be taken back to what it was.
     ask(&mut window, Action::Undo.into());
-    assert_eq!(window.state().state.options.num_workers, 2);
+    assert_eq!(window.state().state.prefs.options.num_workers, 2);
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn another_order_changes_the_table_and_can_be_taken_back() {
     let mut window = simulated(proof(), Theme::Dark, LARGE);
     window.get_by_label("what if in_order").click();
     window.run();
-    let base = window.state().state.diagnose.base.as_ref();
+    let base = window.state().state.session.diagnose.base.as_ref();
     assert!(base.is_some_and(|b| !b.in_order));
     until(&mut window, "How good the forecast is");
     window.get_by_label("As it was recorded").click();
     window.run();
-    assert_eq!(window.state().state.diagnose.base, None);
+    assert_eq!(window.state().state.session.diagnose.base, None);
 }
 
 #[test]
@@ -142,13 +142,13 @@ fn another_recording_is_put_beside_and_away_again() {
     window.snapshot("diagnose_compared");
     window.get_by_label("Compare no more").click();
     window.run();
-    assert!(window.state().state.diagnose.other.is_none());
+    assert!(window.state().state.session.diagnose.other.is_none());
     // What is no recording is refused with a sentence, and nothing else changes.
     let wrong = dir.path().join("wrong.jsonl");
     std::fs::write(&wrong, "nonsense\n").expect("there is room");
     ask(&mut window, Command::CompareWith(wrong));
-    wait(&mut window, |app| !app.state.notices.is_empty());
-    assert!(window.state().state.diagnose.other.is_none());
+    wait(&mut window, |app| !app.state.session.notices.is_empty());
+    assert!(window.state().state.session.diagnose.other.is_none());
 }
 
 #[test]

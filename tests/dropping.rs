@@ -42,7 +42,7 @@ fn drop_on(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
         input.dropped_files.push(Arc::new(Dropped(path.clone())));
     }
     window.run_steps(1);
-    let loading = |app: &App| matches!(app.state.source, Source::Loading { .. });
+    let loading = |app: &App| matches!(app.state.session.source, Source::Loading { .. });
     wait(window, |app| !loading(app));
     window.run();
 }
@@ -73,7 +73,7 @@ fn of_several_files_the_first_is_shown_and_a_second_is_compared_with_it() {
     assert!(window.query_by_label_contains("Drop to compare").is_some());
     drop_on(&mut window, &two);
     let state = &window.state().state;
-    assert!(state.has_run() && state.recent.contains(&second));
+    assert!(state.has_run() && state.prefs.recent.contains(&second));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn pictures_that_are_dropped_are_what_is_loaded() {
     let pictures = photographs(3);
     let mut window = Window::new().open();
     drop_on(&mut window, &[pictures.path().to_owned()]);
-    let dataset = &window.state().state.options.dataset;
+    let dataset = &window.state().state.prefs.options.dataset;
     assert!(dataset.starts_with("folder:"), "{dataset}");
 }
 

@@ -29,9 +29,16 @@ const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
 fn a_trace_of_torch_profiler_opens_and_leaves_the_form_alone() {
     let mut window = open("profiler/workers.json.gz", SMALL, Theme::Dark);
     let state = &window.state().state;
-    assert!(matches!(state.source, Source::Recording { cut: false, .. }));
-    assert_eq!(state.options, loadscope_model::prefs::demo());
-    assert!(state.notices.is_empty(), "{:?}", state.notices);
+    assert!(matches!(
+        state.session.source,
+        Source::Recording { cut: false, .. }
+    ));
+    assert_eq!(state.prefs.options, loadscope_model::prefs::demo());
+    assert!(
+        state.session.notices.is_empty(),
+        "{:?}",
+        state.session.notices
+    );
     assert!(
         window
             .query_by_label_contains("The trainer waited")
@@ -43,7 +50,7 @@ fn a_trace_of_torch_profiler_opens_and_leaves_the_form_alone() {
 #[test]
 fn a_folder_of_lotus_logs_opens_with_its_workers() {
     let mut window = open("lotus/newer", LARGE, Theme::Light);
-    assert_eq!(window.state().state.run.batches().len(), 20);
+    assert_eq!(window.state().state.session.run.batches().len(), 20);
     assert!(window.query_by_label("worker 1 lane").is_some());
     window.snapshot("exchange_lotus_light");
 }
@@ -84,7 +91,7 @@ fn a_run_is_exported_in_the_background() {
     for name in ["run.json.gz", "run.csv", "tables.parquet"] {
         let out = dir.path().join(name);
         window.state_mut().run(&ctx, Command::ExportTo(out));
-        wait(&mut window, |app| app.state.exporting.is_none());
+        wait(&mut window, |app| app.state.session.exporting.is_none());
         window.run();
         assert!(window.query_by_label_contains("Exported to").is_some());
     }
@@ -107,7 +114,7 @@ fn a_run_is_exported_in_the_background() {
     // Where nothing can be written it says so.
     let nowhere = Command::ExportTo("/no/such/folder/run.json".into());
     window.state_mut().run(&ctx, nowhere);
-    wait(&mut window, |app| app.state.exporting.is_none());
+    wait(&mut window, |app| app.state.session.exporting.is_none());
     window.run();
     assert!(
         window
@@ -135,14 +142,14 @@ fn an_import_is_saved_as_a_recording() {
     let path = dir.path().join("saved.jsonl.zst");
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.saving.is_none());
-    let before = window.state().state.run.transitions().to_vec();
+    wait(&mut window, |app| app.state.session.saving.is_none());
+    let before = window.state().state.session.run.transitions().to_vec();
     window.state_mut().run(&ctx, Command::Open(path));
     wait(
         &mut window,
-        |app| matches!(&app.state.source, Source::Recording { path, .. } if path.ends_with("saved.jsonl.zst")),
+        |app| matches!(&app.state.session.source, Source::Recording { path, .. } if path.ends_with("saved.jsonl.zst")),
     );
-    assert_eq!(window.state().state.run.transitions(), before);
+    assert_eq!(window.state().state.session.run.transitions(), before);
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl Window {
             .with_max_steps(12)
             .wgpu()
             .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
-        let loading = |app: &App| matches!(app.state.source, Source::Loading { .. });
+        let loading = |app: &App| matches!(app.state.session.source, Source::Loading { .. });
         wait(&mut harness, |app| !loading(app));
         harness.run();
         harness

@@ -26,7 +26,7 @@ fn open(folder: &Path) -> Harness<'static, App> {
 }
 
 fn run(window: &mut Harness<'static, App>) {
-    window.state_mut().state.options = RunOptions {
+    window.state_mut().state.prefs.options = RunOptions {
         dataset: "synthetic:len=40,cost_ms=1".to_owned(),
         batch_size: Some(4),
         num_workers: 2,
@@ -35,7 +35,7 @@ fn run(window: &mut Harness<'static, App>) {
     };
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(2);
-    wait(window, |app| app.state.source == Source::Finished);
+    wait(window, |app| app.state.session.source == Source::Finished);
     window.run();
 }
 
@@ -49,7 +49,7 @@ fn killed() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     run(&mut window);
-    let shown = format!("{:?}", window.state().state.run);
+    let shown = format!("{:?}", window.state().state.session.run);
     assert_eq!(files(dir.path()).len(), 1);
     // A process that is killed does nothing more.
     std::mem::forget(window);
@@ -68,16 +68,19 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
     window.get_by_label("40 made-up samples, 2 workers").click();
     window.run_steps(2);
     wait(&mut window, |app| {
-        matches!(app.state.source, Source::Recording { cut: false, .. })
+        matches!(
+            app.state.session.source,
+            Source::Recording { cut: false, .. }
+        )
     });
-    assert_eq!(format!("{:?}", window.state().state.run), shown);
+    assert_eq!(format!("{:?}", window.state().state.session.run), shown);
     // It is no recent file: it goes with the journal.
-    assert!(window.state().state.recent.is_empty());
+    assert!(window.state().state.prefs.recent.is_empty());
     let saved = tempfile::tempdir().expect("a temporary folder");
     let path = saved.path().join("saved.jsonl.zst");
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.recent.contains(&path));
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
     window.state_mut().run(&ctx, Action::Close.into());
     window.run();
     assert!(files(dir.path()).is_empty(), "it is saved");
@@ -95,7 +98,7 @@ fn an_offered_run_can_be_discarded() {
     window.get_by_label("Discard").click();
     window.run();
     assert!(files(dir.path()).is_empty());
-    assert!(window.state().state.notices.is_empty());
+    assert!(window.state().state.session.notices.is_empty());
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn a_run_that_is_saved_or_discarded_leaves_no_journal() {
     run(&mut window);
     let path = dir.path().join("saved.json");
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.recent.contains(&path));
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
     window.state_mut().run(&ctx, Action::Close.into());
     assert_eq!(files(dir.path()), std::slice::from_ref(&path));
     run(&mut window);
@@ -114,7 +117,7 @@ fn a_run_that_is_saved_or_discarded_leaves_no_journal() {
     window.run();
     window.get_by_label("Discard").click();
     window.run();
-    assert_eq!(window.state().state.source, Source::None);
+    assert_eq!(window.state().state.session.source, Source::None);
     assert_eq!(files(dir.path()), [path]);
 }
 
@@ -129,7 +132,9 @@ fn a_run_that_no_one_was_asked_about_stays_in_the_journal() {
     assert_eq!(files(dir.path()).len(), 1);
     // The demo can be had again at any time.
     window.state_mut().run(&ctx, Action::RunDemo.into());
-    wait(&mut window, |app| !app.state.run.batches().is_empty());
+    wait(&mut window, |app| {
+        !app.state.session.run.batches().is_empty()
+    });
     window.state_mut().run(&ctx, Action::Close.into());
     window.run_steps(1);
     assert_eq!(files(dir.path()).len(), 1);
@@ -151,7 +156,7 @@ fn an_existing_file_is_replaced_only_after_a_question() {
     ] {
         for answer in ["Cancel", "Replace"] {
             window.state_mut().run(&ctx, command.clone());
-            wait(&mut window, |app| app.state.replacing.is_some());
+            wait(&mut window, |app| app.state.session.replacing.is_some());
             window.run();
             let name = kept.file_name().expect("a name").to_string_lossy();
             assert!(
@@ -164,11 +169,11 @@ fn an_existing_file_is_replaced_only_after_a_question() {
             window.run_steps(2);
         }
         wait(&mut window, |app| {
-            app.state.saving.is_none() && app.state.exporting.is_none()
+            app.state.session.saving.is_none() && app.state.session.exporting.is_none()
         });
         assert_ne!(std::fs::read(kept).expect("it is there"), b"mine");
     }
-    assert!(window.state().state.notices.is_empty());
+    assert!(window.state().state.session.notices.is_empty());
 }
 
 #[test]
@@ -188,7 +193,7 @@ fn what_is_offered_and_asked_can_be_seen() {
             dataset: dataset.to_owned(),
             workers,
         };
-        window.state_mut().state.left_over = vec![
+        window.state_mut().state.place.left_over = vec![
             left("1,797 handwritten digits", 4, 3, 1_240_000),
             left("train.py", 0, 50, 312_000_000),
         ];
@@ -211,7 +216,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         }
         .open();
         let output = Output::Recording("/data/runs/run.jsonl.zst".into());
-        window.state_mut().state.replacing = Some(output);
+        window.state_mut().state.session.replacing = Some(output);
         window.run();
         window.snapshot(format!("journal_replacing-{name}"));
         pictures.extend_harness(&mut window);

@@ -14,23 +14,25 @@ fn one_click_runs_the_digits_and_the_recording_gives_the_same_run_back() {
     let mut window = Window::new().open();
     window.get_by_label("Run the digits demo").click();
     window.run_steps(2);
-    wait(&mut window, |app| app.state.source == Source::Finished);
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
     window.run();
-    let summary = Summary::of(&window.state().state.run);
+    let summary = Summary::of(&window.state().state.session.run);
     assert_eq!((summary.batches, summary.samples), (57, 1797));
     assert_eq!((summary.dropped, summary.errors), (0, 0));
-    assert_eq!(window.state().state.run.anomalies(), (0, 0));
-    assert_eq!(window.state().state.run.workers().len(), 4);
+    assert_eq!(window.state().state.session.run.anomalies(), (0, 0));
+    assert_eq!(window.state().state.session.run.workers().len(), 4);
     // Every batch was looked into, and its labels are those of the digits.
-    let run = &window.state().state.run;
+    let run = &window.state().state.session.run;
     assert!((0..57).all(|row| run.content(row).is_some()));
 
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("run.jsonl.zst");
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.recent.contains(&path));
-    let live = format!("{:?}", window.state().state.run);
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
+    let live = format!("{:?}", window.state().state.session.run);
 
     let again = Window {
         files: vec![path],
@@ -38,10 +40,10 @@ fn one_click_runs_the_digits_and_the_recording_gives_the_same_run_back() {
     }
     .open();
     assert!(matches!(
-        again.state().state.source,
+        again.state().state.session.source,
         Source::Recording { cut: false, .. }
     ));
-    assert_eq!(format!("{:?}", again.state().state.run), live);
+    assert_eq!(format!("{:?}", again.state().state.session.run), live);
 }
 
 #[test]
@@ -54,13 +56,13 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
         step_ms: 1.0,
         ..RunOptions::default()
     };
-    window.state_mut().state.options = options;
+    window.state_mut().state.prefs.options = options;
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(2);
-    wait(&mut window, |app| app.state.run.batches().len() > 8);
+    wait(&mut window, |app| app.state.session.run.batches().len() > 8);
     window.key_press(Key::Space);
     wait(&mut window, |app| {
-        app.state.source == Source::Live { paused: true }
+        app.state.session.source == Source::Live { paused: true }
     });
     // What was under way comes to the gate; then nothing moves.
     let settle = |window: &mut _| {
@@ -69,27 +71,32 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
         egui_kittest::Harness::run_steps(window, 2);
     };
     settle(&mut window);
-    let before = window.state().state.run.transitions().len();
+    let before = window.state().state.session.run.transitions().len();
     settle(&mut window);
-    assert_eq!(window.state().state.run.transitions().len(), before);
+    assert_eq!(window.state().state.session.run.transitions().len(), before);
     for n in 1..=5 {
         window.key_press(Key::ArrowRight);
         window.run_steps(1);
         wait(&mut window, |app| {
-            app.state.run.transitions().len() >= before + n
+            app.state.session.run.transitions().len() >= before + n
         });
         settle(&mut window);
-        assert_eq!(window.state().state.run.transitions().len(), before + n);
+        assert_eq!(
+            window.state().state.session.run.transitions().len(),
+            before + n
+        );
     }
     window.key_press(Key::Space);
     window.run_steps(1);
     wait(&mut window, |app| {
-        app.state.run.transitions().len() > before + 40
+        app.state.session.run.transitions().len() > before + 40
     });
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Stop.into());
-    wait(&mut window, |app| app.state.source == Source::Finished);
-    let run = &window.state().state.run;
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
+    let run = &window.state().state.session.run;
     assert!(run.batches().iter().all(|b| b.stage.is_final()));
     assert!(run.batches().iter().any(|b| b.stage == Stage::Discarded));
     assert_eq!(run.anomalies(), (0, 0));
@@ -100,7 +107,9 @@ fn clicking_a_batch_shows_what_is_inside() {
     let mut window = Window::new().open();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::RunDemo.into());
-    wait(&mut window, |app| app.state.source == Source::Finished);
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
     window
         .state_mut()
         .run(&ctx, Command::Select(Some(Item::Batch(12))));
@@ -125,7 +134,9 @@ fn an_idle_window_is_not_drawn() {
     assert!(window.run() <= 2, "the welcome screen comes to rest");
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::RunDemo.into());
-    wait(&mut window, |app| app.state.source == Source::Finished);
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
     window.run();
     let at_rest = window
         .output()
@@ -134,5 +145,5 @@ fn an_idle_window_is_not_drawn() {
         .map(|v| v.repaint_delay)
         .min();
     assert_eq!(at_rest, Some(std::time::Duration::MAX));
-    assert_eq!(window.state().state.cursor, Cursor::Live);
+    assert_eq!(window.state().state.session.cursor, Cursor::Live);
 }

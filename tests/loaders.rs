@@ -94,12 +94,12 @@ fn the_slowest_rank_is_shown_first_and_named() {
         (Theme::Light, SMALL, "loaders-small"),
     ] {
         let (mut window, _dir) = open(theme, size);
-        assert_eq!(window.state().state.run.info.rank, 2);
-        assert_eq!(window.state().state.loaders.count(), 8);
+        assert_eq!(window.state().state.session.run.info.rank, 2);
+        assert_eq!(window.state().state.session.loaders.count(), 8);
         window.snapshot(format!("{name}-timeline"));
         window.key_press(Key::K);
         window.run();
-        assert_eq!(window.state().state.lower, Lower::Loaders);
+        assert_eq!(window.state().state.look.lower, Lower::Loaders);
         let said = "Rank 2 holds the others up";
         assert!(window.query_by_label_contains(said).is_some());
         window.snapshot(name);
@@ -121,15 +121,21 @@ fn another_loader_is_shown_at_the_same_moment() {
         .click();
     window.run();
     let state = &window.state().state;
-    assert_eq!((state.run.info.rank, state.run.batches().len()), (0, 48));
-    assert_eq!(state.cursor, Cursor::At(Nanos::from_millis(300)));
+    assert_eq!(
+        (
+            state.session.run.info.rank,
+            state.session.run.batches().len()
+        ),
+        (0, 48)
+    );
+    assert_eq!(state.session.cursor, Cursor::At(Nanos::from_millis(300)));
     // A batch of this number of another loader is not what was selected.
-    assert_eq!(state.selection, None);
+    assert_eq!(state.session.selection, None);
     window.key_press_modifiers(Modifiers::COMMAND, Key::PageDown);
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.run.info.dataset, "photographs to validate");
-    assert_eq!(state.loaders.count(), 8);
+    assert_eq!(state.session.run.info.dataset, "photographs to validate");
+    assert_eq!(state.session.loaders.count(), 8);
 }
 
 #[test]
@@ -137,6 +143,6 @@ fn a_single_loader_has_no_tab_of_loaders() {
     let mut window = Window::new().open();
     window.key_press(Key::K);
     window.run();
-    assert_eq!(window.state().state.lower, Lower::Timeline);
+    assert_eq!(window.state().state.look.lower, Lower::Timeline);
     assert!(window.query_by_label("Loaders").is_none());
 }

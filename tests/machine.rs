@@ -17,7 +17,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_model::command::Command;
 use loadscope_model::effect::Effect;
-use loadscope_model::state::{Source, State};
+use loadscope_model::state::{SessionState, Source, State};
 use loadscope_model::update::update;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{
@@ -34,9 +34,12 @@ type Asked = Rc<RefCell<Vec<Command>>>;
 
 fn state(run: Run, cursor: Cursor) -> State {
     State {
-        source: Source::Finished,
-        run: run.into(),
-        cursor,
+        session: SessionState {
+            source: Source::Finished,
+            run: run.into(),
+            cursor,
+            ..SessionState::default()
+        },
         ..State::default()
     }
 }
@@ -58,7 +61,7 @@ fn window<'a>(
         .wgpu()
         .build_ui_state(
             move |ui, state: &mut State| {
-                state.hovered = state.hovering.take();
+                state.session.hovered = state.session.hovering.take();
                 for command in show(ui, state) {
                     if let Some(Effect::Copy(text)) = update(state, command.clone()) {
                         ui.copy_text(text);
@@ -182,17 +185,20 @@ fn a_click_selects_and_a_second_one_clears() {
     harness.run();
     harness.get_by_label("batch 4, held").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Batch(4)));
+    assert_eq!(harness.state().session.selection, Some(Item::Batch(4)));
     save(&mut harness, "selected");
     harness.get_by_label("batch 4, held").click();
     harness.run();
-    assert_eq!(harness.state().selection, None);
+    assert_eq!(harness.state().session.selection, None);
     harness.get_by_label("batch 5, held").hover();
     harness.run_steps(20);
     save(&mut harness, "tooltip");
     harness.get_by_label("worker 0").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Lane(Lane::Worker(0))));
+    assert_eq!(
+        harness.state().session.selection,
+        Some(Item::Lane(Lane::Worker(0)))
+    );
     save(&mut harness, "lane");
     assert!(
         asked
@@ -211,8 +217,8 @@ fn it_says_what_happens_and_what_the_trainer_waits_for() {
     harness.get_by_label("The trainer waits for batch 3 · Fetching in worker 0");
     harness.get_by_label("place of batch 3");
     harness.get_by_label("Next is batch 9 of 1 sample");
-    let cursor = step_of(&harness.state().run, 4, Stage::Training);
-    harness.state_mut().cursor = cursor;
+    let cursor = step_of(&harness.state().session.run, 4, Stage::Training);
+    harness.state_mut().session.cursor = cursor;
     harness.run();
     harness.get_by_label("The trainer works on batch 4");
 }
@@ -234,7 +240,7 @@ fn every_step_can_be_looked_at() {
         let steps = run.transitions().len();
         let (mut harness, _) = machine((700.0, 220.0), Theme::Light, state(run, Cursor::Step(0)));
         for step in 0..=steps {
-            harness.state_mut().cursor = Cursor::Step(step);
+            harness.state_mut().session.cursor = Cursor::Step(step);
             harness.run();
         }
     }
@@ -297,7 +303,7 @@ fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
 fn where_a_recording_is_cut_off_the_machine_says_so() {
     let run = enact(Play::default());
     let mut state = state(run, Cursor::Live);
-    state.source = Source::Recording {
+    state.session.source = Source::Recording {
         path: "cut.jsonl".into(),
         cut: true,
     };
@@ -305,7 +311,7 @@ fn where_a_recording_is_cut_off_the_machine_says_so() {
     harness.run();
     harness.get_by_label("The recording is cut off here");
     save(&mut harness, "cut");
-    harness.state_mut().cursor = Cursor::Step(3);
+    harness.state_mut().session.cursor = Cursor::Step(3);
     harness.run();
     assert!(
         harness
@@ -322,7 +328,7 @@ fn the_sampler_can_be_selected_like_everything_else() {
     harness.run();
     harness.get_by_label("Next is batch 9 of 1 sample").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Sampler));
+    assert_eq!(harness.state().session.selection, Some(Item::Sampler));
     save(&mut harness, "sampler-selected");
 }
 

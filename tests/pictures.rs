@@ -152,7 +152,7 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
             Action::Run.into(),
         ],
     );
-    wait(&mut window, |app| !app.state.notices.is_empty());
+    wait(&mut window, |app| !app.state.session.notices.is_empty());
     window.run();
     window.snapshot("failed_start");
     let mut results = window.take_snapshot_results();

@@ -21,17 +21,17 @@ struct Window {
 impl Window {
     fn new(loader: &Loader) -> Self {
         let mut window = Self::default();
-        window.state.run = loader.run(None).into();
-        window.state.source = Source::Finished;
-        window.state.still = true;
+        window.state.session.run = loader.run(None).into();
+        window.state.session.source = Source::Finished;
+        window.state.look.still = true;
         window
     }
 
     fn show(&mut self, ui: &mut egui::Ui) {
         for command in self.plots.show(ui, &self.state) {
             match command {
-                Command::Cursor(cursor) => self.state.cursor = cursor,
-                Command::Select(item) => self.state.selection = item,
+                Command::Cursor(cursor) => self.state.session.cursor = cursor,
+                Command::Select(item) => self.state.session.selection = item,
                 other => panic!("not a plot's business: {other:?}"),
             }
         }
@@ -85,7 +85,7 @@ fn dragging_selects_a_range_and_clicking_sets_the_cursor() {
     let rect = window.get_by_label_contains("Throughput: ").rect();
     let at = |share: f32| rect.left_top() + rect.size() * vec2(share, 0.5);
     drag(&mut window, at(0.3), at(0.6));
-    let Some(Item::Range(start, end)) = window.state().state.selection else {
+    let Some(Item::Range(start, end)) = window.state().state.session.selection else {
         panic!("a range is selected");
     };
     let shown = window.state().state.shown();
@@ -97,7 +97,7 @@ fn dragging_selects_a_range_and_clicking_sets_the_cursor() {
     window.run();
     press(&mut window, pos, true);
     press(&mut window, pos, false);
-    let Cursor::At(now) = window.state().state.cursor else {
+    let Cursor::At(now) = window.state().state.session.cursor else {
         panic!("the cursor is somewhere");
     };
     assert!(start < now && now < end);
@@ -115,7 +115,7 @@ fn bars_select_their_batches_one_after_the_other() {
         window.run();
         press(&mut window, pos, true);
         press(&mut window, pos, false);
-        seen.push(window.state().state.selection.and_then(Item::batch));
+        seen.push(window.state().state.session.selection.and_then(Item::batch));
     }
     assert!(seen.contains(&Some(3)), "{seen:?}");
 }
@@ -125,15 +125,15 @@ fn pictures_of_plots() {
     let mut results = SnapshotResults::new();
     let part = |loader: &Loader| {
         let mut window = Window::new(loader);
-        let end = window.state.run.end();
+        let end = window.state.session.run.end();
         let at = |share: f64| Nanos((end.0 as f64 * share) as i64);
-        window.state.selection = Some(Item::Range(at(0.35), at(0.55)));
-        window.state.cursor = Cursor::At(at(0.62));
+        window.state.session.selection = Some(Item::Range(at(0.35), at(0.55)));
+        window.state.session.cursor = Cursor::At(at(0.62));
         window
     };
     let mut zoomed = part(&LARGE);
-    let end = zoomed.state.run.end();
-    zoomed.state.view = Some(TimeView::new(
+    let end = zoomed.state.session.run.end();
+    zoomed.state.session.view = Some(TimeView::new(
         Nanos(end.0 / 100 * 40),
         Nanos(end.0 / 100 * 70),
     ));
@@ -157,7 +157,7 @@ fn pictures_of_plots() {
         results.extend_harness(&mut window);
     }
     let mut empty = Window::new(&CONTROL);
-    empty.state.view = Some(TimeView::new(
+    empty.state.session.view = Some(TimeView::new(
         Nanos::from_millis(20_000),
         Nanos::from_millis(21_000),
     ));

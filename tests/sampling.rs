@@ -122,7 +122,7 @@ fn pictures_of_what_will_come() {
     let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
     window.snapshot("sampling_empty");
     // A stream's samples have no indices in the recording; the engine knows what its workers yield.
-    window.state_mut().state.options = RunOptions {
+    window.state_mut().state.prefs.options = RunOptions {
         dataset: "stream:len=240".to_owned(),
         num_workers: 3,
         batch_size: Some(8),
@@ -131,10 +131,10 @@ fn pictures_of_what_will_come() {
     window.get_by_label("The form").click();
     until(&mut window, "3 workers yield 720 samples");
     window.snapshot("sampling_stream");
-    window.state_mut().state.options.dataset = "folder:/no/such/folder".to_owned();
+    window.state_mut().state.prefs.options.dataset = "folder:/no/such/folder".to_owned();
     until(&mut window, "No order can be foretold");
     window.snapshot("sampling_refused");
-    window.state_mut().state.options = RunOptions {
+    window.state_mut().state.prefs.options = RunOptions {
         dataset: "synthetic:len=1000000".to_owned(),
         batch_size: Some(256),
         shuffle: true,
@@ -181,12 +181,12 @@ fn a_point_selects_its_batch_and_keys_change_the_workspace() {
             });
         }
         window.run();
-        if window.state().state.selection.is_some() {
+        if window.state().state.session.selection.is_some() {
             break;
         }
     }
     assert!(matches!(
-        window.state().state.selection,
+        window.state().state.session.selection,
         Some(Item::Batch(_))
     ));
     window
@@ -196,7 +196,7 @@ fn a_point_selects_its_batch_and_keys_change_the_workspace() {
     assert!(window.query_by_label("Show the whole order").is_some());
     window.key_press(Key::Num1);
     window.run();
-    assert_eq!(window.state().state.workspace, Workspace::Debug);
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
 #[test]
@@ -221,12 +221,14 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     // Without a run, the workspace tells what the form will draw.
     until(&mut window, "All 1,797 indices come once");
     assert!(window.query_by_label_contains("still going on").is_none());
-    let foretold = window.state().state.run.batches().len();
+    let foretold = window.state().state.session.run.batches().len();
     assert_eq!(foretold, 0);
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Run.into());
-    wait(&mut window, |app| !app.state.run.batches().is_empty());
-    wait(&mut window, |app| !app.state.source.is_live());
+    wait(&mut window, |app| {
+        !app.state.session.run.batches().is_empty()
+    });
+    wait(&mut window, |app| !app.state.session.source.is_live());
     until(&mut window, "57 batches");
     until(&mut window, "All 1,797 indices come once");
 }

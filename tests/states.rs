@@ -3,7 +3,8 @@
 use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_insight::landmarks::Landmarks;
-use loadscope_model::state::{Source, State};
+use loadscope_model::prefs::Prefs;
+use loadscope_model::state::{Look, SessionState, Source, State};
 use loadscope_model::view::Item;
 use loadscope_session as session;
 use loadscope_trace::{Run, RunOptions};
@@ -20,11 +21,17 @@ fn failed() -> State {
     let mut run = Run::default();
     failed_sequence().iter().for_each(|e| run.apply(e));
     State {
-        landmarks: Landmarks::of(&run),
-        run: run.into(),
-        source: Source::Finished,
-        selection: Some(Item::Batch(5)),
-        still: true,
+        session: SessionState {
+            landmarks: Landmarks::of(&run),
+            run: run.into(),
+            source: Source::Finished,
+            selection: Some(Item::Batch(5)),
+            ..SessionState::default()
+        },
+        look: Look {
+            still: true,
+            ..Look::default()
+        },
         ..State::default()
     }
 }
@@ -32,8 +39,14 @@ fn failed() -> State {
 /// A run that has not sent a batch yet.
 fn nothing() -> State {
     State {
-        source: Source::Live { paused: false },
-        still: true,
+        session: SessionState {
+            source: Source::Live { paused: false },
+            ..SessionState::default()
+        },
+        look: Look {
+            still: true,
+            ..Look::default()
+        },
         ..State::default()
     }
 }
@@ -83,10 +96,8 @@ fn panels_of_a_run_that_failed() {
     let mut table = BatchTable::default();
     let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
     picture("table-failed", lower, failed(), show, all);
-    let state = State {
-        messages_open: true,
-        ..failed()
-    };
+    let mut state = failed();
+    state.overlay.messages_open = true;
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     picture("messages-failed", vec2(640.0, 260.0), state, show, all);
 }
@@ -98,10 +109,8 @@ fn panels_of_a_run_without_batches() {
     let mut table = BatchTable::default();
     let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
     picture("table-empty", lower, nothing(), show, &mut results);
-    let state = State {
-        messages_open: true,
-        ..nothing()
-    };
+    let mut state = nothing();
+    state.overlay.messages_open = true;
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     let size = vec2(640.0, 260.0);
     picture("messages-empty", size, state, show, &mut results);
@@ -118,8 +127,14 @@ fn the_form_says_why_it_is_refused_wherever_it_is_scrolled_to() {
     };
     let refused = session::check(&options).expect_err("without batches no last one is dropped");
     let state = State {
-        options,
-        options_error: Some(refused.to_string()),
+        prefs: Prefs {
+            options,
+            ..Prefs::default()
+        },
+        look: Look {
+            options_error: Some(refused.to_string()),
+            ..Look::default()
+        },
         ..State::default()
     };
     let show = |ui: &mut Ui, state: &State| drop(options::show(ui, state));
@@ -130,11 +145,17 @@ fn the_form_says_why_it_is_refused_wherever_it_is_scrolled_to() {
 fn a_recording_that_is_being_read() {
     let mut results = SnapshotResults::new();
     let state = State {
-        source: Source::Loading {
-            path: "/data/runs/2026-11-20/train-rank3-of-8.jsonl.zst".into(),
-            share: 0.42,
+        session: SessionState {
+            source: Source::Loading {
+                path: "/data/runs/2026-11-20/train-rank3-of-8.jsonl.zst".into(),
+                share: 0.42,
+            },
+            ..SessionState::default()
         },
-        still: true,
+        look: Look {
+            still: true,
+            ..Look::default()
+        },
         ..State::default()
     };
     let show = |ui: &mut Ui, state: &State| drop(welcome::show(ui, state));

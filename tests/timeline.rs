@@ -46,17 +46,17 @@ fn a_click_on_a_span_selects_its_batch_and_on_a_label_its_lane() {
     let at = place(&harness, "worker 0", 400);
     click(&mut harness, at);
     assert_eq!(
-        harness.state().state.selection,
+        harness.state().state.session.selection,
         Some(Item::Batch(row(&harness, 3)))
     );
     let label = pos2(20.0, place(&harness, "worker 1", 0).y);
     click(&mut harness, label);
     assert_eq!(
-        harness.state().state.selection,
+        harness.state().state.session.selection,
         Some(Item::Lane(Lane::Worker(1)))
     );
     assert_eq!(
-        harness.state().state.view,
+        harness.state().state.session.view,
         None,
         "selecting never moves the view"
     );
@@ -71,7 +71,7 @@ fn tooltips_say_what_how_long_and_why() {
     harness.get_by_label("Batch 3 · Fetching · worker 0");
     harness.get_by_label_contains("600\u{2009}ms, from 10");
     assert_eq!(
-        harness.state().state.hovered,
+        harness.state().state.session.hovered,
         Some(Item::Batch(row(&harness, 3)))
     );
     let at = place(&harness, "trainer", 500);
@@ -90,7 +90,7 @@ fn the_ruler_sets_the_cursor_and_selects_a_range() {
 
     let to = at(&harness, 300);
     click(&mut harness, to);
-    let Cursor::At(t) = harness.state().state.cursor else {
+    let Cursor::At(t) = harness.state().state.session.cursor else {
         panic!("the cursor follows the click");
     };
     assert!(near(t, 300), "{t}");
@@ -98,7 +98,7 @@ fn the_ruler_sets_the_cursor_and_selects_a_range() {
     let (from, to) = (at(&harness, 300), at(&harness, 500));
     drag(&mut harness, from, to, PointerButton::Primary);
     assert_eq!(
-        harness.state().state.selection,
+        harness.state().state.session.selection,
         None,
         "that was the cursor's handle"
     );
@@ -106,7 +106,7 @@ fn the_ruler_sets_the_cursor_and_selects_a_range() {
 
     let (from, to) = (at(&harness, 400), at(&harness, 200));
     drag(&mut harness, from, to, PointerButton::Primary);
-    let Some(Item::Range(start, end)) = harness.state().state.selection else {
+    let Some(Item::Range(start, end)) = harness.state().state.session.selection else {
         panic!("dragging the ruler selects a range");
     };
     assert!(near(start, 200) && near(end, 400), "{start} {end}");
@@ -121,6 +121,7 @@ fn hands_zoom_and_pan() {
     let zoomed = harness
         .state()
         .state
+        .session
         .view
         .expect("zooming leaves the whole");
     assert!(zoomed.len() < whole.len());
@@ -165,7 +166,7 @@ fn the_wheel_scrolls_lanes_that_do_not_fit() {
         Modifiers::NONE,
     );
     assert!(top(&harness) < before - 20.0);
-    assert_eq!(harness.state().state.view, None);
+    assert_eq!(harness.state().state.session.view, None);
     let after = harness.get_by_label("trainer lane").rect();
     assert_eq!(after, trainer, "the trainer stays where it is");
 }
@@ -198,7 +199,7 @@ fn a_lane_is_selected_by_key() {
     harness.run();
     harness.key_press(egui::Key::Enter);
     harness.run();
-    let selected = harness.state().state.selection;
+    let selected = harness.state().state.session.selection;
     assert_eq!(selected, Some(Item::Lane(Lane::Worker(2))));
 }
 
@@ -206,10 +207,10 @@ fn a_lane_is_selected_by_key() {
 fn a_lane_that_is_selected_elsewhere_comes_into_sight() {
     let mut harness = small(Window::new(&MANY));
     assert!(harness.query_by_label("worker 40 lane").is_none());
-    harness.state_mut().state.selection = Some(Item::Lane(Lane::Worker(40)));
+    harness.state_mut().state.session.selection = Some(Item::Lane(Lane::Worker(40)));
     harness.run();
     harness.get_by_label("worker 40 lane");
-    harness.state_mut().state.selection = Some(Item::Lane(Lane::Worker(0)));
+    harness.state_mut().state.session.selection = Some(Item::Lane(Lane::Worker(0)));
     harness.run();
     harness.get_by_label("worker 0 lane");
 }
@@ -217,13 +218,18 @@ fn a_lane_that_is_selected_elsewhere_comes_into_sight() {
 #[test]
 fn what_a_search_finds_is_pointed_out() {
     let mut window = Window::new(&CONTROL);
-    window.state.search.set("slower than 200 ms".to_owned());
-    let state = &mut window.state;
-    while state
+    window
+        .state
+        .look
         .search
-        .advance(&state.run, &state.landmarks, Duration::from_secs(1))
-    {}
-    assert!(!state.search.hits().is_empty());
+        .set("slower than 200 ms".to_owned());
+    let state = &mut window.state;
+    while state.look.search.advance(
+        &state.session.run,
+        &state.session.landmarks,
+        Duration::from_secs(1),
+    ) {}
+    assert!(!state.look.search.hits().is_empty());
     let mut harness = open(window, vec2(1100.0, 320.0), Theme::Dark);
     harness.snapshot("timeline_found");
 }
@@ -249,10 +255,10 @@ fn a_colour_of_the_legend_selects_its_activity() {
     harness.get_by_label("Held colour").click();
     harness.run();
     let held = Some(Item::Activity(loadscope_trace::Activity::Held));
-    assert_eq!(harness.state().state.selection, held);
+    assert_eq!(harness.state().state.session.selection, held);
     harness.get_by_label("Held colour").click();
     harness.run();
-    assert_eq!(harness.state().state.selection, None);
+    assert_eq!(harness.state().state.session.selection, None);
 }
 
 #[test]
@@ -260,21 +266,33 @@ fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
     let mut window = Window::new(&CONTROL);
     window
         .state
+        .session
         .markers
         .apply(Mark::Add(Nanos::from_millis(300)));
     let mut harness = small(window);
     let flag = harness.get_by_label("Marker 1").rect();
     click(&mut harness, flag.center());
-    let cursor = harness.state().state.cursor;
+    let cursor = harness.state().state.session.cursor;
     assert_eq!(cursor, Cursor::At(Nanos::from_millis(300)));
     let to = flag.center() + vec2(200.0, 0.0);
     drag(&mut harness, flag.center(), to, PointerButton::Primary);
-    let moved = harness.state().state.markers.get(1).expect("it lives").at;
+    let moved = harness
+        .state()
+        .state
+        .session
+        .markers
+        .get(1)
+        .expect("it lives")
+        .at;
     assert!(moved > Nanos::from_millis(450), "{moved}");
-    assert_eq!(harness.state().state.selection, None, "that was no range");
+    assert_eq!(
+        harness.state().state.session.selection,
+        None,
+        "that was no range"
+    );
     harness.get_by_label("Marker 1").click_secondary();
     harness.run();
-    assert!(harness.state().state.markers.all().is_empty());
+    assert!(harness.state().state.session.markers.all().is_empty());
 }
 
 #[test]
@@ -296,7 +314,7 @@ fn nothing_moves_while_nothing_happens() {
 #[test]
 fn the_minimap_moves_the_view() {
     let mut window = Window::new(&CONTROL);
-    window.state.view = Some(TimeView::new(
+    window.state.session.view = Some(TimeView::new(
         Nanos::from_millis(100),
         Nanos::from_millis(300),
     ));
@@ -336,7 +354,7 @@ fn a_double_click_zooms_to_the_span() {
             }),
         );
     harness.run();
-    let view = harness.state().state.view.expect("it zooms");
+    let view = harness.state().state.session.view.expect("it zooms");
     assert!(
         view.len() > Nanos::from_millis(600) && view.len() < Nanos::from_millis(800),
         "{}",
@@ -347,9 +365,9 @@ fn a_double_click_zooms_to_the_span() {
 #[test]
 fn commands_glide_there_and_come_to_rest() {
     let mut window = Window::new(&CONTROL);
-    window.state.still = false;
+    window.state.look.still = false;
     let mut harness = small(window);
-    harness.state_mut().state.view = Some(TimeView::new(Nanos(0), Nanos::from_millis(100)));
+    harness.state_mut().state.session.view = Some(TimeView::new(Nanos(0), Nanos::from_millis(100)));
     let frames = harness.run();
     assert!(frames <= 4, "{frames}");
     harness.run_steps(1);

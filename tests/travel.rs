@@ -40,17 +40,23 @@ fn type_text(window: &mut Harnessed, text: &str) {
 }
 
 fn hint(window: &Harnessed) -> String {
-    window.state().state.hint.clone().unwrap_or_default()
+    window
+        .state()
+        .state
+        .overlay
+        .hint
+        .clone()
+        .unwrap_or_default()
 }
 
 #[test]
 fn workspaces_are_changed_by_key_and_by_click() {
     let mut window = control();
     tap(&mut window, Key::Num2);
-    assert_eq!(window.state().state.workspace, Workspace::Sampling);
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Sampling);
     window.get_by_role_and_label(Role::Button, "Debug").click();
     window.run();
-    assert_eq!(window.state().state.workspace, Workspace::Debug);
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
 /// What somebody does who wants to know why batch 3 came late: from the start to the first arrival out of order, then to what
@@ -58,7 +64,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {
     let mut window = control();
-    window.state_mut().state.cursor = Cursor::Step(0);
+    window.state_mut().state.session.cursor = Cursor::Step(0);
     tap(&mut window, Key::O);
     let state = &window.state().state;
     let moved = state.last_transition().expect("something happened");
@@ -79,13 +85,13 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
 #[test]
 fn the_jump_buttons_go_to_what_was_chosen() {
     let mut window = control();
-    window.state_mut().state.cursor = Cursor::Step(0);
+    window.state_mut().state.session.cursor = Cursor::Step(0);
     window.run();
     window.get_by_label("Jump to: Stalls").click();
     window.run();
     window.get_by_label("Out of order").click();
     window.run();
-    assert_eq!(window.state().state.goal, Goal::OutOfOrder);
+    assert_eq!(window.state().state.look.goal, Goal::OutOfOrder);
     window.get_by_label("Next arrival out of order").click();
     window.run();
     assert_eq!(
@@ -104,14 +110,14 @@ fn errors_are_found_and_listed() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.cursor = Cursor::Step(0);
+    window.state_mut().state.session.cursor = Cursor::Step(0);
     tap(&mut window, Key::E);
     let at = window.state().state.now();
-    assert_eq!(at, window.state().state.landmarks.trouble()[0]);
+    assert_eq!(at, window.state().state.session.landmarks.trouble()[0]);
     tap(&mut window, Key::L);
     window.get_by_label("1 error").click();
     window.run();
-    assert!(window.state().state.messages_open);
+    assert!(window.state().state.overlay.messages_open);
     let said = |n: &egui_kittest::Node<'_>| {
         let label = n.accesskit_node().label();
         label.is_some_and(|l| l.contains("UnidentifiedImageError"))
@@ -121,17 +127,17 @@ fn errors_are_found_and_listed() {
     window.run();
     let state = &window.state().state;
     assert_eq!(
-        (state.cursor, state.selection),
+        (state.session.cursor, state.session.selection),
         (Cursor::At(at), Some(Item::Batch(5)))
     );
     tap(&mut window, Key::Escape);
-    assert!(!window.state().state.messages_open);
+    assert!(!window.state().state.overlay.messages_open);
 }
 
 #[test]
 fn markers_are_placed_gone_to_and_removed() {
     let mut window = control();
-    window.state_mut().state.cursor = Cursor::At(Nanos::from_millis(300));
+    window.state_mut().state.session.cursor = Cursor::At(Nanos::from_millis(300));
     tap(&mut window, Key::M);
     tap(&mut window, Key::L);
     press(&mut window, Modifiers::SHIFT, Key::J);
@@ -139,26 +145,26 @@ fn markers_are_placed_gone_to_and_removed() {
     tap(&mut window, Key::J);
     assert!(hint(&window).starts_with("No marker after"));
     tap(&mut window, Key::M);
-    assert!(window.state().state.markers.all().is_empty());
+    assert!(window.state().state.session.markers.all().is_empty());
 }
 
 /// The machine at an instant, the lane, the batch and its stages, without a mouse.
 #[test]
 fn a_batch_is_followed_with_the_keyboard_alone() {
     let mut window = control();
-    window.state_mut().state.cursor = Cursor::Step(0);
+    window.state_mut().state.session.cursor = Cursor::Step(0);
     tap(&mut window, Key::Slash);
-    assert!(window.state().state.search.open);
+    assert!(window.state().state.look.search.open);
     type_text(&mut window, "batch 3");
     tap(&mut window, Key::Enter);
     let state = &window.state().state;
-    assert_eq!(state.selection, Some(Item::Batch(3)));
-    assert!(state.view.is_some());
+    assert_eq!(state.session.selection, Some(Item::Batch(3)));
+    assert!(state.session.view.is_some());
     // The field still has the keyboard, so this is text, and this closes it.
     type_text(&mut window, "m");
-    assert!(window.state().state.markers.all().is_empty());
+    assert!(window.state().state.session.markers.all().is_empty());
     tap(&mut window, Key::Escape);
-    assert!(!window.state().state.search.open);
+    assert!(!window.state().state.look.search.open);
     let mut stages = Vec::new();
     for _ in 0..3 {
         tap(&mut window, Key::CloseBracket);
@@ -179,10 +185,10 @@ fn a_batch_is_followed_with_the_keyboard_alone() {
         ]
     );
     tap(&mut window, Key::Period);
-    assert_eq!(window.state().state.selection, Some(Item::Batch(6)));
+    assert_eq!(window.state().state.session.selection, Some(Item::Batch(6)));
     tap(&mut window, Key::ArrowDown);
     assert!(matches!(
-        window.state().state.selection,
+        window.state().state.session.selection,
         Some(Item::Lane(_))
     ));
 }
@@ -200,9 +206,9 @@ fn the_search_counts_what_it_finds_and_goes_through_it() {
     assert!(window.query_by_label("1 of 12").is_some());
     tap(&mut window, Key::Escape);
     tap(&mut window, Key::F3);
-    assert_eq!(window.state().state.search.current, Some(1));
+    assert_eq!(window.state().state.look.search.current, Some(1));
     assert!(hint(&window).starts_with("2 of 12: Sample"));
-    assert_eq!(window.state().state.selection, Some(Item::Batch(1)));
+    assert_eq!(window.state().state.session.selection, Some(Item::Batch(1)));
 }
 
 #[test]
@@ -211,18 +217,18 @@ fn the_palette_finds_actions_and_batches() {
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "plots");
     tap(&mut window, Key::Enter);
-    assert_eq!(window.state().state.palette, None);
+    assert_eq!(window.state().state.overlay.palette, None);
     assert_eq!(
-        window.state().state.lower,
+        window.state().state.look.lower,
         loadscope_model::view::Lower::Plots
     );
     press(&mut window, Modifiers::COMMAND, Key::K);
     type_text(&mut window, "sample 3");
     tap(&mut window, Key::Enter);
-    assert!(window.state().state.search.open);
+    assert!(window.state().state.look.search.open);
     assert!(window.query_by_label("1 found").is_some());
     tap(&mut window, Key::Enter);
-    assert_eq!(window.state().state.selection, Some(Item::Batch(3)));
+    assert_eq!(window.state().state.session.selection, Some(Item::Batch(3)));
     tap(&mut window, Key::Escape);
     // What is impossible says why.
     press(&mut window, Modifiers::COMMAND, Key::K);
@@ -230,7 +236,7 @@ fn the_palette_finds_actions_and_batches() {
     tap(&mut window, Key::Enter);
     assert_eq!(hint(&window), "No change was taken back");
     tap(&mut window, Key::Escape);
-    assert_eq!(window.state().state.palette, None);
+    assert_eq!(window.state().state.overlay.palette, None);
 }
 
 #[test]
@@ -249,7 +255,7 @@ fn a_change_of_the_form_is_taken_back() {
         .click();
     window.run();
     let options = |window: &Harnessed| {
-        let o = &window.state().state.options;
+        let o = &window.state().state.prefs.options;
         (o.drop_last, o.shuffle)
     };
     assert_eq!(options(&window), (true, false));

@@ -16,21 +16,21 @@ fn stepping_forwards_and_backwards_moves_the_machine() {
         ..Window::new()
     }
     .open();
-    assert_eq!(window.state().state.cursor, Cursor::Live);
+    assert_eq!(window.state().state.session.cursor, Cursor::Live);
     window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
     window.run();
     let step = window.state().state.machine().step;
-    let run = &window.state().state.run;
+    let run = &window.state().state.session.run;
     assert_eq!(run.transitions()[step - 1].stage, Stage::Training);
     window.key_press(Key::ArrowLeft);
     window.run();
-    assert_eq!(window.state().state.cursor, Cursor::Step(step - 1));
+    assert_eq!(window.state().state.session.cursor, Cursor::Step(step - 1));
     window.key_press(Key::ArrowRight);
     window.run();
-    assert_eq!(window.state().state.cursor, Cursor::Step(step));
+    assert_eq!(window.state().state.session.cursor, Cursor::Step(step));
     window.key_press(Key::L);
     window.run();
-    assert_eq!(window.state().state.cursor, Cursor::Live);
+    assert_eq!(window.state().state.session.cursor, Cursor::Live);
 }
 
 #[test]
@@ -43,13 +43,14 @@ fn keys_go_to_stalls_zoom_and_come_back() {
     .open();
     window.key_press(Key::P);
     window.run();
-    let Cursor::At(at) = window.state().state.cursor else {
+    let Cursor::At(at) = window.state().state.session.cursor else {
         panic!("the cursor is at a stall");
     };
     assert!(
         window
             .state()
             .state
+            .session
             .run
             .waits()
             .iter()
@@ -67,15 +68,15 @@ fn keys_go_to_stalls_zoom_and_come_back() {
     window.run();
     assert_eq!(window.state().state.shown(), closer);
     // Escape never loses the moment that is looked at.
-    let cursor = window.state().state.cursor;
+    let cursor = window.state().state.session.cursor;
     window.key_press(Key::Escape);
     window.key_press(Key::Escape);
     window.run();
-    assert_eq!(window.state().state.cursor, cursor);
+    assert_eq!(window.state().state.session.cursor, cursor);
     assert_eq!(window.state().state.shown(), closer);
     window.key_press_modifiers(Modifiers::COMMAND, Key::Home);
     window.run();
-    assert_eq!(window.state().state.cursor, Cursor::Step(0));
+    assert_eq!(window.state().state.session.cursor, Cursor::Step(0));
 }
 
 #[test]
@@ -86,17 +87,17 @@ fn keys_are_letters_while_text_is_typed() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.options.dataset = "synthetic:len=5".to_owned();
+    window.state_mut().state.prefs.options.dataset = "synthetic:len=5".to_owned();
     window.get_by_label("Next run").click();
     window.run();
     window.get_by_label("costs").click();
     window.run();
-    let view = window.state().state.view;
+    let view = window.state().state.session.view;
     window.key_press(Key::W);
     window.key_press(Key::B);
     window.run();
-    assert_eq!(window.state().state.view, view);
-    assert_eq!(window.state().state.lower, Lower::Timeline);
+    assert_eq!(window.state().state.session.view, view);
+    assert_eq!(window.state().state.look.lower, Lower::Timeline);
 }
 
 #[test]
@@ -109,8 +110,8 @@ fn the_verdict_selects_the_batch_that_was_waited_for() {
     .open();
     window.get_by_label_contains("of it for batch 3").click();
     window.run();
-    assert_eq!(window.state().state.selection, Some(Item::Batch(3)));
-    assert!(window.state().state.view.is_some());
+    assert_eq!(window.state().state.session.selection, Some(Item::Batch(3)));
+    assert!(window.state().state.session.view.is_some());
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn the_table_and_the_help_open_by_key() {
     .open();
     window.key_press(Key::B);
     window.run();
-    assert_eq!(window.state().state.lower, Lower::Batches);
+    assert_eq!(window.state().state.look.lower, Lower::Batches);
     window.key_press(Key::Questionmark);
     window.run();
     assert!(
@@ -133,7 +134,7 @@ fn the_table_and_the_help_open_by_key() {
     );
     window.key_press(Key::Escape);
     window.run();
-    assert!(!window.state().state.help_open);
+    assert!(!window.state().state.overlay.help_open);
 }
 
 #[test]
@@ -147,6 +148,6 @@ fn the_form_edits_the_options_and_shows_the_line_of_python() {
         .get_by_role_and_label(Role::CheckBox, "drop_last")
         .click();
     window.run();
-    assert!(window.state().state.options.drop_last);
+    assert!(window.state().state.prefs.options.drop_last);
     assert!(window.query_by_label_contains("drop_last=True").is_some());
 }

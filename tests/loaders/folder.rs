@@ -33,7 +33,7 @@ fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) 
 fn eight_ranks_of_two_machines_stand_on_one_axis() {
     let (window, _dir) = open(Theme::Dark, LARGE);
     let state = &window.state().state;
-    let all = state.loaders.all(&state.run);
+    let all = state.session.loaders.all(&state.session.run);
     let ranks: Vec<u32> = all.iter().map(|(_, run)| run.info.rank).collect();
     assert_eq!(ranks, [0, 1, 2, 3, 4, 5, 6, 7]);
     // The first machine's clock goes; the other one was 180 ms ahead, which its steps gave away.
@@ -50,7 +50,7 @@ fn eight_ranks_of_two_machines_stand_on_one_axis() {
     let said = window.query_by_label_contains("train.py is a text of some other kind");
     assert!(said.is_some(), "what was skipped is named");
     // The slow rank is shown first.
-    assert_eq!(state.run.info.rank, SLOW);
+    assert_eq!(state.session.run.info.rank, SLOW);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_session_is_saved_as_one_recording_that_is_the_same() {
     let (mut window, dir) = open(Theme::Dark, SMALL);
     let path = dir.path().join("together.jsonl.zst");
     ask(&mut window, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.recent.contains(&path));
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
     let again = Window {
         files: vec![path],
         ..Window::new()
@@ -95,11 +95,11 @@ fn a_session_is_saved_as_one_recording_that_is_the_same() {
     .open();
     let told = |window: &Harness<'static, App>| {
         let state = &window.state().state;
-        format!("{:?}", state.loaders.all(&state.run))
+        format!("{:?}", state.session.loaders.all(&state.session.run))
     };
     assert_eq!(told(&window), told(&again));
     assert!(matches!(
-        again.state().state.source,
+        again.state().state.session.source,
         Source::Recording { cut: false, .. }
     ));
 }
@@ -107,24 +107,31 @@ fn a_session_is_saved_as_one_recording_that_is_the_same() {
 #[test]
 fn the_options_of_the_program_are_read_and_taken_over() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
-    let mine = window.state().state.options.clone();
+    let mine = window.state().state.prefs.options.clone();
     assert!(window.query_by_label("Of the recorded program").is_some());
     // The form is as it was, and one click away.
     window.get_by_label("Next run").click();
     window.run();
     assert!(window.query_by_label("Of the recorded program").is_none());
-    assert_eq!(window.state().state.options, mine);
+    assert_eq!(window.state().state.prefs.options, mine);
     window.get_by_label("Shown run").click();
     window.run();
     window.get_by_label("Use these options").click();
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.options_of, OptionsOf::Form);
-    assert_eq!((state.options.num_workers, state.options.rank), (2, SLOW));
-    assert_eq!(state.options_error, None);
-    assert!(state.options.step_ms > 30.0, "{}", state.options.step_ms);
+    assert_eq!(state.session.options_of, OptionsOf::Form);
+    assert_eq!(
+        (state.prefs.options.num_workers, state.prefs.options.rank),
+        (2, SLOW)
+    );
+    assert_eq!(state.look.options_error, None);
+    assert!(
+        state.prefs.options.step_ms > 30.0,
+        "{}",
+        state.prefs.options.step_ms
+    );
     ask(&mut window, Action::Undo.into());
-    assert_eq!(window.state().state.options, mine);
+    assert_eq!(window.state().state.prefs.options, mine);
     // Another loader has options of its own.
     ask(&mut window, Command::ShowLoader(RunId(0)));
     ask(&mut window, Command::OptionsOf(OptionsOf::Run));

@@ -192,7 +192,7 @@ fn run(count: usize, with_content: bool) -> Run {
 
 fn inspector<'a>(height: f32, theme: Theme, mut state: State) -> (Harness<'a, State>, Asked) {
     let mut inspector = Inspector::default();
-    state.selection = Some(Item::Batch(0));
+    state.session.selection = Some(Item::Batch(0));
     window((276.0, height), theme, state, move |ui, state| {
         inspector.show(ui, state)
     })
@@ -236,26 +236,26 @@ fn a_picture_is_enlarged_and_saved() {
     harness.run();
     harness.get_by_label("picture of sample 7919, sun").click();
     harness.run();
-    assert_eq!(harness.state().enlarged, Some((0, 1)));
+    assert_eq!(harness.state().session.enlarged, Some((0, 1)));
     harness.get_by_label("enlarged picture of sample 7919, sun");
     harness.get_by_label("Size, pixels 48 × 32");
     harness.get_by_label("The recording keeps it at 24 × 16 pixels");
     save(&mut harness, "inspector-picture");
     harness.get_by_label("Next picture").click();
     harness.run();
-    assert_eq!(harness.state().enlarged, Some((0, 2)));
+    assert_eq!(harness.state().session.enlarged, Some((0, 2)));
     harness.get_by_label("Save the picture…").click();
     harness.run();
     assert!(asked.borrow().contains(&Command::Act(Action::SavePicture)));
     harness.get_by_label("Back to all pictures").click();
     harness.run();
-    assert_eq!(harness.state().enlarged, None);
+    assert_eq!(harness.state().session.enlarged, None);
     // Another selection has other pictures.
     harness.get_by_label("picture of sample 7919, sun").click();
     harness.run();
     harness.get_by_label("worker 0").click();
     harness.run();
-    assert_eq!(harness.state().enlarged, None);
+    assert_eq!(harness.state().session.enlarged, None);
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn whatever_a_recording_says_is_inside_can_be_looked_at() {
     harness.get_by_label("and 151 fields more");
     harness.get_by_label("Its histogram has too many bins to be shown");
     for k in 0..8 {
-        harness.state_mut().enlarged = Some((k, k));
+        harness.state_mut().session.enlarged = Some((k, k));
         harness.run();
     }
 }

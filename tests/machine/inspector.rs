@@ -24,7 +24,7 @@ fn inspector<'a>(state: State) -> Harness<'a, State> {
 #[test]
 fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
     let mut state = state(enact(Play::default()), Cursor::Live);
-    state.selection = Some(Item::Batch(4));
+    state.session.selection = Some(Item::Batch(4));
     let mut harness = inspector(state);
     harness.run();
     harness.get_by_label_contains("behind batch 3, which worker 0 was fetching");
@@ -34,7 +34,10 @@ fn the_inspector_tells_where_a_batch_waited_and_shows_what_is_inside() {
     harness.get_by_label("decode 60.00 60\u{2009}%");
     harness.get_by_label("worker 1").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Lane(Lane::Worker(1))));
+    assert_eq!(
+        harness.state().session.selection,
+        Some(Item::Lane(Lane::Worker(1)))
+    );
     harness.get_by_label("Seed 7777777001");
 }
 
@@ -71,7 +74,7 @@ fn a_batch_that_failed_says_why() {
         });
     }
     let mut state = state(run, Cursor::Live);
-    state.selection = Some(Item::Batch(0));
+    state.session.selection = Some(Item::Batch(0));
     let mut harness = inspector(state);
     harness.run();
     harness.get_by_label("KeyError: 'label'");
@@ -132,7 +135,7 @@ fn pictures_of_the_inspector() {
     ];
     for (name, play, selection, theme) in shots {
         let mut state = held(play);
-        state.selection = selection;
+        state.session.selection = selection;
         let mut inspector = Inspector::default();
         let height = if selection == Some(Item::Batch(4)) {
             1500.0

@@ -56,7 +56,7 @@ fn a_worker_whose_stream_has_ended_is_exhausted() {
             .idx;
         let cursor = step_of(&run, idx, Stage::Discarded);
         let mut state = state(run, cursor);
-        state.variables_open = with_table;
+        state.prefs.variables_open = with_table;
         let (mut harness, _) = machine(size, theme, state);
         harness.run();
         harness.get_by_label("Worker 1 has nothing left for batch 7: its stream is exhausted");
@@ -74,10 +74,10 @@ fn every_step_of_a_stream_can_be_looked_at() {
     let run = streams();
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));
-    state.variables_open = true;
+    state.prefs.variables_open = true;
     let (mut harness, _) = machine((900.0, 260.0), Theme::Dark, state);
     for step in 0..=steps {
-        harness.state_mut().cursor = Cursor::Step(step);
+        harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();
     }
     // Nobody gets anything any more.

@@ -25,7 +25,7 @@ fn the_table_sorts_and_selects() {
     harness.run();
     harness.get_by_label("batch 4").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Batch(4)));
+    assert_eq!(harness.state().session.selection, Some(Item::Batch(4)));
     save(&mut harness, "table");
     let top = |harness: &Harness<'_, State>, label: &str| harness.get_by_label(label).rect().top();
     assert!(top(&harness, "batch 0") < top(&harness, "batch 3"));
@@ -49,7 +49,7 @@ fn the_table_brings_what_is_selected_elsewhere_into_sight() {
     let (mut harness, _) = table((980.0, 300.0), Theme::Light, state(run, Cursor::Live));
     harness.run();
     assert!(harness.query_by_label("batch 2000").is_none());
-    harness.state_mut().selection = Some(Item::Batch(2_000));
+    harness.state_mut().session.selection = Some(Item::Batch(2_000));
     harness.run();
     harness.get_by_label("batch 2000");
     save(&mut harness, "table-scrolled");
@@ -77,7 +77,7 @@ fn while_live_the_newest_rows_are_followed() {
         ..Play::default()
     };
     let mut state = state(enact(play), Cursor::Live);
-    state.source = Source::Live { paused: false };
+    state.session.source = Source::Live { paused: false };
     let (mut harness, _) = table((980.0, 300.0), Theme::Dark, state);
     harness.run();
     harness.get_by_label("batch 499");

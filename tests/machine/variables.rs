@@ -15,7 +15,7 @@ fn opened(play: Play, idx: u32, stage: Stage) -> State {
     let run = enact(play);
     let cursor = step_of(&run, idx, stage);
     let mut state = state(run, cursor);
-    state.variables_open = true;
+    state.prefs.variables_open = true;
     state
 }
 
@@ -37,10 +37,13 @@ fn the_table_says_what_pytorch_would_and_its_rows_select() {
     }
     harness.get_by_label("task_info 4 (1, data)").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Batch(4)));
+    assert_eq!(harness.state().session.selection, Some(Item::Batch(4)));
     harness.get_by_label("workers_status 2 True").click();
     harness.run();
-    assert_eq!(harness.state().selection, Some(Item::Lane(Lane::Worker(2))));
+    assert_eq!(
+        harness.state().session.selection,
+        Some(Item::Lane(Lane::Worker(2)))
+    );
     harness.get_by_label("Copy: Copy the variables").click();
     harness.run();
     assert!(
@@ -123,10 +126,10 @@ fn with_the_table_open_every_step_can_be_looked_at() {
     let run = enact(Play::default());
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));
-    state.variables_open = true;
+    state.prefs.variables_open = true;
     let (mut harness, _) = machine((900.0, 260.0), Theme::Light, state);
     for step in 0..=steps {
-        harness.state_mut().cursor = Cursor::Step(step);
+        harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();
     }
     harness.get_by_label("tasks_outstanding 0");

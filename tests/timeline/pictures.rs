@@ -38,9 +38,10 @@ fn pictures_of_narrow_and_wide_timelines() {
         (vec2(1920.0, 700.0), Theme::Light, "timeline_wide"),
     ] {
         let mut window = Window::new(&PINNED);
-        window.state.selection = Some(Item::Batch(7));
+        window.state.session.selection = Some(Item::Batch(7));
         window
             .state
+            .session
             .markers
             .apply(Mark::Add(Nanos::from_millis(480)));
         let mut harness = open(window, size, theme);
@@ -59,37 +60,41 @@ fn scenes() -> Vec<Scene> {
         ))
     };
     let mut selected = Window::new(&SMALL);
-    selected.state.view = view(100, 500);
-    selected.state.selection = Some(Item::Batch(9));
-    selected.state.cursor = Cursor::At(Nanos::from_millis(320));
+    selected.state.session.view = view(100, 500);
+    selected.state.session.selection = Some(Item::Batch(9));
+    selected.state.session.cursor = Cursor::At(Nanos::from_millis(320));
     let mut inside = Window::new(&SMALL);
-    inside.state.view = view(200, 300);
+    inside.state.session.view = view(200, 300);
     let mut range = Window::new(&SMALL);
-    range.state.selection = Some(Item::Range(
+    range.state.session.selection = Some(Item::Range(
         Nanos::from_millis(300),
         Nanos::from_millis(550),
     ));
     for ms in [310, 900] {
-        range.state.markers.apply(Mark::Add(Nanos::from_millis(ms)));
+        range
+            .state
+            .session
+            .markers
+            .apply(Mark::Add(Nanos::from_millis(ms)));
     }
     let name = "slow sample".to_owned();
-    range.state.markers.apply(Mark::Rename(2, name));
+    range.state.session.markers.apply(Mark::Rename(2, name));
     let mut deep = Window::new(&LARGE);
-    deep.state.view = view(30_000, 30_100);
+    deep.state.session.view = view(30_000, 30_100);
     let mut live = Window::new(&SMALL);
-    live.state.run = SMALL.run(Some(400_000)).into();
-    live.state.source = Source::Live { paused: false };
+    live.state.session.run = SMALL.run(Some(400_000)).into();
+    live.state.session.source = Source::Live { paused: false };
     let mut lane = Window::new(&SMALL);
-    lane.state.selection = Some(Item::Lane(Lane::Worker(1)));
-    lane.state.cursor = Cursor::At(Nanos::from_millis(500));
+    lane.state.session.selection = Some(Item::Lane(Lane::Worker(1)));
+    lane.state.session.cursor = Cursor::At(Nanos::from_millis(500));
     let mut samples = Window::new(&SMALL);
-    samples.state.view = Some(TimeView::new(Nanos(230_000_000), Nanos(242_500_000)));
+    samples.state.session.view = Some(TimeView::new(Nanos(230_000_000), Nanos(242_500_000)));
     let mut folded = Window::new(&LARGE);
-    folded.state.folded = LaneGroup::ALL.into_iter().collect();
+    folded.state.look.folded = LaneGroup::ALL.into_iter().collect();
     let mut measured = Window::new(&PINNED);
-    measured.state.view = view(200, 700);
+    measured.state.session.view = view(200, 700);
     let mut many = Window::new(&MANY);
-    many.state.selection = Some(Item::Batch(300));
+    many.state.session.selection = Some(Item::Batch(300));
     vec![
         ("samples", samples, Some(("worker 1", 240))),
         ("folded", folded, None),

@@ -4,7 +4,7 @@ use eframe::egui::{self, Theme, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_model::command::Command;
-use loadscope_model::state::State;
+use loadscope_model::state::{SessionState, State};
 use loadscope_model::view::Item;
 use loadscope_trace::{Nanos, Stage};
 use loadscope_ui::panels::inspector::Inspector;
@@ -15,8 +15,11 @@ use super::fixture::{CONTROL, Loader, PINNED};
 fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, State> {
     let range = Item::Range(Nanos::from_millis(from), Nanos::from_millis(to));
     let state = State {
-        run: loader.run(None).into(),
-        selection: Some(range),
+        session: SessionState {
+            run: loader.run(None).into(),
+            selection: Some(range),
+            ..SessionState::default()
+        },
         ..State::default()
     };
     let mut inspector = Inspector::default();
@@ -35,7 +38,7 @@ fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, S
                 egui::CentralPanel::default().frame(frame).show(ui, |ui| {
                     for command in inspector.show(ui, state) {
                         if let Command::Select(item) = command {
-                            state.selection = item;
+                            state.session.selection = item;
                         }
                     }
                 });
@@ -50,7 +53,7 @@ fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, S
 fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
     let mut harness = page(&CONTROL, 0, 800, Theme::Dark);
     let until = Nanos::from_millis(800);
-    let transitions = harness.state().run.transitions().iter();
+    let transitions = harness.state().session.run.transitions().iter();
     let handed_out = transitions
         .filter(|t| t.stage == Stage::Training && t.at < until)
         .count();
@@ -67,9 +70,10 @@ fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
     harness.run();
     let row = harness
         .state()
+        .session
         .run
         .row(loadscope_trace::BatchId { epoch: 0, idx: 3 });
-    assert_eq!(harness.state().selection, row.map(Item::Batch));
+    assert_eq!(harness.state().session.selection, row.map(Item::Batch));
 }
 
 #[test]

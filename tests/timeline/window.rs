@@ -22,27 +22,27 @@ pub struct Window {
 impl Window {
     pub fn new(loader: &Loader) -> Self {
         let mut window = Self::default();
-        window.state.run = loader.run(None).into();
-        window.state.source = Source::Finished;
-        window.state.still = true;
+        window.state.session.run = loader.run(None).into();
+        window.state.session.source = Source::Finished;
+        window.state.look.still = true;
         window
     }
 
     fn show(&mut self, ui: &mut egui::Ui) {
-        self.state.hovered = self.state.hovering.take();
+        self.state.session.hovered = self.state.session.hovering.take();
         let commands = self.timeline.show(ui, &self.state);
         for command in &commands {
             match command {
-                Command::View(view) => self.state.view = *view,
-                Command::Cursor(cursor) => self.state.cursor = *cursor,
-                Command::Select(item) => self.state.selection = *item,
-                Command::Mark(mark) => self.state.markers.apply(mark.clone()),
+                Command::View(view) => self.state.session.view = *view,
+                Command::Cursor(cursor) => self.state.session.cursor = *cursor,
+                Command::Select(item) => self.state.session.selection = *item,
+                Command::Mark(mark) => self.state.session.markers.apply(mark.clone()),
                 Command::Fold(group) => {
-                    if !self.state.folded.remove(group) {
-                        self.state.folded.insert(*group);
+                    if !self.state.look.folded.remove(group) {
+                        self.state.look.folded.insert(*group);
                     }
                 }
-                Command::Hover(item) => self.state.hovering = *item,
+                Command::Hover(item) => self.state.session.hovering = *item,
                 other => panic!("not a timeline's business: {other:?}"),
             }
         }
@@ -129,7 +129,7 @@ pub fn place(harness: &Harness<'_, Window>, lane: &str, ms: i64) -> Pos2 {
 }
 
 pub fn row(harness: &Harness<'_, Window>, idx: u32) -> usize {
-    let run = &harness.state().state.run;
+    let run = &harness.state().state.session.run;
     run.row(loadscope_trace::BatchId { epoch: 0, idx })
         .expect("it was dispatched")
 }

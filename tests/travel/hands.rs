@@ -15,7 +15,7 @@ use crate::fixture::Window;
 fn the_buttons_at_the_side_of_the_mouse_go_through_the_views() {
     let mut window = control();
     tap(&mut window, Key::W);
-    let closer = window.state().state.view;
+    let closer = window.state().state.session.view;
     let at = pos2(500.0, 120.0);
     let mut click = |button| {
         for pressed in [true, false] {
@@ -28,7 +28,7 @@ fn the_buttons_at_the_side_of_the_mouse_go_through_the_views() {
             });
             window.run();
         }
-        window.state().state.view
+        window.state().state.session.view
     };
     assert_eq!(click(PointerButton::Extra1), None);
     assert_eq!(click(PointerButton::Extra2), closer);
@@ -49,7 +49,7 @@ fn keys_that_are_held_go_on_and_stop() {
     assert_eq!(window.state().state.shown().len(), held);
     // All of it is one step back.
     press(&mut window, Modifiers::ALT, Key::ArrowLeft);
-    assert_eq!(window.state().state.view, None);
+    assert_eq!(window.state().state.session.view, None);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn what_the_user_prefers_is_remembered() {
     let mut window = control();
     tap(&mut window, Key::Num2);
     let ctx = window.ctx.clone();
-    assert!(window.state().state.still, "this start only");
+    assert!(window.state().state.look.still, "this start only");
     for _ in 0..2 {
         window.state_mut().run(&ctx, Action::ToggleMotion.into());
     }
@@ -105,7 +105,7 @@ fn the_width_that_a_panel_was_dragged_to_is_remembered() {
 #[test]
 fn every_button_of_the_toolbar_has_a_name_and_can_be_reached_with_tab() {
     let mut window = control();
-    window.state_mut().state.cursor = Cursor::At(Nanos::from_millis(300));
+    window.state_mut().state.session.cursor = Cursor::At(Nanos::from_millis(300));
     window.run();
     let mut names = Vec::new();
     for _ in 0..24 {

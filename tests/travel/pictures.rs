@@ -62,8 +62,8 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         tap(&mut window, Key::Escape);
         // As if the engine had made it, and a folder could not be opened.
         let state = &mut window.state_mut().state;
-        state.source = Source::Finished;
-        state.run.info.origin = Origin::Engine;
+        state.session.source = Source::Finished;
+        state.session.run.info.origin = Origin::Engine;
         let missing = Command::Open("/no/such/recording.jsonl".into());
         window.state_mut().run(&ctx, missing);
         window.state_mut().run(&ctx, Action::Run.into());

@@ -16,30 +16,33 @@ fn the_same_run_is_simulated_every_time_and_can_be_saved() {
     let mut window = Window::new().open();
     let simulate = |window: &mut Harnessed| {
         press(window, Modifiers::COMMAND | Modifiers::SHIFT, Key::R);
-        wait(window, |app| app.state.source == Source::Finished);
+        wait(window, |app| app.state.session.source == Source::Finished);
         window.run();
-        format!("{:?}", window.state().state.run)
+        format!("{:?}", window.state().state.session.run)
     };
     let first = simulate(&mut window);
-    assert_eq!(window.state().state.run.info.origin, Origin::Simulation);
-    assert_eq!(window.state().state.cursor, Cursor::Step(0));
-    assert_eq!(window.state().state.run.batches().len(), 57);
+    assert_eq!(
+        window.state().state.session.run.info.origin,
+        Origin::Simulation
+    );
+    assert_eq!(window.state().state.session.cursor, Cursor::Step(0));
+    assert_eq!(window.state().state.session.run.batches().len(), 57);
     // Nothing would be lost, so nothing is asked.
     assert_eq!(simulate(&mut window), first);
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("simulated.jsonl");
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.recent.contains(&path));
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
     window.state_mut().run(&ctx, Command::Open(path));
     wait(&mut window, |app| {
-        matches!(app.state.source, Source::Recording { .. })
+        matches!(app.state.session.source, Source::Recording { .. })
     });
-    assert_eq!(format!("{:?}", window.state().state.run), first);
+    assert_eq!(format!("{:?}", window.state().state.session.run), first);
 }
 
 fn small_run(window: &mut Harnessed) {
-    window.state_mut().state.options = RunOptions {
+    window.state_mut().state.prefs.options = RunOptions {
         dataset: "synthetic:len=40,cost_ms=1".to_owned(),
         batch_size: Some(4),
         num_workers: 2,
@@ -47,7 +50,7 @@ fn small_run(window: &mut Harnessed) {
         ..RunOptions::default()
     };
     press_live(window, Modifiers::COMMAND, Key::R);
-    wait(window, |app| app.state.source == Source::Finished);
+    wait(window, |app| app.state.session.source == Source::Finished);
     window.run();
 }
 
@@ -61,17 +64,17 @@ fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
 fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
     let mut window = Window::new().open();
     small_run(&mut window);
-    let before = window.state().state.run.events();
+    let before = window.state().state.session.run.events();
     press(&mut window, Modifiers::COMMAND, Key::R);
     assert!(window.query_by_label("This run was not saved").is_some());
     tap(&mut window, Key::Escape);
     assert!(window.query_by_label("This run was not saved").is_none());
-    assert_eq!(window.state().state.run.events(), before);
+    assert_eq!(window.state().state.session.run.events(), before);
     // Closing asks as well.
     press(&mut window, Modifiers::COMMAND, Key::W);
     window.get_by_label("Discard").click();
     window.run();
-    assert_eq!(window.state().state.source, Source::None);
+    assert_eq!(window.state().state.session.source, Source::None);
 
     small_run(&mut window);
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -79,23 +82,23 @@ fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
     press(&mut window, Modifiers::COMMAND, Key::W);
     // The dialog of the system is not there in a test; its answer is.
     let ctx = window.ctx.clone();
-    if let Some(question) = &mut window.state_mut().state.question {
+    if let Some(question) = &mut window.state_mut().state.session.question {
         question.saving = true;
     }
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.source == Source::None);
+    wait(&mut window, |app| app.state.session.source == Source::None);
     assert!(path.exists());
 
     small_run(&mut window);
     window.state_mut().run(&ctx, Action::ToggleAsking.into());
     press(&mut window, Modifiers::COMMAND, Key::W);
-    assert_eq!(window.state().state.source, Source::None);
+    assert_eq!(window.state().state.session.source, Source::None);
 }
 
 #[test]
 fn a_held_run_is_let_go_on_to_the_next_batch() {
     let mut window = Window::new().open();
-    window.state_mut().state.options = RunOptions {
+    window.state_mut().state.prefs.options = RunOptions {
         dataset: "synthetic:len=400,cost_ms=2".to_owned(),
         batch_size: Some(2),
         num_workers: 2,
@@ -103,15 +106,15 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
         ..RunOptions::default()
     };
     press_live(&mut window, Modifiers::COMMAND, Key::R);
-    wait(&mut window, |app| app.state.run.batches().len() > 8);
+    wait(&mut window, |app| app.state.session.run.batches().len() > 8);
     press_live(&mut window, Modifiers::NONE, Key::Space);
     std::thread::sleep(std::time::Duration::from_millis(60));
     window.run_steps(2);
-    let before = window.state().state.run.transitions().len();
+    let before = window.state().state.session.run.transitions().len();
     press_live(&mut window, Modifiers::SHIFT, Key::ArrowRight);
-    assert!(window.state().state.seeking.is_some());
-    wait(&mut window, |app| app.state.seeking.is_none());
-    let run = &window.state().state.run;
+    assert!(window.state().state.session.seeking.is_some());
+    wait(&mut window, |app| app.state.session.seeking.is_none());
+    let run = &window.state().state.session.run;
     let got = run.transitions()[before..]
         .iter()
         .filter(|t| t.stage == Stage::Training);
@@ -120,10 +123,15 @@ fn a_held_run_is_let_go_on_to_the_next_batch() {
         window.state().state.last_transition().map(|t| t.stage),
         Some(Stage::Training)
     );
-    assert_eq!(window.state().state.source, Source::Live { paused: true });
+    assert_eq!(
+        window.state().state.session.source,
+        Source::Live { paused: true }
+    );
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Stop.into());
-    wait(&mut window, |app| app.state.source == Source::Finished);
+    wait(&mut window, |app| {
+        app.state.session.source == Source::Finished
+    });
 }
 
 #[test]
@@ -150,7 +158,7 @@ fn where_there_is_no_dialog_the_path_is_typed() {
     window.key_press(Key::Enter);
     wait(&mut window, |_| path.exists());
     window.run();
-    assert_eq!(window.state().state.typing, None);
+    assert_eq!(window.state().state.overlay.typing, None);
     assert!(
         window
             .query_by_role_and_label(Role::TextInput, name)

@@ -9,18 +9,18 @@ use loadscope_insight::variables;
 
 /// The picture that is shown enlarged.
 pub fn picture(state: &State) -> Option<Picture> {
-    let row = state.selection?.batch()?;
-    let (field, k) = state.enlarged?;
-    Picture::of(&state.run, row, field, k)
+    let row = state.session.selection?.batch()?;
+    let (field, k) = state.session.enlarged?;
+    Picture::of(&state.session.run, row, field, k)
 }
 
 /// True if `action` has something to put on the clipboard.
 pub fn has_text(state: &State, action: Action) -> bool {
-    let row = state.selection.and_then(|item| item.batch());
+    let row = state.session.selection.and_then(|item| item.batch());
     match action {
-        Action::CopyVariables => !state.run.transitions().is_empty(),
-        Action::CopyIndices => row.is_some_and(|row| !state.run.indices(row).is_empty()),
-        _ => row.is_some_and(|row| state.run.content(row).is_some()),
+        Action::CopyVariables => !state.session.run.transitions().is_empty(),
+        Action::CopyIndices => row.is_some_and(|row| !state.session.run.indices(row).is_empty()),
+        _ => row.is_some_and(|row| state.session.run.content(row).is_some()),
     }
 }
 
@@ -29,12 +29,14 @@ pub fn text(state: &State, action: Action) -> Option<String> {
     if !has_text(state, action) {
         return None;
     }
-    let row = || state.selection?.batch();
+    let row = || state.session.selection?.batch();
     match action {
-        Action::CopyVariables => Some(variables::python(&state.run, &state.machine())),
-        Action::CopyIndices => Some(indices(&state.run, row()?)),
-        Action::CopyValues => Some(values(&state.run, row()?)),
-        Action::CopyContent => serde_json::to_string_pretty(state.run.content(row()?)?).ok(),
+        Action::CopyVariables => Some(variables::python(&state.session.run, &state.machine())),
+        Action::CopyIndices => Some(indices(&state.session.run, row()?)),
+        Action::CopyValues => Some(values(&state.session.run, row()?)),
+        Action::CopyContent => {
+            serde_json::to_string_pretty(state.session.run.content(row()?)?).ok()
+        }
         _ => None,
     }
 }
@@ -172,9 +174,9 @@ mod tests {
         ];
         for (at, kind) in kinds.into_iter().enumerate() {
             let (at, run) = (Nanos(at as i64), RunId(0));
-            state.run.apply(&Event { at, run, kind });
+            state.session.run.apply(&Event { at, run, kind });
         }
-        state.selection = Some(Item::Batch(0));
+        state.session.selection = Some(Item::Batch(0));
         state
     }
 
@@ -203,10 +205,10 @@ mod tests {
         let back: BatchContent = serde_json::from_str(&json).expect("JSON");
         assert_eq!(back.fields.len(), 3);
         assert_eq!(
-            field_values(&state.run, 0, 1).as_deref(),
+            field_values(&state.session.run, 0, 1).as_deref(),
             Some("[1]\na b\nc\n")
         );
-        assert_eq!(field_values(&state.run, 0, 2), None);
+        assert_eq!(field_values(&state.session.run, 0, 2), None);
     }
 
     #[test]
@@ -223,7 +225,7 @@ mod tests {
             FieldData::Pictures(pictures),
         )]);
         assert_eq!(picture(&state), None);
-        state.enlarged = Some((0, 1));
+        state.session.enlarged = Some((0, 1));
         let picture = picture(&state).expect("it is enlarged");
         assert_eq!(picture.file_name(), "epoch-0-batch-0-sample-3.png");
         assert_eq!((picture.width, picture.height), (2, 1));

@@ -8,7 +8,7 @@
 //!
 //! let mut state = State::default();
 //! let effect = update(&mut state, Command::Act(Action::ShowSampling));
-//! assert!(effect.is_none() && state.workspace == Workspace::Sampling);
+//! assert!(effect.is_none() && state.prefs.workspace == Workspace::Sampling);
 //! ```
 
 pub mod clipboard;

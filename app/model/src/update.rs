@@ -26,12 +26,12 @@ pub use travel::{SPEEDS, advance, seek};
 /// Carries a command out.
 pub fn update(state: &mut State, command: Command) -> Option<Effect> {
     if !matches!(command, Command::Hover(_)) {
-        state.hint = None;
+        state.overlay.hint = None;
     }
     let effect = match command {
         Command::Act(action) => match obstacle(state, action) {
             Some(why) => {
-                state.hint = Some(why.to_owned());
+                state.overlay.hint = Some(why.to_owned());
                 None
             }
             None => act(state, action),
@@ -45,11 +45,11 @@ pub fn update(state: &mut State, command: Command) -> Option<Effect> {
         Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
         Command::Overwrite(output) => Some(write(output, true)),
         Command::Replace(yes) => {
-            let output = state.replacing.take();
+            let output = state.session.replacing.take();
             output.filter(|_| yes).map(|output| write(output, true))
         }
         Command::RemoveLeftOver(path) => {
-            state.left_over.retain(|left| left.path != path);
+            state.place.left_over.retain(|left| left.path != path);
             Some(Effect::RemoveLeftOver(path))
         }
         other => {
@@ -72,52 +72,52 @@ fn change(state: &mut State, command: Command) {
     match command {
         Command::View(view) => set_view(state, view),
         Command::Cursor(cursor) => {
-            state.playing = false;
-            state.cursor = cursor;
+            state.session.playing = false;
+            state.session.cursor = cursor;
         }
         Command::Select(item) => {
-            state.selection = item;
-            state.enlarged = None;
+            state.session.selection = item;
+            state.session.enlarged = None;
         }
-        Command::Enlarge(picture) => state.enlarged = picture,
+        Command::Enlarge(picture) => state.session.enlarged = picture,
         Command::Fold(group) => {
-            if !state.folded.remove(&group) {
-                state.folded.insert(group);
+            if !state.look.folded.remove(&group) {
+                state.look.folded.insert(group);
             }
         }
-        Command::Hover(item) => state.hovering = item.or(state.hovering),
-        Command::Sampling(choice) => state.sampling = choice,
-        Command::WhatIf(base) => state.diagnose.base = base.map(|b| *b),
-        Command::Pick(place) => state.diagnose.picked = place,
+        Command::Hover(item) => state.session.hovering = item.or(state.session.hovering),
+        Command::Sampling(choice) => state.session.sampling = choice,
+        Command::WhatIf(base) => state.session.diagnose.base = base.map(|b| *b),
+        Command::Pick(place) => state.session.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
-        Command::TypePath(typed) => state.typing = typed,
-        Command::StopComparing => state.diagnose.other = None,
+        Command::TypePath(typed) => state.overlay.typing = typed,
+        Command::StopComparing => state.session.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
-        Command::OptionsOf(of) => state.options_of = of,
+        Command::OptionsOf(of) => state.session.options_of = of,
         Command::UseFolder(path) => {
             let options = RunOptions {
                 dataset: format!("folder:{}", path.display()),
                 // The demo's slowness is not the user's.
                 extra_cost: String::new(),
-                ..state.options.clone()
+                ..state.prefs.options.clone()
             };
-            state.history.let_go();
+            state.look.history.let_go();
             edit(state, options);
-            state.options_open = true;
-            state.options_of = OptionsOf::Form;
+            state.prefs.options_open = true;
+            state.session.options_of = OptionsOf::Form;
         }
-        Command::Goal(goal) => state.goal = goal,
-        Command::Search(text) => state.search.set(text),
+        Command::Goal(goal) => state.look.goal = goal,
+        Command::Search(text) => state.look.search.set(text),
         Command::Hit(at) => find::jump(state, at),
-        Command::Palette(palette) => state.palette = palette,
-        Command::Mark(mark) => state.markers.apply(mark),
-        Command::Say(notice) if notice.is_error => state.notices.push(notice),
-        Command::Say(notice) => state.hint = Some(notice.text),
-        Command::Speed(speed) => state.speed = speed,
-        Command::Theme(theme) => state.theme = theme,
+        Command::Palette(palette) => state.overlay.palette = palette,
+        Command::Mark(mark) => state.session.markers.apply(mark),
+        Command::Say(notice) if notice.is_error => state.session.notices.push(notice),
+        Command::Say(notice) => state.overlay.hint = Some(notice.text),
+        Command::Speed(speed) => state.look.speed = speed,
+        Command::Theme(theme) => state.prefs.theme = theme,
         Command::Dismiss(at) => {
-            if at < state.notices.len() {
-                state.notices.remove(at);
+            if at < state.session.notices.len() {
+                state.session.notices.remove(at);
             }
         }
         Command::Act(_)
@@ -137,11 +137,11 @@ fn change(state: &mut State, command: Command) {
 /// A run that was not saved is not replaced without a question.
 fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
     let effect = effect?;
-    if !(effect.replaces_the_run() && state.asks && state.is_unsaved()) {
+    if !(effect.replaces_the_run() && state.prefs.asks && state.is_unsaved()) {
         return Some(effect);
     }
-    state.palette = None;
-    state.question = Some(Question {
+    state.overlay.palette = None;
+    state.session.question = Some(Question {
         then: effect,
         saving: false,
     });
@@ -149,15 +149,15 @@ fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
 }
 
 fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
-    let question = state.question.take()?;
+    let question = state.session.question.take()?;
     match answer {
         Answer::Cancel => None,
         Answer::Discard => {
-            state.discarded = true;
+            state.session.discarded = true;
             Some(question.then)
         }
         Answer::Save => {
-            state.question = Some(Question {
+            state.session.question = Some(Question {
                 saving: true,
                 ..question
             });
@@ -167,20 +167,20 @@ fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
 }
 
 fn edit(state: &mut State, options: RunOptions) {
-    if options != state.options {
-        state.history.change(&state.options);
-        state.options = options;
+    if options != state.prefs.options {
+        state.look.history.change(&state.prefs.options);
+        state.prefs.options = options;
     }
 }
 
 /// The form gets what the run has that is shown.
 fn take_options(state: &mut State) {
-    state.history.let_go();
-    edit(state, take::options(&state.run));
-    state.history.let_go();
-    state.options_of = OptionsOf::Form;
-    state.options_open = true;
-    state.hint = Some(match state.run.info.origin {
+    state.look.history.let_go();
+    edit(state, take::options(&state.session.run));
+    state.look.history.let_go();
+    state.session.options_of = OptionsOf::Form;
+    state.prefs.options_open = true;
+    state.overlay.hint = Some(match state.session.run.info.origin {
         Origin::Pytorch(_) => "The form has these options; its data set and its training are stood in for by waiting as long".to_owned(),
         _ => "The form has these options".to_owned(),
     });
@@ -204,7 +204,7 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),
         A::WatchProgram => {
-            state.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
+            state.overlay.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
             return Some(Effect::Copy(WATCH.to_owned()));
         }
         A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
@@ -218,28 +218,28 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
         A::Undo | A::Redo => {
             let other = match action {
-                A::Undo => state.history.undo(&state.options),
-                _ => state.history.redo(&state.options),
+                A::Undo => state.look.history.undo(&state.prefs.options),
+                _ => state.look.history.redo(&state.prefs.options),
             };
-            state.options = other?;
+            state.prefs.options = other?;
         }
         A::TakeOptions => take_options(state),
         A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => lanes::walk(state, action),
         A::Search => {
-            state.search.open = true;
-            state.search.asked += 1;
+            state.look.search.open = true;
+            state.look.search.asked += 1;
         }
         A::NextMatch | A::PreviousMatch => find::next(state, action == A::NextMatch),
         A::Slower | A::Faster => travel::change_speed(state, action == A::Faster),
         A::ToggleMarker => {
             let now = state.now();
-            state.markers.toggle(now);
+            state.session.markers.toggle(now);
         }
-        A::ClearMarkers => state.markers.apply(crate::markers::Mark::Clear),
+        A::ClearMarkers => state.session.markers.apply(crate::markers::Mark::Clear),
         A::Escape => escape(state),
         A::GoToStart => {
-            state.playing = false;
-            state.cursor = Cursor::Step(0);
+            state.session.playing = false;
+            state.session.cursor = Cursor::Step(0);
         }
         _ if travel::goal(action).is_some() => return travel::travel(state, action),
         A::StepBack | A::NextStage | A::PreviousStage | A::FollowLive => {
@@ -254,43 +254,43 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
 /// What is shown in the window. False if `action` is about something else.
 fn show(state: &mut State, action: Action) -> bool {
     match action {
-        Action::ShowDebug => state.workspace = Workspace::Debug,
-        Action::ShowSampling => state.workspace = Workspace::Sampling,
-        Action::ShowDiagnose => state.workspace = Workspace::Diagnose,
-        Action::ShowTimeline => state.lower = Lower::Timeline,
-        Action::ShowBatches => state.lower = Lower::Batches,
-        Action::ShowPlots => state.lower = Lower::Plots,
+        Action::ShowDebug => state.prefs.workspace = Workspace::Debug,
+        Action::ShowSampling => state.prefs.workspace = Workspace::Sampling,
+        Action::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,
+        Action::ShowTimeline => state.look.lower = Lower::Timeline,
+        Action::ShowBatches => state.look.lower = Lower::Batches,
+        Action::ShowPlots => state.look.lower = Lower::Plots,
         Action::ShowLoaders => {
-            state.workspace = Workspace::Debug;
-            state.lower = Lower::Loaders;
+            state.prefs.workspace = Workspace::Debug;
+            state.look.lower = Lower::Loaders;
         }
         Action::NextLoader | Action::PreviousLoader => {
             let forwards = action == Action::NextLoader;
-            if let Some(id) = state.loaders.neighbour(forwards) {
+            if let Some(id) = state.session.loaders.neighbour(forwards) {
                 loader::show(state, id);
             }
         }
-        Action::ToggleOptions => state.options_open = !state.options_open,
-        Action::ToggleInspector => state.inspector_open = !state.inspector_open,
-        Action::ToggleVariables => state.variables_open = !state.variables_open,
+        Action::ToggleOptions => state.prefs.options_open = !state.prefs.options_open,
+        Action::ToggleInspector => state.prefs.inspector_open = !state.prefs.inspector_open,
+        Action::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
         Action::ToggleMotion => {
-            state.still = !state.still;
-            state.still_for_now = false;
-            state.motion = match state.still {
-                still if still == state.system_still => Motion::System,
+            state.look.still = !state.look.still;
+            state.place.still_for_now = false;
+            state.prefs.motion = match state.look.still {
+                still if still == state.place.system_still => Motion::System,
                 true => Motion::Reduced,
                 false => Motion::Full,
             };
         }
-        Action::ToggleAsking => state.asks = !state.asks,
-        Action::ShowMessages => state.messages_open = !state.messages_open,
+        Action::ToggleAsking => state.prefs.asks = !state.prefs.asks,
+        Action::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
         Action::Palette => {
-            state.palette = match state.palette {
+            state.overlay.palette = match state.overlay.palette {
                 Some(_) => None,
                 None => Some(crate::palette::Palette::default()),
             };
         }
-        Action::Help => state.help_open = !state.help_open,
+        Action::Help => state.overlay.help_open = !state.overlay.help_open,
         _ => return false,
     }
     true
@@ -298,28 +298,28 @@ fn show(state: &mut State, action: Action) -> bool {
 
 /// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
 fn escape(state: &mut State) {
-    if state.palette.take().is_some()
-        || state.typing.take().is_some()
-        || state.replacing.take().is_some()
-        || state.question.take().is_some()
+    if state.overlay.palette.take().is_some()
+        || state.overlay.typing.take().is_some()
+        || state.session.replacing.take().is_some()
+        || state.session.question.take().is_some()
     {
         return;
     }
     let open = [
-        &mut state.help_open,
-        &mut state.messages_open,
-        &mut state.search.open,
+        &mut state.overlay.help_open,
+        &mut state.overlay.messages_open,
+        &mut state.look.search.open,
     ];
     if let Some(open) = open.into_iter().find(|open| **open) {
         *open = false;
-    } else if state.seeking.take().is_some() {
+    } else if state.session.seeking.take().is_some() {
         // The run stays held, or goes on, as it was.
-    } else if let Some(last) = state.notices.len().checked_sub(1) {
-        state.notices.truncate(last);
-    } else if state.enlarged.is_some() {
-        state.enlarged = None;
+    } else if let Some(last) = state.session.notices.len().checked_sub(1) {
+        state.session.notices.truncate(last);
+    } else if state.session.enlarged.is_some() {
+        state.session.enlarged = None;
     } else {
-        state.selection = None;
+        state.session.selection = None;
     }
 }
 

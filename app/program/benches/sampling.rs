@@ -11,7 +11,7 @@ use loadscope_insight::sampling::analysis::{Question, answer};
 use loadscope_insight::sampling::foretell;
 use loadscope_insight::sampling::order::{Digest, Order};
 use loadscope_insight::sampling::raster::{Raster, Window};
-use loadscope_model::state::State;
+use loadscope_model::state::{SessionState, State};
 use loadscope_model::view::TimeView;
 use loadscope_trace::{BatchId, Event, EventKind, Nanos, Run, RunId, RunInfo, RunOptions, Stage};
 use loadscope_ui::panels::plots::Plots;
@@ -89,7 +89,10 @@ fn run(batches: u32) -> Run {
 
 fn plots(c: &mut Criterion) {
     let mut state = State {
-        run: run(500_000).into(),
+        session: SessionState {
+            run: run(500_000).into(),
+            ..SessionState::default()
+        },
         ..State::default()
     };
     let ctx = Context::default();
@@ -109,12 +112,12 @@ fn plots(c: &mut Criterion) {
     for _ in 0..20 {
         frame(&state);
     }
-    let end = state.run.end();
+    let end = state.session.run.end();
     let mut start = 0;
     c.bench_function("plots of 500k batches, a frame while panning", |b| {
         b.iter(|| {
             start = (start + 1_000_003) % (end.0 / 2);
-            state.view = Some(TimeView::new(Nanos(start), Nanos(start + end.0 / 2)));
+            state.session.view = Some(TimeView::new(Nanos(start), Nanos(start + end.0 / 2)));
             frame(&state)
         });
     });

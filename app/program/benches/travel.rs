@@ -14,7 +14,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::search::Search;
 use loadscope_model::command::Action;
-use loadscope_model::state::{Source, State};
+use loadscope_model::state::{Look, SessionState, Source, State};
 use loadscope_model::update::obstacle;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{
@@ -159,15 +159,21 @@ fn journeys(c: &mut Criterion) {
         });
     });
     let mut state = State {
-        run: run.into(),
-        landmarks,
-        source: Source::Finished,
-        speed: 1.0,
+        session: SessionState {
+            run: run.into(),
+            landmarks,
+            source: Source::Finished,
+            ..SessionState::default()
+        },
+        look: Look {
+            speed: 1.0,
+            ..Look::default()
+        },
         ..State::default()
     };
     c.bench_function("what every button asks in a frame, 1M batches", |b| {
         b.iter(|| {
-            state.cursor = Cursor::At(next());
+            state.session.cursor = Cursor::At(next());
             Action::all()
                 .filter(|a| obstacle(&state, *a).is_none())
                 .count()

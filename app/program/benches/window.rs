@@ -198,7 +198,7 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
 
 fn app(ctx: &Context, options: &RunOptions) -> App {
     let mut app = App::new(ctx, Prefs::default(), Start::default());
-    app.state.options = options.clone();
+    app.state.prefs.options = options.clone();
     app.run(ctx, Action::Run.into());
     app
 }
@@ -206,7 +206,7 @@ fn app(ctx: &Context, options: &RunOptions) -> App {
 /// What the window has seen.
 fn seen(app: &App, clock: &Clock) -> Measured {
     let (from, to) = clock.range();
-    let run = &app.state.run;
+    let run = &app.state.session.run;
     let yields = run.yields();
     let batches = yields.before(to).saturating_sub(yields.before(from));
     let share = (to - from).0 as f64 / run.end().0.max(1) as f64;

@@ -18,7 +18,7 @@ use loadscope_model::notice::Notice;
 use loadscope_model::prefs::Motion;
 use loadscope_model::prefs::Splits;
 use loadscope_model::prefs::{self, Prefs};
-use loadscope_model::state::{Source, State};
+use loadscope_model::state::{Look, Place, Source, State};
 use loadscope_model::update::{advance, seek, update};
 use loadscope_model::view::Workspace;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
@@ -111,28 +111,28 @@ impl App {
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
         let waker = ctx.clone();
+        let motion = prefs.motion;
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
         let state = State {
-            no_engine: !session::HAS_ENGINE,
-            datasets: session::datasets(),
-            options: prefs.options,
-            // With nothing to look at, a start is the welcome, whatever was looked at last.
-            workspace: match start.files.is_empty() {
-                true => Workspace::default(),
-                false => prefs.workspace,
+            prefs: Prefs {
+                // With nothing to look at, a start is the welcome, whatever was looked at last.
+                workspace: match start.files.is_empty() {
+                    true => Workspace::default(),
+                    false => prefs.workspace,
+                },
+                ..prefs
             },
-            options_open: prefs.options_open,
-            inspector_open: prefs.inspector_open,
-            variables_open: prefs.variables_open,
-            recent: prefs.recent,
-            theme: prefs.theme,
-            motion: prefs.motion,
-            still_for_now: start.still,
-            still: start.still || prefs.motion == Motion::Reduced,
-            splits: prefs.splits,
-            asks: prefs.asks,
-            window: prefs.window,
-            speed: 1.0,
+            look: Look {
+                speed: 1.0,
+                still: start.still || motion == Motion::Reduced,
+                ..Look::default()
+            },
+            place: Place {
+                no_engine: !session::HAS_ENGINE,
+                datasets: session::datasets(),
+                still_for_now: start.still,
+                ..Place::default()
+            },
             ..State::default()
         };
         let mut app = Self {
@@ -182,7 +182,7 @@ impl App {
             return;
         };
         for path in others.iter().rev() {
-            Prefs::remember(&mut self.state.recent, path);
+            Prefs::remember(&mut self.state.prefs.recent, path);
         }
         self.run(ctx, Command::Open(first.clone()));
         if let [second] = others {
@@ -192,20 +192,7 @@ impl App {
 
     /// What is to be remembered until the next time.
     pub fn prefs(&self) -> Prefs {
-        let state = &self.state;
-        Prefs {
-            theme: state.theme,
-            options: state.options.clone(),
-            workspace: state.workspace,
-            options_open: state.options_open,
-            inspector_open: state.inspector_open,
-            variables_open: state.variables_open,
-            motion: state.motion,
-            splits: state.splits,
-            asks: state.asks,
-            recent: state.recent.clone(),
-            window: state.window,
-        }
+        self.state.prefs.clone()
     }
 
     /// Carries a command out.
@@ -217,9 +204,9 @@ impl App {
             self.complain(session::refusal(path, &e));
             return;
         }
-        let before = self.state.options.clone();
+        let before = self.state.prefs.options.clone();
         let effect = update(&mut self.state, command);
-        if self.state.options != before {
+        if self.state.prefs.options != before {
             self.check_options();
         }
         self.perform(ctx, effect);
@@ -229,10 +216,10 @@ impl App {
         match effect {
             Some(Effect::Start) => self.start(),
             Some(Effect::Demo) => {
-                self.state.history.let_go();
+                self.state.look.history.let_go();
                 self.run(ctx, Command::Edit(Box::new(prefs::demo())));
                 // The digits can be simulated, too: each takes as long as it is told to.
-                match self.state.no_engine {
+                match self.state.place.no_engine {
                     true => self.simulate(),
                     false => self.start(),
                 }
@@ -247,7 +234,7 @@ impl App {
             Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
             Some(Effect::Close) => self.close(),
             Some(Effect::ToggleTheme) => {
-                self.state.theme = match ctx.theme() {
+                self.state.prefs.theme = match ctx.theme() {
                     egui::Theme::Dark => egui::ThemePreference::Light,
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
@@ -285,41 +272,48 @@ impl App {
     fn save_to(&mut self, path: PathBuf, existing: Existing) {
         if let Some(session) = &self.session {
             session.save(&path, existing);
-            self.saving = Some(self.state.run.events());
-            self.state.saving = Some(path);
+            self.saving = Some(self.state.session.run.events());
+            self.state.session.saving = Some(path);
         }
     }
 
     fn export_to(&mut self, path: PathBuf, existing: Existing) {
         if let Some(session) = &mut self.session {
-            session.export(self.state.loaders.now(&self.state.run), &path, existing);
-            self.state.exporting = Some((path, 0.0));
+            session.export(
+                self.state.session.loaders.now(&self.state.session.run),
+                &path,
+                existing,
+            );
+            self.state.session.exporting = Some((path, 0.0));
         }
     }
 
     fn check_options(&mut self) {
-        let checked = session::check(&self.state.options);
-        self.state.options_error = checked.err().map(|e| e.to_string());
+        let checked = session::check(&self.state.prefs.options);
+        self.state.look.options_error = checked.err().map(|e| e.to_string());
     }
 
     fn complain(&mut self, text: String) {
         // Sentences that on the command line follow the name of the program.
         let mut letters = text.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        self.state.notices.push(Notice {
+        self.state.session.notices.push(Notice {
             is_error: true,
             text: first.chain(letters).collect(),
         });
     }
 
     fn refresh_headline(&mut self) {
-        let events = (self.state.run_number, self.state.run.events());
+        let events = (
+            self.state.session.run_number,
+            self.state.session.run.events(),
+        );
         // Of a long run it is a look at every wait, and numbers that change in every frame cannot be read.
         let soon = self.state.flows() && self.headline_at.elapsed() < HEADLINE;
         if self.headline_of != events && !(soon && self.headline.is_some()) {
             self.headline_of = events;
             self.headline_at = Instant::now();
-            self.headline = Headline::of(&self.state.run);
+            self.headline = Headline::of(&self.state.session.run);
         }
     }
 }
@@ -333,7 +327,7 @@ fn existing(replace: bool) -> Existing {
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
-        theme::set_preference(ctx, self.state.theme);
+        theme::set_preference(ctx, self.state.prefs.theme);
         self.settle_motion(ctx);
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
@@ -343,7 +337,7 @@ impl eframe::App for App {
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        self.state.landmarks.follow(&self.state.run);
+        self.state.session.landmarks.follow(&self.state.session.run);
         self.take_other();
         self.refresh_headline();
         let effect = self.after_saving.take();
@@ -360,10 +354,14 @@ impl eframe::App for App {
         // A frame after a long rest must not leap.
         advance(&mut self.state, elapsed.min(Nanos::from_millis(100)));
         let state = &mut self.state;
-        let searching = state.search.advance(&state.run, &state.landmarks, SEARCH);
+        let searching =
+            state
+                .look
+                .search
+                .advance(&state.session.run, &state.session.landmarks, SEARCH);
         if more || searching {
             ctx.request_repaint();
-        } else if state.playing || state.flows() {
+        } else if state.session.playing || state.flows() {
             ctx.request_repaint_after(LIVE_FRAME);
         }
         self.keep_prefs(ctx);
@@ -371,7 +369,7 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         let start = Instant::now();
-        self.state.hovered = self.state.hovering.take();
+        self.state.session.hovered = self.state.session.hovering.take();
         let ctx = ui.ctx().clone();
         let commands = self.show(ui);
         let acted = !commands.is_empty();
@@ -379,12 +377,12 @@ impl eframe::App for App {
             self.run(&ctx, command);
         }
         // What a command changed is drawn at once, not with the next movement of the pointer.
-        if acted && self.state.hovered != self.state.hovering {
+        if acted && self.state.session.hovered != self.state.session.hovering {
             ctx.request_repaint();
         }
-        if !self.state.still_for_now {
+        if !self.state.place.still_for_now {
             let took = start.elapsed().as_secs_f32() * 1e3;
-            self.state.frame_ms += (took - self.state.frame_ms) * 0.1;
+            self.state.look.frame_ms += (took - self.state.look.frame_ms) * 0.1;
         }
     }
 
@@ -394,7 +392,8 @@ impl eframe::App for App {
             store.finish(&prefs);
         }
         self.part_with_journal();
-        let lasts = self.state.source.is_live() || self.state.source == Source::Simulating;
+        let lasts =
+            self.state.session.source.is_live() || self.state.session.source == Source::Simulating;
         if let Some(session) = self.session.take_if(|_| lasts) {
             // Those that have not ended by then are where nothing can be taken from them but time.
             let _ = session.end(PATIENCE);

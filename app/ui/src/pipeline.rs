@@ -43,11 +43,11 @@ impl PipelineView {
         let palette = Palette::of(ui.ctx());
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         ui.painter().rect_filled(area, 0.0, palette.canvas);
-        if state.run.transitions().is_empty() {
+        if state.session.run.transitions().is_empty() {
             nothing_yet(ui, state, area);
             return Vec::new();
         }
-        let (area, table) = split(area, state.variables_open);
+        let (area, table) = split(area, state.prefs.variables_open);
         let mut commands = Vec::new();
         if area.width() > 0.0 {
             commands = self.machine(ui, state, area, palette);
@@ -132,7 +132,7 @@ impl Pen<'_> {
 /// What is said where there are no batches.
 fn nothing_yet(ui: &Ui, state: &State, area: Rect) {
     let palette = Palette::of(ui.ctx());
-    let text = match (&state.source, Action::Run.info().shortcut) {
+    let text = match (&state.session.source, Action::Run.info().shortcut) {
         (Source::Loading { .. }, _) => "Reading the recording".to_owned(),
         (Source::Live { .. }, _) => "No batches yet — the workers are starting".to_owned(),
         (_, Some(key)) => format!(

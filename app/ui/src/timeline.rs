@@ -60,18 +60,18 @@ impl Timeline {
         let palette = Palette::of(ui.ctx());
         ui.painter().rect_filled(rect, 0.0, palette.canvas);
         self.pointer = None;
-        if state.run.batches().is_empty() && !state.has_only_gauges() {
+        if state.session.run.batches().is_empty() && !state.has_only_gauges() {
             show_empty(ui, rect, palette);
             return Vec::new();
         }
         let now = ui.input(|i| i.time);
         let shown = self
             .motion
-            .follow(state.view, state.shown(), now, state.still);
+            .follow(state.session.view, state.shown(), now, state.look.still);
         if self.motion.is_moving() {
             ui.request_repaint();
         }
-        let run = &state.run;
+        let run = &state.session.run;
         let pinned = Lanes::pinned(run);
         let legend = Legend::new(ui, run, palette, rect.width());
         let others = others::height(state);
@@ -84,7 +84,7 @@ impl Timeline {
             axis,
             grid,
             pinned: &pinned,
-            lanes: &Lanes::of(run, &state.folded).crowded(run, &grid),
+            lanes: &Lanes::of(run, &state.look.folded).crowded(run, &grid),
             whole: state.whole(),
         };
         let mut asks = Asks::new(shown);
@@ -158,8 +158,13 @@ impl Timeline {
 
 /// What the search found, as far as it is on `axis`.
 fn found_here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<found::Found> {
-    let search = &scene.state.search;
-    found::on_screen(&scene.state.run, search.hits(), search.current, axis)
+    let search = &scene.state.look.search;
+    found::on_screen(
+        &scene.state.session.run,
+        search.hits(),
+        search.current,
+        axis,
+    )
 }
 
 fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {

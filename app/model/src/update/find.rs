@@ -12,48 +12,48 @@ use loadscope_insight::search::Hit;
 
 /// To the hit after or before the one that was jumped to last.
 pub fn next(state: &mut State, forwards: bool) {
-    let count = state.search.hits().len();
+    let count = state.look.search.hits().len();
     if count == 0 {
         return;
     }
-    let at = match (state.search.current, forwards) {
+    let at = match (state.look.search.current, forwards) {
         (None, true) => 0,
         (None, false) => count - 1,
         (Some(at), true) => (at + 1) % count,
         (Some(at), false) => (at + count - 1) % count,
     };
     jump(state, at);
-    if !state.search.open
-        && let Some(hit) = state.search.hits().get(at)
+    if !state.look.search.open
+        && let Some(hit) = state.look.search.hits().get(at)
     {
-        let (what, more) = hit.describe(&state.run);
+        let (what, more) = hit.describe(&state.session.run);
         let (at, count) = (format::count(at as u64 + 1), format::count(count as u64));
-        state.hint = Some(format!("{at} of {count}: {what}, {more}"));
+        state.overlay.hint = Some(format!("{at} of {count}: {what}, {more}"));
     }
 }
 
 /// To hit number `at`: cursor, selection and view.
 pub fn jump(state: &mut State, at: usize) {
-    let Some(hit) = state.search.hits().get(at).copied() else {
+    let Some(hit) = state.look.search.hits().get(at).copied() else {
         return;
     };
-    state.search.current = Some(at);
-    state.seeking = None;
+    state.look.search.current = Some(at);
+    state.session.seeking = None;
     match hit {
         Hit::Batch(row) => batch(state, row as usize),
         Hit::Sample(row, position) => sample(state, row as usize, position as usize),
-        Hit::Lane(lane) => state.selection = Some(Item::Lane(lane)),
+        Hit::Lane(lane) => state.session.selection = Some(Item::Lane(lane)),
         Hit::Message(k) => {
-            let found = state.run.messages().get(k as usize);
+            let found = state.session.run.messages().get(k as usize);
             if let Some((at, about)) = found.map(|(at, m)| (*at, m.about)) {
-                let row = about.and_then(|id| state.run.row(id));
+                let row = about.and_then(|id| state.session.run.row(id));
                 moment(state, Place::At(at), row.map(Item::Batch));
             }
         }
         Hit::Wait(k) => {
-            let end = state.run.end();
-            if let Some(wait) = state.run.waits().get(k as usize).copied() {
-                state.selection = wait.batch.map(|row| Item::Batch(row as usize));
+            let end = state.session.run.end();
+            if let Some(wait) = state.session.run.waits().get(k as usize).copied() {
+                state.session.selection = wait.batch.map(|row| Item::Batch(row as usize));
                 go_to(state, Place::At(wait.start));
                 fit(state, wait.start, wait.end.min(end));
             }
@@ -71,8 +71,8 @@ pub fn jump(state: &mut State, at: usize) {
 
 /// To where its worker begins with it; all of its way is on the screen.
 fn batch(state: &mut State, row: usize) {
-    state.selection = Some(Item::Batch(row));
-    let path = state.run.path(row);
+    state.session.selection = Some(Item::Batch(row));
+    let path = state.session.run.path(row);
     let work = path
         .iter()
         .find(|s| s.stage > loadscope_trace::Stage::Queued);
@@ -85,12 +85,12 @@ fn batch(state: &mut State, row: usize) {
 }
 
 fn sample(state: &mut State, row: usize, position: usize) {
-    let found = state.run.samples(row).nth(position);
+    let found = state.session.run.samples(row).nth(position);
     let Some(sample) = found else {
         // It was drawn, and is not fetched yet or was not timed.
         return batch(state, row);
     };
-    state.selection = Some(Item::Batch(row));
+    state.session.selection = Some(Item::Batch(row));
     go_to(state, Place::At(sample.start));
     let wall = sample.wall.max(Nanos(TimeView::NARROWEST.0 / 2));
     fit(state, sample.start - wall, sample.end() + wall);
@@ -98,10 +98,10 @@ fn sample(state: &mut State, row: usize, position: usize) {
 
 /// To a moment. If everything is on the screen, nothing of it could be seen: then what was under way fills the screen.
 fn moment(state: &mut State, place: Place, item: Option<Item>) {
-    state.selection = item;
+    state.session.selection = item;
     go_to(state, place);
     let now = state.now();
-    if state.view.is_some() {
+    if state.session.view.is_some() {
         bring_into_view(state, now);
         return;
     }
@@ -113,8 +113,9 @@ fn moment(state: &mut State, place: Place, item: Option<Item>) {
 
 /// The batch that an error at this instant is about.
 fn batch_in_trouble(state: &State, at: Nanos) -> Option<usize> {
-    let messages = state.run.messages();
+    let messages = state.session.run.messages();
     let from = messages.partition_point(|(t, _)| *t < at);
     let then = messages[from..].iter().take_while(|(t, _)| *t == at);
-    then.filter_map(|(_, m)| state.run.row(m.about?)).last()
+    then.filter_map(|(_, m)| state.session.run.row(m.about?))
+        .last()
 }

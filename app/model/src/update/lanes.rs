@@ -10,10 +10,10 @@ use crate::view::Item;
 
 /// The lane that is selected, or that the selected batch was worked on in.
 pub fn lane(state: &State) -> Option<Lane> {
-    match state.selection? {
+    match state.session.selection? {
         Item::Lane(lane) => Some(lane),
         Item::Batch(row) => {
-            let batch = state.run.batches().get(row)?;
+            let batch = state.session.run.batches().get(row)?;
             Some(batch.worker.map_or(Lane::Main, Lane::Worker))
         }
         _ => None,
@@ -22,13 +22,13 @@ pub fn lane(state: &State) -> Option<Lane> {
 
 /// The span of the batch after or before the selected one on its lane; for a lane, of the batch after or before this moment.
 pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
-    let run = &state.run;
+    let run = &state.session.run;
     let spans = run.track(Track {
         lane: lane(state)?,
         row: 0,
     })?;
     let all = spans.all();
-    let selected = state.selection?.batch();
+    let selected = state.session.selection?.batch();
     let at = match selected {
         // Where the worker began with it.
         Some(row) => {
@@ -47,7 +47,7 @@ pub fn neighbour(state: &State, forwards: bool) -> Option<&Span> {
 
 /// The lane above or below the selected one; without one, the first or the last.
 pub fn beside(state: &State, down: bool) -> Option<Lane> {
-    let lanes = lanes::order(&state.run, &state.folded);
+    let lanes = lanes::order(&state.session.run, &state.look.folded);
     let selected = lane(state);
     let at = lanes.iter().position(|lane| Some(*lane) == selected);
     let next = match (at, down) {
@@ -64,13 +64,13 @@ pub fn walk(state: &mut State, action: Action) {
     match action {
         Action::LaneUp | Action::LaneDown => {
             if let Some(lane) = beside(state, action == Action::LaneDown) {
-                state.selection = Some(Item::Lane(lane));
+                state.session.selection = Some(Item::Lane(lane));
             }
         }
         _ => {
             let found = neighbour(state, action == Action::NextSpan);
             if let Some((row, start)) = found.and_then(|s| Some((s.batch()?, s.start))) {
-                state.selection = Some(Item::Batch(row));
+                state.session.selection = Some(Item::Batch(row));
                 bring_into_view(state, start);
             }
         }

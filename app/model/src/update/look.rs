@@ -15,12 +15,12 @@ const MOST: usize = 100;
 
 /// Remembers the view before and takes the new one.
 pub fn set_view(state: &mut State, view: Option<TimeView>) {
-    if state.view == view {
+    if state.session.view == view {
         return;
     }
     // A continuous zoom or pan is one step back, not a hundred.
     const FAR: f64 = 0.25;
-    let gradual = match (state.views_before.last(), state.view, view) {
+    let gradual = match (state.session.views_before.last(), state.session.view, view) {
         (Some(Some(last)), Some(_), Some(new)) => {
             let change = (last.len().0 as f64 / new.len().0 as f64).ln().abs()
                 + (last.start - new.start).0.abs() as f64 / new.len().0 as f64;
@@ -29,22 +29,22 @@ pub fn set_view(state: &mut State, view: Option<TimeView>) {
         _ => false,
     };
     if !gradual {
-        state.views_before.push(state.view);
-        if state.views_before.len() > MOST {
-            state.views_before.remove(0);
+        state.session.views_before.push(state.session.view);
+        if state.session.views_before.len() > MOST {
+            state.session.views_before.remove(0);
         }
     }
-    state.views_after.clear();
-    state.view = view;
+    state.session.views_after.clear();
+    state.session.view = view;
 }
 
 /// Moves the view, if it has to, so that `at` can be seen.
 pub fn bring_into_view(state: &mut State, at: Nanos) {
-    if let Some(view) = state.view
+    if let Some(view) = state.session.view
         && !(view.start..=view.end).contains(&at)
     {
         let half = Nanos(view.len().0 / 2);
-        state.view = Some(view.shifted(at - view.start - half));
+        state.session.view = Some(view.shifted(at - view.start - half));
     }
 }
 
@@ -75,15 +75,15 @@ pub fn look(state: &mut State, action: Action) {
             }
         }
         Action::ViewBack => {
-            if let Some(view) = state.views_before.pop() {
-                state.views_after.push(state.view);
-                state.view = view;
+            if let Some(view) = state.session.views_before.pop() {
+                state.session.views_after.push(state.session.view);
+                state.session.view = view;
             }
         }
         Action::ViewForward => {
-            if let Some(view) = state.views_after.pop() {
-                state.views_before.push(state.view);
-                state.view = view;
+            if let Some(view) = state.session.views_after.pop() {
+                state.session.views_before.push(state.session.view);
+                state.session.view = view;
             }
         }
         _ => {}
@@ -102,14 +102,14 @@ pub fn drive(state: &State, pivot: Option<Nanos>, zoom: f64, pan: f64) -> TimeVi
 
 /// Shows `view` while keys are held: all of the way is one step back, with the tap that it began with.
 pub fn drive_to(state: &mut State, view: TimeView) {
-    state.views_after.clear();
-    state.view = Some(view);
+    state.session.views_after.clear();
+    state.session.view = Some(view);
 }
 
 /// From when to when the selected thing lasts.
 pub fn extent(state: &State) -> Option<(Nanos, Nanos)> {
-    let run = &state.run;
-    match state.selection? {
+    let run = &state.session.run;
+    match state.session.selection? {
         Item::Batch(row) => {
             let path = run.path(row);
             let last = path.last()?;

@@ -19,30 +19,39 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
     let no_run = unless(state.has_run(), "There is no run yet");
     let no_steps = no_run.or(unless(
-        !state.run.transitions().is_empty(),
+        !state.session.run.transitions().is_empty(),
         "No batch was loaded yet",
     ));
     match action {
-        A::Run => unless(!state.no_engine, NO_ENGINE),
-        A::Stop => unless(state.source.is_live(), "Nothing is running"),
+        A::Run => unless(!state.place.no_engine, NO_ENGINE),
+        A::Stop => unless(state.session.source.is_live(), "Nothing is running"),
         A::Save => no_run.or(unless(
-            !matches!(state.source, Source::Simulating),
+            !matches!(state.session.source, Source::Simulating),
             "The simulation is not finished",
         )),
-        A::Export => no_run.or(unless(state.exporting.is_none(), "An export is under way")),
-        A::CancelExport => unless(state.exporting.is_some(), "Nothing is being exported"),
+        A::Export => no_run.or(unless(
+            state.session.exporting.is_none(),
+            "An export is under way",
+        )),
+        A::CancelExport => unless(
+            state.session.exporting.is_some(),
+            "Nothing is being exported",
+        ),
         A::Close => unless(
-            !matches!(state.source, Source::None),
+            !matches!(state.session.source, Source::None),
             "There is nothing to close",
         ),
-        A::Undo => unless(state.history.can_undo(), "Nothing was changed in the form"),
+        A::Undo => unless(
+            state.look.history.can_undo(),
+            "Nothing was changed in the form",
+        ),
         A::TakeOptions => no_run.or_else(|| options(state)),
-        A::Redo => unless(state.history.can_redo(), "No change was taken back"),
-        A::PauseResume if state.source.is_live() => None,
+        A::Redo => unless(state.look.history.can_redo(), "No change was taken back"),
+        A::PauseResume if state.session.source.is_live() => None,
         A::StepForward if is_held_back(state) => Some(NOT_HELD),
-        A::StepForward if state.source.is_live() => None,
+        A::StepForward if state.session.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
-            state.step() < state.run.transitions().len(),
+            state.step() < state.session.run.transitions().len(),
             "This is the last event of the run",
         )),
         A::StepBack => no_steps.or(unless(
@@ -50,11 +59,11 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             "This is before the first event of the run",
         )),
         A::Slower => no_steps.or(unless(
-            state.speed > SPEEDS[0],
+            state.look.speed > SPEEDS[0],
             "Slower than a hundredth of real time is a step at a time",
         )),
         A::Faster => no_steps.or(unless(
-            state.speed < SPEEDS[SPEEDS.len() - 1],
+            state.look.speed < SPEEDS[SPEEDS.len() - 1],
             "This is as fast as it goes",
         )),
         A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
@@ -63,7 +72,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         }
         A::NextMatch | A::PreviousMatch => no_run.or_else(|| matches(state)),
         A::ClearMarkers => unless(
-            !state.markers.all().is_empty(),
+            !state.session.markers.all().is_empty(),
             "There is no marker: press M to place one",
         ),
         A::SavePicture => unless(
@@ -75,7 +84,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             "There is nothing to copy: select a batch",
         ),
         A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
-            state.loaders.are_many(),
+            state.session.loaders.are_many(),
             "This session has one loader",
         )),
         A::Search | A::ToggleInspector | A::Compare => no_run,
@@ -89,7 +98,7 @@ fn options(state: &State) -> Option<&'static str> {
     if !state.has_options_of_run() {
         return Some("This run was started from the form");
     }
-    match state.run.info.python_line() {
+    match state.session.run.info.python_line() {
         Some(_) => None,
         None => Some("What recorded this does not tell the arguments of the loader"),
     }
@@ -102,8 +111,8 @@ const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot b
 
 /// True if to go on would mean to let a program go on that one cannot hold.
 fn is_held_back(state: &State) -> bool {
-    let at_end = state.step() >= state.run.transitions().len();
-    state.watched && state.source.is_live() && at_end
+    let at_end = state.step() >= state.session.run.transitions().len();
+    state.session.watched && state.session.source.is_live() && at_end
 }
 
 /// The actions that need something to look at.
@@ -128,26 +137,26 @@ fn no_steps_for(
         | A::ShowAll
         | A::ZoomIn => no_steps,
         A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
-            state.view.is_some(),
+            state.session.view.is_some(),
             "The whole run is on the screen: zoom in first",
         )),
         A::FitSelection => no_steps.or(unless(
             matches!(
-                state.selection,
+                state.session.selection,
                 Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
             ),
             "Nothing is selected: click a batch, a lane, or drag on the ruler",
         )),
         A::ZoomToRange => no_steps.or(unless(
-            matches!(state.selection, Some(Item::Range(..))),
+            matches!(state.session.selection, Some(Item::Range(..))),
             "No range is selected: drag on the ruler",
         )),
         A::ViewBack => unless(
-            !state.views_before.is_empty(),
+            !state.session.views_before.is_empty(),
             "No other range was looked at before",
         ),
         A::ViewForward => unless(
-            !state.views_after.is_empty(),
+            !state.session.views_after.is_empty(),
             "No other range was looked at after",
         ),
         _ => match goal(action) {
@@ -160,9 +169,11 @@ fn no_steps_for(
 /// Why there is no such moment.
 fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
     // What has not happened yet may still happen.
-    let waits_for_it =
-        forwards && goal != Goal::Marker && state.source.is_live() && state.cursor == Cursor::Live;
-    if waits_for_it && state.watched {
+    let waits_for_it = forwards
+        && goal != Goal::Marker
+        && state.session.source.is_live()
+        && state.session.cursor == Cursor::Live;
+    if waits_for_it && state.session.watched {
         return Some(NOT_HELD);
     }
     if waits_for_it || find(state, goal, forwards).is_some() {
@@ -192,7 +203,7 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
 
 fn stages(state: &State, action: Action) -> Option<&'static str> {
     let forwards = action == Action::NextStage;
-    match state.selection.and_then(Item::batch) {
+    match state.session.selection.and_then(Item::batch) {
         None => Some("No batch is selected: click one, or press / to find one"),
         Some(_) if stage(state, forwards).is_some() => None,
         Some(_) if forwards => Some("The selected batch enters no stage after this moment"),
@@ -218,9 +229,9 @@ fn lanes(state: &State, action: Action) -> Option<&'static str> {
 }
 
 fn matches(state: &State) -> Option<&'static str> {
-    if state.search.query().is_none() {
+    if state.look.search.query().is_none() {
         Some("Nothing was searched for: press / to search")
-    } else if state.search.hits().is_empty() {
+    } else if state.look.search.hits().is_empty() {
         Some("Nothing was found")
     } else {
         None

@@ -2,7 +2,8 @@ use loadscope_trace::{BatchId, Event, EventKind, Lane, Level, Message, Nanos, Ru
 use proptest::prelude::*;
 
 use super::*;
-use crate::state::Source;
+use crate::prefs::Prefs;
+use crate::state::{Look, SessionState, Source};
 use crate::view::{Item, TimeView};
 use loadscope_insight::landmarks::Landmarks;
 
@@ -57,11 +58,20 @@ fn state() -> State {
     }
     assert_eq!(run.anomalies(), (0, 0));
     State {
-        landmarks: Landmarks::of(&run),
-        run: run.into(),
-        source: Source::Finished,
-        speed: 1.0,
-        asks: true,
+        session: SessionState {
+            landmarks: Landmarks::of(&run),
+            run: run.into(),
+            source: Source::Finished,
+            ..SessionState::default()
+        },
+        look: Look {
+            speed: 1.0,
+            ..Look::default()
+        },
+        prefs: Prefs {
+            asks: true,
+            ..Prefs::default()
+        },
         ..State::default()
     }
 }
@@ -73,10 +83,10 @@ fn at_ms(state: &State) -> f64 {
 #[test]
 fn every_kind_of_moment_is_gone_to_and_back() {
     let mut state = state();
-    state.cursor = Cursor::Step(0);
+    state.session.cursor = Cursor::Step(0);
     let mut go = |action: Action| {
         assert_eq!(update(&mut state, action.into()), None);
-        (at_ms(&state), state.hint.clone())
+        (at_ms(&state), state.overlay.hint.clone())
     };
     assert_eq!(go(Action::NextOutOfOrder), (20.0, None));
     assert_eq!(go(Action::NextBatch), (41.0, None));
@@ -103,9 +113,15 @@ fn every_kind_of_moment_is_gone_to_and_back() {
 fn stages_of_a_batch_are_gone_through() {
     let mut state = state();
     update(&mut state, Action::NextStage.into());
-    assert!(state.hint.as_ref().is_some_and(|h| h.contains("press /")));
-    state.selection = Some(Item::Batch(0));
-    state.cursor = Cursor::Step(0);
+    assert!(
+        state
+            .overlay
+            .hint
+            .as_ref()
+            .is_some_and(|h| h.contains("press /"))
+    );
+    state.session.selection = Some(Item::Batch(0));
+    state.session.cursor = Cursor::Step(0);
     let mut seen = Vec::new();
     while obstacle(&state, Action::NextStage).is_none() {
         update(&mut state, Action::NextStage.into());
@@ -119,23 +135,26 @@ fn stages_of_a_batch_are_gone_through() {
 #[test]
 fn lanes_and_spans_are_walked() {
     let mut state = state();
-    state.cursor = Cursor::Step(0);
+    state.session.cursor = Cursor::Step(0);
     update(&mut state, Action::LaneDown.into());
-    assert_eq!(state.selection, Some(Item::Lane(Lane::Trainer)));
+    assert_eq!(state.session.selection, Some(Item::Lane(Lane::Trainer)));
     update(&mut state, Action::LaneUp.into());
-    assert_eq!(state.hint.as_deref(), Some("This is the first lane"));
-    while state.selection != Some(Item::Lane(Lane::Worker(0))) {
+    assert_eq!(
+        state.overlay.hint.as_deref(),
+        Some("This is the first lane")
+    );
+    while state.session.selection != Some(Item::Lane(Lane::Worker(0))) {
         update(&mut state, Action::LaneDown.into());
-        assert_eq!(state.hint, None);
+        assert_eq!(state.overlay.hint, None);
     }
     update(&mut state, Action::NextSpan.into());
-    assert_eq!(state.selection, Some(Item::Batch(0)));
+    assert_eq!(state.session.selection, Some(Item::Batch(0)));
     update(&mut state, Action::NextSpan.into());
-    assert_eq!(state.selection, Some(Item::Batch(2)));
+    assert_eq!(state.session.selection, Some(Item::Batch(2)));
     update(&mut state, Action::NextSpan.into());
-    assert!(state.hint.is_some());
+    assert!(state.overlay.hint.is_some());
     update(&mut state, Action::PreviousSpan.into());
-    assert_eq!(state.selection, Some(Item::Batch(0)));
+    assert_eq!(state.session.selection, Some(Item::Batch(0)));
 }
 
 #[test]
@@ -143,19 +162,23 @@ fn what_was_found_is_jumped_to() {
     let mut state = state();
     update(&mut state, Action::NextMatch.into());
     assert_eq!(
-        state.hint.as_deref(),
+        state.overlay.hint.as_deref(),
         Some("Nothing was searched for: press / to search")
     );
     update(&mut state, Command::Search("errors".to_owned()));
-    let (search, run) = (&mut state.search, &state.run);
-    search.advance(run, &state.landmarks, std::time::Duration::from_secs(1));
+    let (search, run) = (&mut state.look.search, &state.session.run);
+    search.advance(
+        run,
+        &state.session.landmarks,
+        std::time::Duration::from_secs(1),
+    );
     update(&mut state, Action::NextMatch.into());
     assert_eq!(
-        (at_ms(&state), state.selection),
+        (at_ms(&state), state.session.selection),
         (90.0, Some(Item::Batch(2)))
     );
     assert!(
-        state.view.is_some(),
+        state.session.view.is_some(),
         "of the whole run nothing could be seen"
     );
 }
@@ -164,92 +187,108 @@ fn what_was_found_is_jumped_to() {
 fn a_run_that_was_not_saved_is_not_replaced_without_a_question() {
     let mut state = state();
     assert_eq!(update(&mut state, Action::Run.into()), None);
-    assert!(state.question.is_some());
+    assert!(state.session.question.is_some());
     assert_eq!(update(&mut state, Command::Answer(Answer::Cancel)), None);
-    assert_eq!(state.question, None);
+    assert_eq!(state.session.question, None);
     update(&mut state, Action::Quit.into());
     let effect = update(&mut state, Command::Answer(Answer::Discard));
     assert_eq!(effect, Some(Effect::Quit));
     update(&mut state, Action::Run.into());
     let effect = update(&mut state, Command::Answer(Answer::Save));
     assert_eq!(effect, Some(Effect::AskSave));
-    assert!(state.question.as_ref().is_some_and(|q| q.saving));
+    assert!(state.session.question.as_ref().is_some_and(|q| q.saving));
     // Saved, simulated, read from a file, or not asked about: nothing would be lost.
-    state.question = None;
-    state.saved = Some(state.run.events());
+    state.session.question = None;
+    state.session.saved = Some(state.session.run.events());
     assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
-    state.saved = None;
-    state.asks = false;
+    state.session.saved = None;
+    state.prefs.asks = false;
     assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
-    state.asks = true;
-    state.run.info.origin = Origin::Simulation;
+    state.prefs.asks = true;
+    state.session.run.info.origin = Origin::Simulation;
     assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
 }
 
 #[test]
 fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
     let mut state = state();
-    state.source = Source::Live { paused: true };
+    state.session.source = Source::Live { paused: true };
     assert_eq!(update(&mut state, Action::NextBatch.into()), None);
     assert_eq!(seek(&mut state), Some(Effect::Step));
     assert_eq!(seek(&mut state), None, "one permit at a time");
     let batch = BatchId { epoch: 1, idx: 0 };
-    apply(&mut state.run, 100, EventKind::EpochStarted { epoch: 1 });
-    apply(&mut state.run, 100, EventKind::dispatched(batch, None, []));
-    state.landmarks.follow(&state.run);
+    apply(
+        &mut state.session.run,
+        100,
+        EventKind::EpochStarted { epoch: 1 },
+    );
+    apply(
+        &mut state.session.run,
+        100,
+        EventKind::dispatched(batch, None, []),
+    );
+    state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), Some(Effect::Step));
     let stage = Stage::Training;
-    apply(&mut state.run, 101, EventKind::Entered { batch, stage });
-    state.landmarks.follow(&state.run);
+    apply(
+        &mut state.session.run,
+        101,
+        EventKind::Entered { batch, stage },
+    );
+    state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), None);
-    assert_eq!(state.seeking, None);
+    assert_eq!(state.session.seeking, None);
     // A run that is not held is held first.
-    state.source = Source::Live { paused: false };
+    state.session.source = Source::Live { paused: false };
     let effect = update(&mut state, Action::NextBatch.into());
     assert_eq!(effect, Some(Effect::Pause));
-    assert!(state.seeking.is_some());
+    assert!(state.session.seeking.is_some());
     update(&mut state, Action::Escape.into());
-    assert_eq!(state.seeking, None);
+    assert_eq!(state.session.seeking, None);
 }
 
 #[test]
 fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
     let mut state = state();
-    state.source = Source::Live { paused: true };
+    state.session.source = Source::Live { paused: true };
     let effect = update(&mut state, Action::NextStall.into());
     assert_eq!(effect, Some(Effect::Resume));
     assert_eq!(seek(&mut state), None);
     let waiting = true;
-    apply(&mut state.run, 100, EventKind::EpochStarted { epoch: 1 });
-    apply(&mut state.run, 100, EventKind::Consumer { waiting });
-    state.landmarks.follow(&state.run);
+    apply(
+        &mut state.session.run,
+        100,
+        EventKind::EpochStarted { epoch: 1 },
+    );
+    apply(&mut state.session.run, 100, EventKind::Consumer { waiting });
+    state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), None, "it has waited for no time yet");
     let count = 0;
-    apply(&mut state.run, 130, EventKind::Dropped { count });
-    state.landmarks.follow(&state.run);
+    apply(&mut state.session.run, 130, EventKind::Dropped { count });
+    state.session.landmarks.follow(&state.session.run);
     assert_eq!(seek(&mut state), Some(Effect::Pause));
-    assert_eq!(state.source, Source::Live { paused: true });
+    assert_eq!(state.session.source, Source::Live { paused: true });
     // Pausing by hand ends it.
     let effect = update(&mut state, Action::NextTrouble.into());
     assert_eq!(effect, Some(Effect::Resume));
     let effect = update(&mut state, Action::PauseResume.into());
     assert_eq!(effect, Some(Effect::Pause));
-    assert_eq!((seek(&mut state), state.seeking), (None, None));
+    assert_eq!((seek(&mut state), state.session.seeking), (None, None));
 }
 
 #[test]
 fn the_form_is_undone_and_redone() {
     let mut state = state();
-    let first = state.options.clone();
+    let first = state.prefs.options.clone();
     let mut second = first.clone();
     second.num_workers = 7;
     update(&mut state, Command::Edit(Box::new(second.clone())));
     update(&mut state, Action::Undo.into());
-    assert_eq!(state.options, first);
+    assert_eq!(state.prefs.options, first);
     update(&mut state, Action::Undo.into());
-    assert!(state.hint.is_some());
+    assert!(state.overlay.hint.is_some());
     update(&mut state, Action::Redo.into());
-    assert_eq!(state.options, second);
+    assert_eq!(state.prefs.options, second);
 }
 
 #[test]
@@ -258,11 +297,11 @@ fn speeds_go_from_a_hundredth_to_ten() {
     while obstacle(&state, Action::Slower).is_none() {
         update(&mut state, Action::Slower.into());
     }
-    assert_eq!(state.speed, 0.01);
+    assert_eq!(state.look.speed, 0.01);
     while obstacle(&state, Action::Faster).is_none() {
         update(&mut state, Action::Faster.into());
     }
-    assert_eq!(state.speed, 10.0);
+    assert_eq!(state.look.speed, 10.0);
 }
 
 fn any_command() -> impl Strategy<Value = Command> {
@@ -299,14 +338,14 @@ proptest! {
                 Command::Act(action) => obstacle(&state, *action),
                 _ => None,
             };
-            let (cursor, view, selection) = (state.cursor, state.view, state.selection);
+            let (cursor, view, selection) = (state.session.cursor, state.session.view, state.session.selection);
             update(&mut state, command);
             if let Some(why) = impossible {
-                prop_assert_eq!(state.hint.as_deref(), Some(why));
-                prop_assert_eq!((cursor, view, selection), (state.cursor, state.view, state.selection));
+                prop_assert_eq!(state.overlay.hint.as_deref(), Some(why));
+                prop_assert_eq!((cursor, view, selection), (state.session.cursor, state.session.view, state.session.selection));
             }
-            let (search, run) = (&mut state.search, &state.run);
-            search.advance(run, &state.landmarks, std::time::Duration::from_secs(1));
+            let (search, run) = (&mut state.look.search, &state.session.run);
+            search.advance(run, &state.session.landmarks, std::time::Duration::from_secs(1));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
             let machine = state.machine();

@@ -33,19 +33,19 @@ pub fn goal(action: Action) -> Option<(Goal, bool)> {
 
 /// The next moment of this kind, or the one before.
 pub fn find(state: &State, goal: Goal, forwards: bool) -> Option<Place> {
-    let (run, now) = (&state.run, state.now());
+    let (run, now) = (&state.session.run, state.now());
     match (goal, forwards) {
-        (Goal::Marker, true) => state.markers.after(now).map(|m| Place::At(m.at)),
-        (Goal::Marker, false) => state.markers.before(now).map(|m| Place::At(m.at)),
-        (_, true) => state.landmarks.after(run, goal, state.step(), now),
-        (_, false) => state.landmarks.before(run, goal, state.step(), now),
+        (Goal::Marker, true) => state.session.markers.after(now).map(|m| Place::At(m.at)),
+        (Goal::Marker, false) => state.session.markers.before(now).map(|m| Place::At(m.at)),
+        (_, true) => state.session.landmarks.after(run, goal, state.step(), now),
+        (_, false) => state.session.landmarks.before(run, goal, state.step(), now),
     }
 }
 
 /// The transition after which the selected batch has just entered its next stage, or the one before.
 pub fn stage(state: &State, forwards: bool) -> Option<usize> {
-    let row = state.selection?.batch()?;
-    let steps = state.run.steps_of(row);
+    let row = state.session.selection?.batch()?;
+    let steps = state.session.run.steps_of(row);
     let step = state.step();
     if forwards {
         steps.into_iter().map(|k| k + 1).find(|after| *after > step)
@@ -57,17 +57,17 @@ pub fn stage(state: &State, forwards: bool) -> Option<usize> {
 
 /// Pausing and stepping mean the engine while it runs and one looks at now, and the recording otherwise.
 pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
-    let at_now = state.cursor == Cursor::Live;
-    state.seeking = None;
-    if state.watched && state.source.is_live() && action == Action::PauseResume {
+    let at_now = state.session.cursor == Cursor::Live;
+    state.session.seeking = None;
+    if state.session.watched && state.session.source.is_live() && action == Action::PauseResume {
         // The program goes on; what is shown stands still.
-        state.cursor = match at_now {
-            true => Cursor::Step(state.run.transitions().len()),
+        state.session.cursor = match at_now {
+            true => Cursor::Step(state.session.run.transitions().len()),
             false => Cursor::Live,
         };
         return None;
     }
-    match (&mut state.source, action) {
+    match (&mut state.session.source, action) {
         (Source::Live { paused }, Action::PauseResume) => {
             *paused = !*paused;
             let effect = if *paused {
@@ -75,7 +75,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             } else {
                 Effect::Resume
             };
-            state.cursor = Cursor::Live;
+            state.session.cursor = Cursor::Live;
             Some(effect)
         }
         (Source::Live { paused }, _) if at_now => {
@@ -84,18 +84,19 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
             Some(effect)
         }
         (_, Action::PauseResume) => {
-            if !state.playing && state.now() >= state.run.end() {
-                state.cursor = Cursor::Step(0);
+            if !state.session.playing && state.now() >= state.session.run.end() {
+                state.session.cursor = Cursor::Step(0);
             }
-            state.playing = !state.playing && !state.run.transitions().is_empty();
+            state.session.playing =
+                !state.session.playing && !state.session.run.transitions().is_empty();
             None
         }
         _ => {
             let next = state.step() + 1;
-            let last = state.run.transitions().len();
-            if state.source.is_live() && next >= last {
+            let last = state.session.run.transitions().len();
+            if state.session.source.is_live() && next >= last {
                 // At the end of what has happened, stepping means the engine again.
-                state.cursor = Cursor::Live;
+                state.session.cursor = Cursor::Live;
             } else {
                 go_to_step(state, next.min(last));
             }
@@ -106,7 +107,7 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
 
 /// Moves the cursor to another moment.
 pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
-    state.seeking = None;
+    state.session.seeking = None;
     match action {
         Action::StepBack => {
             let step = state.step().saturating_sub(1);
@@ -118,8 +119,8 @@ pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
             }
         }
         Action::FollowLive => {
-            state.playing = false;
-            state.cursor = Cursor::Live;
+            state.session.playing = false;
+            state.session.cursor = Cursor::Live;
             set_view(state, None);
         }
         _ => {
@@ -136,19 +137,19 @@ pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
 
 /// It has not happened yet: the engine goes on until it does.
 fn start_seeking(state: &mut State, goal: Goal) -> Option<Effect> {
-    if state.watched {
+    if state.session.watched {
         return None;
     }
-    let Source::Live { paused } = &mut state.source else {
+    let Source::Live { paused } = &mut state.session.source else {
         return None;
     };
     let held = goes_step_by_step(goal);
     let was_held = std::mem::replace(paused, held);
-    state.cursor = Cursor::Live;
-    state.seeking = Some(Seek {
+    state.session.cursor = Cursor::Live;
+    state.session.seeking = Some(Seek {
         goal,
-        step: state.run.transitions().len(),
-        now: state.run.end(),
+        step: state.session.run.transitions().len(),
+        now: state.session.run.end(),
         asked_at: None,
     });
     match (was_held, held) {
@@ -166,16 +167,17 @@ fn goes_step_by_step(goal: Goal) -> bool {
 
 /// Takes the engine on to what is looked for, and holds it there. To be called in every frame.
 pub fn seek(state: &mut State) -> Option<Effect> {
-    let seeking = state.seeking?;
+    let seeking = state.session.seeking?;
     let held = goes_step_by_step(seeking.goal);
     // Whoever pauses, resumes, stops or looks elsewhere does not want it any more.
-    let wanted = state.source == (Source::Live { paused: held }) && state.cursor == Cursor::Live;
-    let (run, marks) = (&state.run, &state.landmarks);
+    let wanted = state.session.source == (Source::Live { paused: held })
+        && state.session.cursor == Cursor::Live;
+    let (run, marks) = (&state.session.run, &state.session.landmarks);
     let found = marks.after(run, seeking.goal, seeking.step, seeking.now);
     if !wanted || found.is_some() {
-        state.seeking = None;
+        state.session.seeking = None;
         if wanted && !held {
-            state.source = Source::Live { paused: true };
+            state.session.source = Source::Live { paused: true };
             return Some(Effect::Pause);
         }
         return None;
@@ -185,7 +187,7 @@ pub fn seek(state: &mut State) -> Option<Effect> {
     if !held || seeking.asked_at == Some(steps) {
         return None;
     }
-    state.seeking = Some(Seek {
+    state.session.seeking = Some(Seek {
         asked_at: Some(steps),
         ..seeking
     });
@@ -197,48 +199,48 @@ pub fn go_to(state: &mut State, place: Place) {
     match place {
         Place::Step(step) => go_to_step(state, step),
         Place::At(at) => {
-            state.playing = false;
-            state.cursor = Cursor::At(at);
+            state.session.playing = false;
+            state.session.cursor = Cursor::At(at);
             bring_into_view(state, at);
         }
     }
 }
 
 fn go_to_step(state: &mut State, step: usize) {
-    state.playing = false;
-    state.cursor = Cursor::Step(step);
+    state.session.playing = false;
+    state.session.cursor = Cursor::Step(step);
     let now = state.now();
     bring_into_view(state, now);
 }
 
 /// The batch that moved with this transition.
 pub fn moved(state: &State, step: usize) -> Option<Item> {
-    let transition = state.run.transitions().get(step.checked_sub(1)?)?;
+    let transition = state.session.run.transitions().get(step.checked_sub(1)?)?;
     Some(Item::Batch(transition.batch as usize))
 }
 
 /// One notch slower or faster.
 pub fn change_speed(state: &mut State, faster: bool) {
     let next = if faster {
-        SPEEDS.into_iter().find(|s| *s > state.speed)
+        SPEEDS.into_iter().find(|s| *s > state.look.speed)
     } else {
-        SPEEDS.into_iter().rfind(|s| *s < state.speed)
+        SPEEDS.into_iter().rfind(|s| *s < state.look.speed)
     };
-    state.speed = next.unwrap_or(state.speed);
+    state.look.speed = next.unwrap_or(state.look.speed);
 }
 
 /// Moves the cursor of a recording that is being played by `elapsed` of real time.
 pub fn advance(state: &mut State, elapsed: Nanos) {
-    if !state.playing {
+    if !state.session.playing {
         return;
     }
-    let ahead = Nanos((elapsed.0 as f64 * state.speed) as i64).max(Nanos(1));
+    let ahead = Nanos((elapsed.0 as f64 * state.look.speed) as i64).max(Nanos(1));
     let at = state.now() + ahead;
-    if at >= state.run.end() {
-        state.playing = false;
-        state.cursor = Cursor::At(state.run.end());
+    if at >= state.session.run.end() {
+        state.session.playing = false;
+        state.session.cursor = Cursor::At(state.session.run.end());
     } else {
-        state.cursor = Cursor::At(at);
+        state.session.cursor = Cursor::At(at);
         bring_into_view(state, at);
     }
 }

@@ -31,23 +31,23 @@ impl App {
         let before = Other {
             number: self.next_other(),
             name: "Before".to_owned(),
-            run: self.state.run.now(),
+            run: self.state.session.run.now(),
             cut: false,
             is_before: true,
         };
-        let run_number = self.state.run_number;
-        self.state.history.let_go();
+        let run_number = self.state.session.run_number;
+        self.state.look.history.let_go();
         self.run(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.state.history.let_go();
+        self.state.look.history.let_go();
         match check.simulated {
             true => self.simulate(),
             false => self.start(),
         }
         // Refused: the run is still the one that was there.
-        if self.state.run_number != run_number {
-            self.state.diagnose.check = Some(check);
-            self.state.diagnose.other = Some(before);
-            self.state.workspace = Workspace::Diagnose;
+        if self.state.session.run_number != run_number {
+            self.state.session.diagnose.check = Some(check);
+            self.state.session.diagnose.other = Some(before);
+            self.state.prefs.workspace = Workspace::Diagnose;
         }
     }
 
@@ -68,7 +68,7 @@ impl App {
         match job {
             Ok(job) => {
                 self.comparing = Some(Reading { path, job });
-                self.state.workspace = Workspace::Diagnose;
+                self.state.prefs.workspace = Workspace::Diagnose;
             }
             Err(e) => self.complain(format!(
                 "cannot start a thread: {e}. Close other programs and try again"
@@ -99,7 +99,7 @@ impl App {
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
                 name.push_str(&among(&loaders, &run));
-                self.state.diagnose.other = Some(Other {
+                self.state.session.diagnose.other = Some(Other {
                     number: self.next_other(),
                     name,
                     run: Arc::new(run),

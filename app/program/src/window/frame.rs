@@ -44,9 +44,10 @@ impl App {
             .frame(frame(12, 4))
             .exact_size(notices::STATUS)
             .show(ui, |ui| commands.extend(status::show(ui, state)));
-        let splits = state.splits;
+        let splits = state.prefs.splits;
         let mut sizes = self.sizes;
-        let (mut options_open, mut inspector_open) = (state.options_open, state.inspector_open);
+        let (mut options_open, mut inspector_open) =
+            (state.prefs.options_open, state.prefs.inspector_open);
         Panel::left("options")
             .frame(frame(12, 0))
             .default_size(or(splits.options, 268.0))
@@ -65,18 +66,18 @@ impl App {
                     commands.extend(self.inspector.show(ui, state));
                 });
         }
-        if options_open != state.options_open {
+        if options_open != state.prefs.options_open {
             commands.push(Action::ToggleOptions.into());
         }
-        if inspector_open != state.inspector_open {
+        if inspector_open != state.prefs.inspector_open {
             commands.push(Action::ToggleInspector.into());
         }
         // Without a run it tells what the form will draw.
-        let is_loading = matches!(state.source, Source::Loading { .. });
+        let is_loading = matches!(state.session.source, Source::Loading { .. });
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
-            if state.workspace == Workspace::Sampling && !is_loading {
+            if state.prefs.workspace == Workspace::Sampling && !is_loading {
                 commands.extend(self.sampling.show(ui, state));
-            } else if state.workspace == Workspace::Diagnose && !is_loading {
+            } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(self.diagnose.show(ui, state));
             } else if state.has_run() {
                 // Where no batch is told, what is told instead stands there.
@@ -118,7 +119,7 @@ impl App {
         if !ui.input(|i| i.pointer.primary_down()) {
             return;
         }
-        let splits = &mut self.state.splits;
+        let splits = &mut self.state.prefs.splits;
         for (split, before, now) in [
             (&mut splits.options, before.options, sizes.options),
             (&mut splits.inspector, before.inspector, sizes.inspector),
@@ -145,7 +146,7 @@ impl App {
         let frame = Frame::NONE
             .fill(palette.panel)
             .inner_margin(Margin::symmetric(12, 4));
-        if state.has_only_gauges() && !state.source.is_live() {
+        if state.has_only_gauges() && !state.session.source.is_live() {
             Panel::top("what is known")
                 .frame(frame)
                 .show(ui, |ui| welcome::only_gauges(ui, state));
@@ -154,7 +155,7 @@ impl App {
                 .show(ui, |ui| commands.extend(below.timeline.show(ui, state)));
             return commands;
         }
-        if state.run.batches().is_empty() {
+        if state.session.run.batches().is_empty() {
             CentralPanel::default()
                 .frame(Frame::NONE.fill(palette.canvas))
                 .show(ui, |ui| welcome::nothing_yet(ui, state));
@@ -167,7 +168,7 @@ impl App {
             .min(height - 140.0)
             .max(161.0);
         // Until somebody drags its edge, it follows the height of the window.
-        let id = match state.splits.machine > 0.0 {
+        let id = match state.prefs.splits.machine > 0.0 {
             true => "machine".to_owned(),
             false => format!("machine {height:.0}"),
         };
@@ -175,7 +176,7 @@ impl App {
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
             .default_size(or(
-                state.splits.machine,
+                state.prefs.splits.machine,
                 (height * 0.42).clamp(200.0, 400.0),
             ))
             .size_range(160.0..=tallest)
@@ -189,10 +190,12 @@ impl App {
         CentralPanel::default()
             .frame(Frame::NONE.fill(palette.canvas))
             .show(ui, |ui| {
-                commands.extend(match state.lower {
+                commands.extend(match state.look.lower {
                     Lower::Batches => below.batches.show(ui, state),
                     Lower::Plots => below.plots.show(ui, state),
-                    Lower::Loaders if state.loaders.are_many() => below.loaders.show(ui, state),
+                    Lower::Loaders if state.session.loaders.are_many() => {
+                        below.loaders.show(ui, state)
+                    }
                     Lower::Timeline | Lower::Loaders => below.timeline.show(ui, state),
                 });
             });

@@ -39,13 +39,13 @@ impl App {
             Update::Events(events) => {
                 let state = &mut self.state;
                 for event in events {
-                    if state.loaders.take(&mut state.run, event) {
+                    if state.session.loaders.take(&mut state.session.run, event) {
                         loader::forget(state);
                     }
                 }
             }
             Update::Loading(share) => {
-                if let Source::Loading { share: shown, .. } = &mut self.state.source {
+                if let Source::Loading { share: shown, .. } = &mut self.state.session.source {
                     *shown = share;
                 }
             }
@@ -56,50 +56,50 @@ impl App {
                 cut,
                 notes,
             } => {
-                self.state.landmarks = *landmarks;
-                self.state.loaders = *loaders;
+                self.state.session.landmarks = *landmarks;
+                self.state.session.loaders = *loaders;
                 self.loaded(*run, cut, notes);
             }
             Update::Simulated { run, landmarks } => {
-                self.state.landmarks = *landmarks;
+                self.state.session.landmarks = *landmarks;
                 self.simulated(*run);
             }
             Update::Ended(error) => self.ended(error),
             Update::Saved(path) => {
-                self.state.saving = None;
-                Prefs::remember(&mut self.state.recent, &path);
-                self.state.saved = self.saving.take();
-                self.state.hint = Some(format!("Saved to {}", path.display()));
+                self.state.session.saving = None;
+                Prefs::remember(&mut self.state.prefs.recent, &path);
+                self.state.session.saved = self.saving.take();
+                self.state.overlay.hint = Some(format!("Saved to {}", path.display()));
                 // What waited for it can go on.
-                let waiting = self.state.question.take_if(|q| q.saving);
+                let waiting = self.state.session.question.take_if(|q| q.saving);
                 self.after_saving = waiting.map(|q| q.then);
             }
             Update::Exists(output) => {
                 match &output {
-                    Output::Recording(_) => self.state.saving = None,
-                    Output::Export(..) => self.state.exporting = None,
+                    Output::Recording(_) => self.state.session.saving = None,
+                    Output::Export(..) => self.state.session.exporting = None,
                 }
-                self.state.replacing = Some(output);
+                self.state.session.replacing = Some(output);
             }
             Update::NotSaved(text) => {
-                self.state.saving = None;
+                self.state.session.saving = None;
                 self.complain(text);
             }
             Update::Exporting(share) => {
-                if let Some((_, shown)) = &mut self.state.exporting {
+                if let Some((_, shown)) = &mut self.state.session.exporting {
                     *shown = share;
                 }
             }
             Update::Exported(files) => {
-                self.state.exporting = None;
+                self.state.session.exporting = None;
                 let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
-                self.state.hint = Some(format!("Exported to {}", names.join(", ")));
+                self.state.overlay.hint = Some(format!("Exported to {}", names.join(", ")));
             }
             Update::NotExported(why) => {
-                self.state.exporting = None;
+                self.state.session.exporting = None;
                 match why {
                     Some(text) => self.complain(text),
-                    None => self.state.hint = Some("The export was cancelled".to_owned()),
+                    None => self.state.overlay.hint = Some("The export was cancelled".to_owned()),
                 }
             }
             Update::Notice(text) => self.say(Note {
@@ -113,11 +113,11 @@ impl App {
     /// The form shows what made a recording; what stood there can be had back.
     fn show_options(&mut self, options: loadscope_trace::RunOptions) {
         let state = &mut self.state;
-        if options != state.options {
-            state.history.let_go();
-            state.history.change(&state.options);
-            state.history.let_go();
-            state.options = options;
+        if options != state.prefs.options {
+            state.look.history.let_go();
+            state.look.history.change(&state.prefs.options);
+            state.look.history.let_go();
+            state.prefs.options = options;
         }
         self.check_options();
     }
@@ -126,20 +126,26 @@ impl App {
     fn simulated(&mut self, run: Run) {
         let note = run.messages().first().map(|(_, m)| m.text.as_str());
         let note = note.unwrap_or("Simulated");
-        self.state.hint = Some(format!("Space plays it, → steps. {note}"));
-        self.state.run = run.into();
-        self.state.source = Source::Finished;
-        self.state.cursor = Cursor::Step(0);
+        self.state.overlay.hint = Some(format!("Space plays it, → steps. {note}"));
+        self.state.session.run = run.into();
+        self.state.session.source = Source::Finished;
+        self.state.session.cursor = Cursor::Step(0);
     }
 
     fn loaded(&mut self, run: Run, cut: bool, notes: Vec<Note>) {
-        let Source::Loading { path, .. } = &self.state.source else {
+        let Source::Loading { path, .. } = &self.state.session.source else {
             return;
         };
         let path = path.clone();
         // What stands in the journal is offered from there.
-        if !self.state.left_over.iter().any(|left| left.path == path) {
-            Prefs::remember(&mut self.state.recent, &path);
+        if !self
+            .state
+            .place
+            .left_over
+            .iter()
+            .any(|left| left.path == path)
+        {
+            Prefs::remember(&mut self.state.prefs.recent, &path);
         }
         let is_told = notes.iter().any(|note| note.is_error);
         notes.into_iter().for_each(|note| self.say(note));
@@ -155,16 +161,16 @@ impl App {
         if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
             self.show_options(run.info.options.clone());
         }
-        self.state.run = run.into();
-        self.state.source = Source::Recording { path, cut };
-        self.state.options_of = OptionsOf::Run;
+        self.state.session.run = run.into();
+        self.state.session.source = Source::Recording { path, cut };
+        self.state.session.options_of = OptionsOf::Run;
     }
 
     /// Shows what there is to say about a file.
     pub(super) fn say(&mut self, note: Note) {
         match note.is_error {
             true => self.complain(note.text),
-            false => self.state.notices.push(Notice {
+            false => self.state.session.notices.push(Notice {
                 is_error: false,
                 text: note.text,
             }),
@@ -172,13 +178,13 @@ impl App {
     }
 
     fn ended(&mut self, error: Option<String>) {
-        match self.state.source {
+        match self.state.session.source {
             // Refused before anything happened.
-            Source::Live { .. } if self.state.run.events() == 0 => {
-                self.state.source = Source::None;
+            Source::Live { .. } if self.state.session.run.events() == 0 => {
+                self.state.session.source = Source::None;
             }
-            Source::Live { .. } => self.state.source = Source::Finished,
-            Source::Loading { .. } | Source::Simulating => self.state.source = Source::None,
+            Source::Live { .. } => self.state.session.source = Source::Finished,
+            Source::Loading { .. } | Source::Simulating => self.state.session.source = Source::None,
             _ => {}
         }
         if let Some(error) = error {

@@ -103,7 +103,7 @@ impl App {
         };
         if grip != self.grip {
             self.grip = grip;
-            self.state.history.let_go();
+            self.state.look.history.let_go();
         }
     }
 
@@ -111,7 +111,7 @@ impl App {
     fn at_pointer(&self, action: Action) -> Command {
         let doublings = match action {
             Action::ZoomIn => 0.5,
-            Action::ZoomOut if self.state.view.is_some() => -0.5,
+            Action::ZoomOut if self.state.session.view.is_some() => -0.5,
             _ => return action.into(),
         };
         match self.timeline.zoom_pivot() {
@@ -148,7 +148,7 @@ impl App {
         });
         let way = |more: usize, less: usize| f64::from(i8::from(down[more]) - i8::from(down[less]));
         let (zoom, pan) = (way(0, 1), way(3, 2));
-        if (zoom == 0.0 && pan == 0.0) || self.state.run.batches().is_empty() {
+        if (zoom == 0.0 && pan == 0.0) || self.state.session.run.batches().is_empty() {
             self.drive = Drive::default();
             return;
         }

@@ -3,24 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadscope_trace::{Run, plural};
+use loadscope_trace::plural;
 
 use super::App;
-use loadscope_insight::diagnose::Diagnose;
-use loadscope_insight::landmarks::Landmarks;
-use loadscope_insight::loaders::Loaders;
-use loadscope_insight::sampling::Choice;
-use loadscope_model::markers::Markers;
 use loadscope_model::notice::Notice;
 use loadscope_model::state::Source;
-use loadscope_model::view::Cursor;
 use loadscope_model::view::OptionsOf;
 use loadscope_session::{Record, Session, SessionError, Watched};
 
 impl App {
     pub(super) fn start(&mut self) {
         let record = self.record();
-        let session = Session::start(&self.state.options, record, Arc::clone(&self.wake));
+        let session = Session::start(&self.state.prefs.options, record, Arc::clone(&self.wake));
         self.begin(session, Source::Live { paused: false });
     }
 
@@ -28,12 +22,12 @@ impl App {
         let record = self.record();
         let session = Session::watch(watched, record, Arc::clone(&self.wake));
         self.begin(session, Source::Live { paused: false });
-        self.state.watched = true;
-        self.state.options_of = OptionsOf::Run;
+        self.state.session.watched = true;
+        self.state.session.options_of = OptionsOf::Run;
     }
 
     pub(super) fn simulate(&mut self) {
-        let session = Session::simulate(&self.state.options, Arc::clone(&self.wake));
+        let session = Session::simulate(&self.state.prefs.options, Arc::clone(&self.wake));
         self.begin(session, Source::Simulating);
     }
 
@@ -47,7 +41,7 @@ impl App {
             Ok(session) => {
                 self.forget_run();
                 self.session = Some(session);
-                self.state.source = source;
+                self.state.session.source = source;
             }
             Err(e) => self.complain(e.to_string()),
         }
@@ -78,18 +72,22 @@ impl App {
     /// The journal keeps the run only if it was neither saved nor said to be of no use.
     pub(super) fn part_with_journal(&mut self) {
         let state = &mut self.state;
-        let needed = state.is_unsaved() && !state.discarded;
+        let needed = state.is_unsaved() && !state.session.discarded;
         if let Some(entry) = self.session.as_ref().and_then(Session::journal)
             && !needed
         {
             entry.discard();
         }
         // One that was opened from the journal, and saved somewhere else.
-        if let Source::Recording { path, .. } = &state.source
-            && state.saved.is_some()
-            && let Some(at) = state.left_over.iter().position(|left| left.path == *path)
+        if let Source::Recording { path, .. } = &state.session.source
+            && state.session.saved.is_some()
+            && let Some(at) = state
+                .place
+                .left_over
+                .iter()
+                .position(|left| left.path == *path)
         {
-            let left = state.left_over.remove(at);
+            let left = state.place.left_over.remove(at);
             self.remove_left_over(&left.path);
         }
     }
@@ -106,10 +104,10 @@ impl App {
         let Some(journal) = &self.journal else {
             return;
         };
-        self.state.left_over = journal.left_over();
-        let count = self.state.left_over.len() as u64;
+        self.state.place.left_over = journal.left_over();
+        let count = self.state.place.left_over.len() as u64;
         if count > 0 && !on_start_page {
-            self.state.notices.push(Notice {
+            self.state.session.notices.push(Notice {
                 is_error: false,
                 text: format!(
                     "{} not saved before Loadscope ended. Close this one to open it from the start page",
@@ -121,34 +119,7 @@ impl App {
 
     pub(super) fn forget_run(&mut self) {
         self.part_with_journal();
-        let state = &mut self.state;
-        state.source = Source::None;
-        state.options_of = OptionsOf::Form;
-        state.watched = false;
-        state.run = Run::default().into();
-        state.loaders = Loaders::default();
-        state.run_number += 1;
-        state.landmarks = Landmarks::default();
-        state.search.start_again();
-        state.seeking = None;
-        state.question = None;
-        state.replacing = None;
-        state.discarded = false;
-        state.saved = None;
-        state.view = None;
-        state.cursor = Cursor::Live;
-        state.selection = None;
-        state.enlarged = None;
-        state.hovered = None;
-        state.playing = false;
-        state.markers = Markers::default();
-        state.sampling = Choice::default();
-        state.diagnose = Diagnose::default();
-        state.views_before.clear();
-        state.views_after.clear();
-        state.notices.clear();
-        state.saving = None;
-        state.exporting = None;
+        self.state.forget_run();
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;

@@ -34,16 +34,16 @@ impl App {
     /// Animations are off if the user says so, or if the system asks for it and the user does not object.
     pub(super) fn settle_motion(&mut self, ctx: &Context) {
         if let Some(still) = self.system_motion.answer() {
-            self.state.system_still = still;
+            self.state.place.system_still = still;
         }
         let state = &mut self.state;
-        state.still = state.still_for_now
-            || match state.motion {
-                Motion::System => state.system_still,
+        state.look.still = state.place.still_for_now
+            || match state.prefs.motion {
+                Motion::System => state.place.system_still,
                 Motion::Reduced => true,
                 Motion::Full => false,
             };
-        theme::set_motion(ctx, !state.still);
+        theme::set_motion(ctx, !state.look.still);
     }
 
     /// Keeps what has changed of the preferences, now and then.
@@ -52,7 +52,7 @@ impl App {
         if !is_due {
             return;
         }
-        note_place(ctx, &mut self.state.window);
+        note_place(ctx, &mut self.state.prefs.window);
         let prefs = self.prefs();
         if let Some(store) = &mut self.store {
             store.keep(&prefs);

@@ -46,7 +46,7 @@ const BUDGET: Duration = Duration::from_millis(4);
 impl BatchTable {
     /// Draws the table.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        let run = &state.run;
+        let run = &state.session.run;
         if run.batches().is_empty() {
             ui.centered_and_justified(|ui| ui.weak("No batches yet"));
             return Vec::new();
@@ -66,7 +66,7 @@ impl BatchTable {
             Command::Select(item) => Some(*item),
             _ => None,
         });
-        self.selected = clicked.unwrap_or(state.selection);
+        self.selected = clicked.unwrap_or(state.session.selection);
         commands
     }
 
@@ -88,12 +88,13 @@ impl BatchTable {
             .animate_scrolling(false)
             .sense(Sense::CLICK)
             .cell_layout(Layout::right_to_left(Align::Center))
-            .stick_to_bottom(state.source.is_live() && self.sort.is_none());
+            .stick_to_bottom(state.session.source.is_live() && self.sort.is_none());
         for width in widths {
             table = table.column(Column::exact(*width).clip(true));
         }
-        if state.selection != self.selected
-            && let Some(at) = self.place_of(state.selection, state.run.batches().len())
+        if state.session.selection != self.selected
+            && let Some(at) =
+                self.place_of(state.session.selection, state.session.run.batches().len())
             && !self.in_sight.contains(&at)
         {
             table = table.scroll_to_row(at, Some(Align::Center));
@@ -111,9 +112,9 @@ impl BatchTable {
         let machine = state.machine();
         let mut drawn: Option<(usize, usize)> = None;
         headed.body(|body| {
-            body.rows(ROW, state.run.batches().len(), |row| {
+            body.rows(ROW, state.session.run.batches().len(), |row| {
                 let at = self.order.row(row.index());
-                let stage = machine.stage_of(state.run.batches()[at].id);
+                let stage = machine.stage_of(state.session.run.batches()[at].id);
                 drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
                 self.line(row, state, fields, at, stage, commands);
             });
@@ -176,7 +177,7 @@ impl BatchTable {
     }
 
     fn reorder(&mut self, ui: &Ui, state: &State, is_complete: bool) {
-        let run = &state.run;
+        let run = &state.session.run;
         let Some((field, down)) = self.sort else {
             self.order.clear();
             return;
@@ -190,7 +191,7 @@ impl BatchTable {
         let now = ui.input(|i| i.time);
         let is_stale = match self.order.newest() {
             Some(known) if known == wanted => false,
-            Some((_, f, d)) if (f, d) == (field, down) && state.source.is_live() => {
+            Some((_, f, d)) if (f, d) == (field, down) && state.session.source.is_live() => {
                 now - self.ordered_at > RESORT
             }
             _ => true,
@@ -244,16 +245,16 @@ impl BatchTable {
         commands: &mut Vec<Command>,
     ) {
         let item = Item::Batch(at);
-        let is_selected = state.selection == Some(item);
+        let is_selected = state.session.selection == Some(item);
         row.set_selected(is_selected);
-        row.set_hovered(state.hovered == Some(item));
-        let times = self.durations.row(&state.run, at);
+        row.set_hovered(state.session.hovered == Some(item));
+        let times = self.durations.row(&state.session.run, at);
         for field in fields {
             row.col(|ui| {
                 if *field == Field::Batch && number(ui, state, at, is_selected) {
                     commands.push(Command::Select(Some(item)));
                 }
-                self.cell(ui, &state.run, *field, at, &times, stage);
+                self.cell(ui, &state.session.run, *field, at, &times, stage);
             });
         }
         let response = row.response();
@@ -311,7 +312,7 @@ fn samples(run: &Run, row: usize) -> usize {
 fn number(ui: &Ui, state: &State, at: usize, is_selected: bool) -> bool {
     let id = ui.scope_id().with("batch");
     let response = ui.interact(ui.max_rect(), id, Sense::click());
-    let name = state.run.batches()[at].id;
+    let name = state.session.run.batches()[at].id;
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, name));
     response.clicked()
 }

@@ -49,7 +49,7 @@ impl DiagnoseView {
             .frame(panel(12, 8))
             .show(ui, |ui| {
                 let is_coming = self.asker.refusal().is_none();
-                let grows = state.source == (Source::Live { paused: false });
+                let grows = state.session.source == (Source::Live { paused: false });
                 let pending = match grows {
                     _ if !is_coming => None,
                     true => Some(
@@ -118,13 +118,13 @@ fn scrolled(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 
 /// What would be here.
 fn nothing(ui: &mut Ui, state: &State) {
-    let (title, text) = match &state.source {
+    let (title, text) = match &state.session.source {
         Source::Simulating => ("The simulation is under way", "The diagnosis follows it"),
         Source::Live { .. } => (
             "No batch was handed out yet",
             "The diagnosis begins with the first one",
         ),
-        _ if state.has_run() && state.run.epochs().is_empty() => (
+        _ if state.has_run() && state.session.run.epochs().is_empty() => (
             "Nothing to diagnose",
             "This recording ends before its first epoch began",
         ),

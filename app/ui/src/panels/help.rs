@@ -8,7 +8,7 @@ use loadscope_model::state::State;
 
 /// Shows the help sheet if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    let mut open = state.help_open;
+    let mut open = state.overlay.help_open;
     if !open {
         return Vec::new();
     }

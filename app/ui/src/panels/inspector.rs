@@ -42,8 +42,8 @@ impl Inspector {
         let mut area = ScrollArea::vertical()
             .id_salt("inspector")
             .auto_shrink(false);
-        if self.shown != state.selection {
-            self.shown = state.selection;
+        if self.shown != state.session.selection {
+            self.shown = state.session.selection;
             area = area.vertical_scroll_offset(0.0);
         }
         area.show(ui, |ui| {
@@ -54,8 +54,8 @@ impl Inspector {
     }
 
     fn selected(&mut self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-        match state.selection {
-            Some(Item::Batch(row)) if row < state.run.batches().len() => {
+        match state.session.selection {
+            Some(Item::Batch(row)) if row < state.session.run.batches().len() => {
                 batch::show(ui, &mut self.pictures, state, row, commands);
             }
             Some(Item::Lane(which)) => lane::show(ui, state, which, commands),
@@ -77,7 +77,7 @@ fn title(ui: &mut Ui, text: &str) {
 
 fn nothing(ui: &mut Ui, state: &State) {
     title(ui, "Nothing is selected");
-    if state.run.batches().is_empty() {
+    if state.session.run.batches().is_empty() {
         remark(
             ui,
             match state.has_only_gauges() {

@@ -103,13 +103,13 @@ impl LoadersView {
     }
 
     fn update(&mut self, state: &State, width: f32) {
-        let all = state.loaders.all(&state.run);
+        let all = state.session.loaders.all(&state.session.run);
         let view = state.shown();
         let room = Rect::from_min_size(Pos2::ZERO, vec2(width, ROW));
         let strip = Columns::of(room).strip.width();
         let key = Key {
             events: all.iter().map(|(_, run)| run.events()).sum(),
-            shown: state.loaders.shown(),
+            shown: state.session.loaders.shown(),
             count: all.len(),
             view,
             parts: ((strip / PART) as usize).clamp(1, MOST_PARTS),
@@ -296,7 +296,7 @@ fn head(ui: &mut Ui, view: TimeView) {
 /// A loader; true if it is asked for.
 fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     let palette = Palette::of(ui);
-    let is_shown = row.id == state.loaders.shown();
+    let is_shown = row.id == state.session.loaders.shown();
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let spoken = format!(
         "{}, {} batches, waited {}",

@@ -96,12 +96,12 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
 /// True for what is switched on.
 fn is_on(state: &State, action: Action) -> bool {
     match action {
-        Action::ToggleAsking => state.asks,
-        Action::ToggleMotion => state.still,
-        Action::ToggleOptions => state.options_open,
-        Action::ToggleInspector => state.inspector_open,
-        Action::ToggleVariables => state.variables_open,
-        Action::ShowMessages => state.messages_open,
+        Action::ToggleAsking => state.prefs.asks,
+        Action::ToggleMotion => state.look.still,
+        Action::ToggleOptions => state.prefs.options_open,
+        Action::ToggleInspector => state.prefs.inspector_open,
+        Action::ToggleVariables => state.prefs.variables_open,
+        Action::ShowMessages => state.overlay.messages_open,
         _ => false,
     }
 }

@@ -16,7 +16,7 @@ const LISTED: usize = 200;
 /// Shows the list above the status line, if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    if !state.messages_open {
+    if !state.overlay.messages_open {
         return commands;
     }
     let palette = Palette::of(ui);
@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ground(palette).show(ui, |ui| {
                 ui.set_width(520.0);
                 heading_line(ui, state, &mut commands);
-                let said = state.landmarks.said();
+                let said = state.session.landmarks.said();
                 let hidden = said.len().saturating_sub(LISTED);
                 ScrollArea::vertical()
                     .max_height(320.0)
@@ -44,7 +44,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                             ui.label(RichText::new(text).color(palette.weak));
                         }
                         for k in &said[hidden..] {
-                            if let Some((at, message)) = state.run.messages().get(*k as usize) {
+                            if let Some((at, message)) =
+                                state.session.run.messages().get(*k as usize)
+                            {
                                 line(ui, state, *at, message, &mut commands);
                             }
                         }
@@ -85,8 +87,8 @@ fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         });
     });
-    let (late, odd) = state.run.anomalies();
-    let lost = state.run.dropped();
+    let (late, odd) = state.session.run.anomalies();
+    let lost = state.session.run.dropped();
     for (count, one, many) in [
         (
             lost,
@@ -126,7 +128,7 @@ fn line(ui: &mut Ui, state: &State, at: Nanos, message: &Message, commands: &mut
     let response = ui.add(button).on_hover_text("Goes to this moment");
     if response.clicked() {
         commands.push(Command::Cursor(Cursor::At(at)));
-        let row = message.about.and_then(|id| state.run.row(id));
+        let row = message.about.and_then(|id| state.session.run.row(id));
         if let Some(row) = row {
             commands.push(Command::Select(Some(Item::Batch(row))));
         }

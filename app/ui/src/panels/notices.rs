@@ -21,10 +21,10 @@ pub const STATUS: f32 = 26.0;
 /// Shows the latest sentences, and the question if there is one.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    if state.notices.is_empty()
-        && state.question.is_none()
-        && state.typing.is_none()
-        && state.replacing.is_none()
+    if state.session.notices.is_empty()
+        && state.session.question.is_none()
+        && state.overlay.typing.is_none()
+        && state.session.replacing.is_none()
     {
         return commands;
     }
@@ -34,21 +34,21 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .anchor(Align2::CENTER_BOTTOM, vec2(0.0, -STATUS - space::MARGIN))
         .show(ui.ctx(), |ui| {
             ui.set_width(width);
-            let hidden = state.notices.len().saturating_sub(SHOWN);
+            let hidden = state.session.notices.len().saturating_sub(SHOWN);
             if hidden > 0 {
                 let text = format::plural(hidden as u64, "earlier one", "earlier ones");
                 let text = RichText::new(text).font(words(size::SMALL));
                 ui.label(text.color(Palette::of(ui).weak));
             }
-            for (at, notice) in state.notices.iter().enumerate().skip(hidden) {
+            for (at, notice) in state.session.notices.iter().enumerate().skip(hidden) {
                 commands.extend(card(ui, at, notice));
             }
-            if let Some(typed) = &state.typing {
+            if let Some(typed) = &state.overlay.typing {
                 commands.extend(typing::show(ui, typed));
             }
-            if let Some(output) = &state.replacing {
+            if let Some(output) = &state.session.replacing {
                 commands.extend(question::replacing(ui, output));
-            } else if let Some(question) = &state.question {
+            } else if let Some(question) = &state.session.question {
                 commands.extend(question::show(ui, question));
             }
         });

@@ -18,13 +18,13 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         return of_run::show(ui, state);
     }
     let mut commands = Vec::new();
-    let mut options = state.options.clone();
+    let mut options = state.prefs.options.clone();
     egui::Panel::bottom("python")
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
         .show(ui, |ui| {
             // Below the form, which may have been scrolled: it says why nothing can be run.
-            if let Some(error) = &state.options_error {
+            if let Some(error) = &state.look.options_error {
                 ui.colored_label(Palette::of(ui).stall, error);
                 ui.add_space(space::GAP);
             }
@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             training(ui, &mut options);
             ui.add_space(space::GROUP);
         });
-    if options != state.options {
+    if options != state.prefs.options {
         commands.push(Command::Edit(Box::new(options)));
     }
     commands

@@ -23,7 +23,7 @@ const LINES: f32 = 12.0;
 
 /// Shows the palette if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    let Some(typed) = &state.palette else {
+    let Some(typed) = &state.overlay.palette else {
         return Vec::new();
     };
     let mut commands = Vec::new();

@@ -44,15 +44,22 @@ pub struct Plots {
 impl Plots {
     /// Shows the plots. A click sets the time cursor or selects a batch, dragging selects a range.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        if self.history.update(state.run_number, &state.run) {
+        if self
+            .history
+            .update(state.session.run_number, &state.session.run)
+        {
             ui.ctx().request_repaint();
         }
         let view = state.shown();
         let selected = curves::selected(state);
-        let key = ((state.run_number, state.run.events()), view, selected);
+        let key = (
+            (state.session.run_number, state.session.run.events()),
+            view,
+            selected,
+        );
         if self.made_for != Some(key) {
             if self.made_for.map(|k| (k.0, k.1)) != Some((key.0, key.1)) {
-                self.curves = curves::curves(&state.run, &self.history, view);
+                self.curves = curves::curves(&state.session.run, &self.history, view);
             }
             let of = |kind| Histogram::of(kind, &self.history, view, selected);
             self.histograms = Kind::ALL.map(of).into_iter().collect();

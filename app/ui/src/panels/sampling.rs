@@ -140,11 +140,11 @@ impl Sampling {
         };
         let selected = match order.rows.is_empty() {
             true => self.picked,
-            false => place(state.selection),
+            false => place(state.session.selection),
         };
         Marks {
             selected: selected.and_then(|batch| order.positions(batch)),
-            hovered: place(state.hovered).and_then(|batch| order.positions(batch)),
+            hovered: place(state.session.hovered).and_then(|batch| order.positions(batch)),
         }
     }
 
@@ -193,8 +193,8 @@ fn empty(ui: &mut Ui, state: &State) {
     let what =
         "Position × index, coverage, shuffle quality and class balance of an epoch are shown here";
     match order_of(state) {
-        OrderOf::Run if state.run.batches().is_empty() => {
-            let text = match state.source.is_live() {
+        OrderOf::Run if state.session.run.batches().is_empty() => {
+            let text = match state.session.source.is_live() {
                 true => "The first batch is on its way",
                 false => "Press Ctrl+R to run the form, or look at what it will draw",
             };

@@ -26,7 +26,7 @@ const LISTED: usize = 8;
 /// Shows the search if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    if !state.search.open || state.palette.is_some() {
+    if !state.look.search.open || state.overlay.palette.is_some() {
         return commands;
     }
     Area::new(Id::unique("search"))
@@ -36,7 +36,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ground(Palette::of(ui)).show(ui, |ui| {
                 ui.set_width(WIDTH);
                 ui.horizontal(|ui| field(ui, state, &mut commands));
-                if state.search.query().is_none() {
+                if state.look.search.query().is_none() {
                     examples(ui, state, &mut commands);
                 } else {
                     hits(ui, state, &mut commands);
@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 }
 
 fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let search = &state.search;
+    let search = &state.look.search;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui
             .small_button("Close")
@@ -109,12 +109,12 @@ fn field(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// `3 of 41`, and whether there may be more.
 fn count(state: &State) -> String {
-    let search = &state.search;
+    let search = &state.look.search;
     if search.query().is_none() {
         return String::new();
     }
     let count = format::count(search.hits().len() as u64);
-    let more = if search.is_complete(&state.run) {
+    let more = if search.is_complete(&state.session.run) {
         ""
     } else {
         "…"
@@ -134,7 +134,7 @@ fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 .font(words(size::SMALL))
                 .color(weak),
         );
-        let slowest = example_of_slow(&state.run);
+        let slowest = example_of_slow(&state.session.run);
         let slow = slowest.map(|t| {
             let half = loadscope_trace::Nanos(t.0 / 2);
             format!("batches slower than {half}").replace('\u{2009}', " ")
@@ -153,10 +153,10 @@ fn examples(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let search = &state.search;
+    let search = &state.look.search;
     let all = search.hits();
     if all.is_empty() {
-        let text = match (search.is_complete(&state.run), search.query()) {
+        let text = match (search.is_complete(&state.session.run), search.query()) {
             (false, _) => "Searching…".to_owned(),
             (true, Some(Query::Text(text))) => format!(
                 "No message says {text:?}. Try a number, sample 3, worker 3, slower than 200 ms or errors"
@@ -174,7 +174,7 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP);
     ui.spacing_mut().item_spacing.y = 0.0;
     for (at, hit) in all.iter().enumerate().skip(first).take(count) {
-        let (what, more) = hit.describe(&state.run);
+        let (what, more) = hit.describe(&state.session.run);
         let size = vec2(ui.available_width(), LINE);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let name = format!("{what}, {more}");

@@ -33,11 +33,11 @@ fn small(text: impl Into<String>, colour: Color32) -> RichText {
 fn left(ui: &mut Ui, state: &State) {
     let weak = Palette::of(ui).weak;
     ui.label(small(origin(state), weak));
-    if let Some(path) = &state.saving {
+    if let Some(path) = &state.session.saving {
         ui.separator();
         ui.label(small(format!("Saving to {}…", path.display()), weak));
     }
-    if let Some((path, share)) = &state.exporting {
+    if let Some((path, share)) = &state.session.exporting {
         ui.separator();
         let share = format::percent(f64::from(*share));
         let text = format!("Exporting to {}, {share}", path.display());
@@ -46,7 +46,7 @@ fn left(ui: &mut Ui, state: &State) {
     if !state.has_run() {
         return;
     }
-    let info = &state.run.info;
+    let info = &state.session.run.info;
     ui.separator();
     ui.scope(|ui| {
         ui.set_max_width(DATASET);
@@ -67,13 +67,13 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         return;
     }
     let palette = Palette::of(ui);
-    let run = &state.run;
+    let run = &state.session.run;
     let digits = |text: String| {
         RichText::new(text)
             .font(mono(size::SMALL))
             .color(palette.weak)
     };
-    ui.label(digits(format!("frame {:4.1} ms", state.frame_ms)))
+    ui.label(digits(format!("frame {:4.1} ms", state.look.frame_ms)))
         .on_hover_text("What drawing the window costs the processor");
     ui.separator();
     ui.label(digits(format!("{} events", format::count(run.events()))));
@@ -86,7 +86,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         );
     }
     let (late, odd) = run.anomalies();
-    let (errors, warnings) = state.landmarks.counts();
+    let (errors, warnings) = state.session.landmarks.counts();
     for (count, one, many, colour) in [
         (
             late + odd,
@@ -103,7 +103,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.separator();
         let text = format::plural(count, one, many);
         let button = Button::new(small(&text, colour)).frame(false).small();
-        let response = ui.add(button.selected(state.messages_open));
+        let response = ui.add(button.selected(state.overlay.messages_open));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
         let keys = Action::ShowMessages.info().keys(ui.ctx());
         let tip = format!("{}  {keys}", Action::ShowMessages.info().tooltip);
@@ -116,7 +116,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 /// What has just been done or why nothing happened; else the last warning, quietly.
 fn middle(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
-    let (text, colour) = if let Some(hint) = &state.hint {
+    let (text, colour) = if let Some(hint) = &state.overlay.hint {
         (hint.as_str(), palette.strong)
     } else if let Some(last) = last_warning(state) {
         (last, palette.weak)
@@ -136,19 +136,19 @@ fn last_warning(state: &State) -> Option<&str> {
         return None;
     }
     // Errors are shown elsewhere. Behind very many of them a warning may go unshown; it is counted and listed.
-    let last = state.landmarks.said().iter().rev().take(100);
-    let messages = last.filter_map(|k| state.run.messages().get(*k as usize));
+    let last = state.session.landmarks.said().iter().rev().take(100);
+    let messages = last.filter_map(|k| state.session.run.messages().get(*k as usize));
     let mut warnings = messages.filter(|(_, m)| m.level == Level::Warning);
     warnings.next().map(|(_, m)| m.text.as_str())
 }
 
 fn origin(state: &State) -> String {
-    match &state.source {
+    match &state.session.source {
         Source::None => "No run".to_owned(),
         Source::Loading { share, .. } => format!("Opening, {}", format::percent(f64::from(*share))),
         Source::Simulating => "Simulating".to_owned(),
-        Source::Live { .. } if state.seeking.is_some() => {
-            let what = match state.seeking.map(|s| s.goal) {
+        Source::Live { .. } if state.session.seeking.is_some() => {
+            let what = match state.session.seeking.map(|s| s.goal) {
                 Some(Goal::Stall) => "stall",
                 Some(Goal::OutOfOrder) => "arrival out of order",
                 Some(Goal::Trouble) => "error",
@@ -158,19 +158,19 @@ fn origin(state: &State) -> String {
         }
         Source::Live { paused } => {
             let paused = if *paused { ", paused" } else { "" };
-            let past = match state.cursor {
+            let past = match state.session.cursor {
                 Cursor::Live => "",
                 _ => ", the past is shown",
             };
             format!("Live{paused}{past}")
         }
         Source::Finished => {
-            let how = if state.landmarks.broken_off() {
+            let how = if state.session.landmarks.broken_off() {
                 "Stopped"
             } else {
                 "Finished"
             };
-            format!("{how}, {}", state.run.info.origin.label())
+            format!("{how}, {}", state.session.run.info.origin.label())
         }
         Source::Recording { path, cut } => {
             let name = path
@@ -178,7 +178,7 @@ fn origin(state: &State) -> String {
                 .unwrap_or(path.as_os_str())
                 .to_string_lossy();
             let cut = if *cut { ", cut off in the middle" } else { "" };
-            format!("{name}, {}{cut}", state.run.info.origin.label())
+            format!("{name}, {}{cut}", state.session.run.info.origin.label())
         }
     }
 }

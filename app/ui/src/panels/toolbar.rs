@@ -32,9 +32,13 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 (
                     Action::ToggleInspector,
                     Sign::PanelRight,
-                    state.inspector_open,
+                    state.prefs.inspector_open,
                 ),
-                (Action::ToggleOptions, Sign::PanelLeft, state.options_open),
+                (
+                    Action::ToggleOptions,
+                    Sign::PanelLeft,
+                    state.prefs.options_open,
+                ),
             ] {
                 transport::button(ui, state, action, sign, "", on, &mut commands);
             }
@@ -62,7 +66,7 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             toggle(
                 ui,
                 Action::from(workspace),
-                state.workspace == workspace,
+                state.prefs.workspace == workspace,
                 commands,
             );
         }
@@ -173,9 +177,9 @@ fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Comma
 pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal(|ui| {
-        let are_many = state.loaders.are_many();
+        let are_many = state.session.loaders.are_many();
         // What there is no second of is shown as if it had not been asked for.
-        let shown = match state.lower {
+        let shown = match state.look.lower {
             Lower::Loaders if !are_many => Lower::Timeline,
             lower => lower,
         };
@@ -200,8 +204,8 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
 
 /// Chooses which loader of the session is shown.
 fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let all = state.loaders.all(&state.run);
-    let shown = state.loaders.shown();
+    let all = state.session.loaders.all(&state.session.run);
+    let shown = state.session.loaders.shown();
     let names = names(&all);
     let at = all.iter().position(|(id, _)| *id == shown);
     let combo = egui::ComboBox::from_id_salt("loader")

@@ -17,17 +17,17 @@ const ROOMY: f32 = 1300.0;
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     use Action as A;
     let roomy = ui.content_rect().width() >= ROOMY;
-    let playing = match &state.source {
+    let playing = match &state.session.source {
         Source::Live { paused } => {
             button(ui, state, A::Stop, Sign::Stop, "Stop", false, commands);
             !paused
         }
         _ => {
             button(ui, state, A::Run, Sign::Play, "Run", false, commands);
-            state.playing
+            state.session.playing
         }
     };
-    if roomy && !state.source.is_live() {
+    if roomy && !state.session.source.is_live() {
         let info = A::Simulate.info();
         let response = ui.add(Button::new(info.name));
         if response.on_hover_text(tip(ui, A::Simulate)).clicked() {
@@ -46,7 +46,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     sign(ui, A::PauseResume, play);
     sign(ui, A::StepForward, Sign::StepForward);
     sign(ui, A::NextBatch, Sign::BatchForward);
-    if !state.source.is_live() {
+    if !state.session.source.is_live() {
         speed(ui, state, commands);
     }
     ui.separator();
@@ -133,18 +133,18 @@ pub fn sign_button(
 
 /// To the next and the previous one of a kind that is chosen between them.
 fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let (previous, next) = actions(state.goal);
+    let (previous, next) = actions(state.look.goal);
     button(ui, state, previous, Sign::JumpBack, "", false, commands);
-    let response = ui.menu_button(state.goal.label(), |ui| {
+    let response = ui.menu_button(state.look.goal.label(), |ui| {
         for goal in Goal::ALL {
             let (previous, next) = actions(goal);
             let keys = |action: Action| action.info().keys(ui.ctx());
             let keys = format!("{}  {}", keys(previous), keys(next));
             let entry = Button::new(goal.label())
-                .selected(goal == state.goal)
+                .selected(goal == state.look.goal)
                 .shortcut_text(keys);
             let entry = ui.add(entry);
-            let here = goal == state.goal;
+            let here = goal == state.look.goal;
             entry.widget_info(|| WidgetInfo::selected(Role::Button, true, here, goal.label()));
             if entry.clicked() {
                 commands.push(Command::Goal(goal));
@@ -152,7 +152,7 @@ fn jump(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             }
         }
     });
-    let name = format!("Jump to: {}", state.goal.label());
+    let name = format!("Jump to: {}", state.look.goal.label());
     let response = response.response;
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
     response.on_hover_text("What the buttons on both sides jump to");
@@ -173,9 +173,9 @@ fn actions(goal: Goal) -> (Action, Action) {
 
 fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let text = |speed: f64| RichText::new(format!("{speed}×")).font(mono(size::SMALL));
-    let response = ui.menu_button(text(state.speed), |ui| {
+    let response = ui.menu_button(text(state.look.speed), |ui| {
         for speed in SPEEDS {
-            let entry = Button::new(text(speed)).selected(state.speed == speed);
+            let entry = Button::new(text(speed)).selected(state.look.speed == speed);
             if ui.add(entry).clicked() {
                 commands.push(Command::Speed(speed));
                 ui.close();
@@ -195,8 +195,8 @@ fn speed(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// Brings one back to what happens now.
 fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let following = state.cursor == Cursor::Live && state.view.is_none();
-    let (name, tooltip) = if state.source.is_live() {
+    let following = state.session.cursor == Cursor::Live && state.session.view.is_none();
+    let (name, tooltip) = if state.session.source.is_live() {
         ("Live", Action::FollowLive.info().tooltip)
     } else {
         ("End", "Shows the whole run and the machine at its end")

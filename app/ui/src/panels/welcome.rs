@@ -22,7 +22,7 @@ const WIDTH: f32 = 560.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
-    let rows = state.recent.len().min(5) + state.left_over.len().min(LEFT_OVER);
+    let rows = state.prefs.recent.len().min(5) + state.place.left_over.len().min(LEFT_OVER);
     let height = 408.0 + 28.0 * rows as f32;
     ui.vertical_centered(|ui| {
         ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
@@ -35,11 +35,11 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             );
             ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
             ui.add_space(space::GROUP);
-            if let Source::Loading { path, share } = &state.source {
+            if let Source::Loading { path, share } = &state.session.source {
                 commands.extend(loading(ui, path, *share));
                 return;
             }
-            if state.source == Source::Simulating {
+            if state.session.source == Source::Simulating {
                 ui.label("Simulating the run");
                 let cancel = ui
                     .button("Cancel")
@@ -134,13 +134,13 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
 
 /// Runs that were not saved before their window ended.
 fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
-    if state.left_over.is_empty() {
+    if state.place.left_over.is_empty() {
         return None;
     }
     let mut command = None;
     let title = "Not saved before Loadscope ended";
     ui.label(RichText::new(title).font(heading(size::BODY)));
-    for left in state.left_over.iter().take(LEFT_OVER) {
+    for left in state.place.left_over.iter().take(LEFT_OVER) {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
             if left.workers > 0 {
@@ -176,13 +176,13 @@ fn shortened(name: &str) -> String {
 }
 
 fn recent(ui: &mut Ui, state: &State) -> Option<Command> {
-    if state.recent.is_empty() {
+    if state.prefs.recent.is_empty() {
         return None;
     }
     let mut command = None;
     ui.add_space(space::GAP * 2.0);
     ui.label(RichText::new("Recent").font(heading(size::BODY)));
-    for path in state.recent.iter().take(5) {
+    for path in state.prefs.recent.iter().take(5) {
         let name = path
             .file_name()
             .unwrap_or(path.as_os_str())
@@ -233,7 +233,7 @@ fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
 
 /// Stands where the machine will be while a run has no batches.
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
-    let text = match &state.source {
+    let text = match &state.session.source {
         Source::Recording { .. } => "This recording holds no batches",
         Source::Live { .. } => "The loader is starting",
         _ => "No batch was loaded",
@@ -246,7 +246,7 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
 pub fn only_gauges(ui: &mut Ui, state: &State) {
     let palette = Palette::of(ui);
     ui.add_space(space::GAP / 2.0);
-    let notes = state.run.messages().iter().map(|(_, m)| m);
+    let notes = state.session.run.messages().iter().map(|(_, m)| m);
     let mut notes = notes.filter(|m| m.level == Level::Info && !m.text.starts_with("SPDL noted"));
     let (first, rest) = (notes.next(), notes);
     if let Some(first) = first {

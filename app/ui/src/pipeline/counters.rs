@@ -64,7 +64,7 @@ impl Pen<'_> {
         let (rest, place) = rect.split_left_right_at_x(rect.right() - BUTTON);
         let info = Action::ToggleVariables.info();
         let text = RichText::new(info.name).font(words(size::SMALL));
-        let button = Button::new(text).selected(self.state.variables_open);
+        let button = Button::new(text).selected(self.state.prefs.variables_open);
         if ui.put(place, button).on_hover_text(info.tooltip).clicked() {
             self.commands.push(Action::ToggleVariables.into());
         }

@@ -76,7 +76,7 @@ impl Pen<'_> {
         let lane = Lane::IndexQueue(worker);
         let area = cell.queue_area.translate(by);
         self.touch_lane(ui, area, lane);
-        if self.state.selection == Some(loadscope_model::view::Item::Lane(lane)) {
+        if self.state.session.selection == Some(loadscope_model::view::Item::Lane(lane)) {
             self.outline(ui, area.expand2(vec2(1.0, -1.0)), 2.0, self.palette.strong);
         }
         let batches: Vec<HeldBatch> = self.scene.in_lane(lane).copied().collect();

@@ -77,7 +77,10 @@ impl Pen<'_> {
 
     /// At the end of a recording that was cut off, nothing more is known: what came after is lost.
     fn cut_off(&self) -> Option<&'static str> {
-        let is_cut = matches!(self.state.source, Source::Recording { cut: true, .. });
+        let is_cut = matches!(
+            self.state.session.source,
+            Source::Recording { cut: true, .. }
+        );
         let at_end = self.scene.machine.step == self.scene.run.transitions().len();
         (is_cut && at_end).then_some("The recording is cut off here")
     }

@@ -53,7 +53,7 @@ impl<'a> Pen<'a> {
             commands: Vec::new(),
         };
         // A selection that is nowhere in the machine at this instant dims nothing: all would be dark.
-        pen.dims = match state.selection {
+        pen.dims = match state.session.selection {
             Some(Item::Lane(_)) => true,
             Some(_) => scene.batches.iter().any(|b| pen.is_selected(b)),
             None => false,
@@ -63,7 +63,7 @@ impl<'a> Pen<'a> {
 
     /// True if the selection is, or contains, `batch`.
     pub fn is_selected(&self, batch: &HeldBatch) -> bool {
-        match self.state.selection {
+        match self.state.session.selection {
             Some(Item::Batch(row)) => row == batch.row,
             Some(Item::Lane(lane)) => batch.lane == Some(lane),
             Some(Item::Activity(activity)) => Activity::of(batch.stage) == Some(activity),
@@ -161,7 +161,7 @@ impl<'a> Pen<'a> {
     pub fn touch_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
         let id = Id::unique(("machine lane", lane));
         let response = ui.interact(rect, id, Sense::click());
-        let selected = self.state.selection == Some(Item::Lane(lane));
+        let selected = self.state.session.selection == Some(Item::Lane(lane));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, lane));
         self.answer(&response, Item::Lane(lane));
         if response.has_focus() {
@@ -184,7 +184,7 @@ impl<'a> Pen<'a> {
         }
         if response.clicked() {
             // A second click takes the selection away again.
-            let again = self.state.selection == Some(item);
+            let again = self.state.session.selection == Some(item);
             self.commands
                 .push(Command::Select((!again).then_some(item)));
         }
@@ -197,8 +197,8 @@ impl<'a> Pen<'a> {
             let colour = self.ink(self.palette.stall, self.is_selected(batch));
             self.outline(ui, rect.expand(2.0), 2.0, colour);
         }
-        let hovered = self.state.hovered == Some(Item::Batch(batch.row));
-        if self.state.selection == Some(Item::Batch(batch.row)) {
+        let hovered = self.state.session.hovered == Some(Item::Batch(batch.row));
+        if self.state.session.selection == Some(Item::Batch(batch.row)) {
             self.outline(ui, rect.expand(1.0), 2.0, self.palette.strong);
         } else if hovered || response.hovered() || response.has_focus() {
             self.outline(ui, rect.expand(1.0), 1.0, self.palette.text);
@@ -240,13 +240,13 @@ impl<'a> Pen<'a> {
         if lit {
             self.outline(ui, rect, 1.0, self.palette.weak);
         }
-        if lane.is_some_and(|l| self.state.selection == Some(Item::Lane(l))) {
+        if lane.is_some_and(|l| self.state.session.selection == Some(Item::Lane(l))) {
             self.outline(ui, rect, 2.0, self.palette.strong);
         }
     }
 
     fn hovered_lane(&self) -> Option<Lane> {
-        match self.state.hovered {
+        match self.state.session.hovered {
             Some(Item::Lane(lane)) => Some(lane),
             _ => None,
         }

@@ -58,7 +58,7 @@ pub enum Trainer {
 impl<'a> Scene<'a> {
     /// Reads the scene.
     pub fn of(state: &'a State) -> Self {
-        let run = &state.run;
+        let run = &state.session.run;
         let machine = state.machine();
         let batches: Vec<HeldBatch> = machine.batches().collect();
         let plan = plan(run);

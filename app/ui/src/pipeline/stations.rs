@@ -39,13 +39,13 @@ impl Pen<'_> {
         self.ground(ui, body, None);
         let scene = self.scene;
         let response = ui.interact(body, Id::unique("machine sampler"), Sense::click());
-        let is_selected = self.state.selection == Some(Item::Sampler);
+        let is_selected = self.state.session.selection == Some(Item::Sampler);
         let name = tip::next_batch(scene);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
         self.answer(&response, Item::Sampler);
         if is_selected {
             self.outline(ui, body, 2.0, self.palette.strong);
-        } else if response.has_focus() || self.state.hovered == Some(Item::Sampler) {
+        } else if response.has_focus() || self.state.session.hovered == Some(Item::Sampler) {
             self.outline(ui, body, 1.0, self.palette.weak);
         }
         response.on_hover_ui(|ui| tip::sampler(ui, scene));
@@ -271,9 +271,9 @@ impl Pen<'_> {
     /// Marks the place of a batch that is selected or hovered somewhere else.
     fn echo(&self, ui: &Ui, rect: Rect, batch: &HeldBatch, hovered: bool) {
         let item = Some(Item::Batch(batch.row));
-        if self.state.selection == item {
+        if self.state.session.selection == item {
             self.outline(ui, rect, 2.0, self.palette.strong);
-        } else if hovered || self.state.hovered == item {
+        } else if hovered || self.state.session.hovered == item {
             self.outline(ui, rect, 1.0, self.palette.text);
         }
     }

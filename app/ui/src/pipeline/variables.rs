@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, area: Rect) -> Vec<Command> {
     let inner = area.shrink2(vec2(PAD, 8.0));
     head(ui, row(inner, 0.0, HEAD), &mut commands);
     let body = Rect::from_min_max(pos2(area.left() + 1.0, inner.top() + HEAD + 4.0), area.max);
-    let all = variables(&state.run, &state.machine());
+    let all = variables(&state.session.run, &state.machine());
     ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         ScrollArea::vertical()
@@ -85,9 +85,9 @@ fn line(ui: &mut Ui, state: &State, v: &Variable, palette: &Palette, commands: &
         let id = Id::unique(("variable", v.name.as_str(), matches!(item, Item::Lane(_))));
         (item, ui.interact(rect, id, Sense::click()))
     });
-    let is_selected = about.is_some() && state.selection == about;
+    let is_selected = about.is_some() && state.session.selection == about;
     let has_focus = response.as_ref().is_some_and(|(_, r)| r.has_focus());
-    let is_hovered = has_focus || (about.is_some() && state.hovered == about);
+    let is_hovered = has_focus || (about.is_some() && state.session.hovered == about);
     if v.has_changed {
         ui.painter().rect_filled(rect, 0.0, palette.selected());
         let dot = pos2(rect.left() + PAD * 0.5, rect.center().y);

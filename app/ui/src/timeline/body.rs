@@ -78,7 +78,7 @@ pub(super) fn show(
 
 /// Scrolls to a lane that was selected elsewhere, or by key.
 fn reveal(ui: &Ui, part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
-    let selection = scene.state.selection;
+    let selection = scene.state.session.selection;
     if std::mem::replace(&mut cache.selection, selection) == selection {
         return;
     }
@@ -154,7 +154,7 @@ pub(super) fn contents(
 
 /// Paints the lanes anew if anything they depend on has changed.
 fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
-    let run = &scene.state.run;
+    let run = &scene.state.session.run;
     let key = Some(Key {
         axis: scene.axis,
         area: part.area,
@@ -162,7 +162,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
         lanes: part.lanes.height,
         version: scene.version(&scene.axis),
         run: run.batches().as_ptr() as usize,
-        selection: scene.state.selection,
+        selection: scene.state.session.selection,
         dark: scene.palette.dark,
     });
     if cache.key != key {
@@ -174,7 +174,7 @@ fn refresh(part: &Part<'_>, scene: &Scene<'_>, cache: &mut Cache) {
             top: part.top,
             visible: part.area.y_range(),
             palette: scene.palette,
-            selection: scene.state.selection,
+            selection: scene.state.session.selection,
         });
     }
 }
@@ -203,7 +203,7 @@ fn interact(
 ) {
     let response = ui.interact(row, ui.scope_id().with(lane.lane), Sense::click_and_drag());
     response.widget_info(|| {
-        let selected = scene.state.selection == Some(Item::Lane(lane.lane));
+        let selected = scene.state.session.selection == Some(Item::Lane(lane.lane));
         WidgetInfo::selected(
             Role::GraphicsObject,
             true,
@@ -247,7 +247,7 @@ fn under(pointer: Pos2, top: f32, lane: &LaneBox, scene: &Scene<'_>) -> Target {
     // Between two lanes counts as the one above.
     let y = (pointer.y - top).min(lane.bottom() - 0.5);
     hit::target(
-        &scene.state.run,
+        &scene.state.session.run,
         &scene.grid,
         lane,
         y,

@@ -68,7 +68,7 @@ fn summary(ui: &Ui, row: Rect, head: &Head, scene: &Scene<'_>, asks: &mut Asks) 
         return;
     };
     let at = scene.axis.time(pointer.x);
-    if let Some(bucket) = hit::summary(&scene.state.run, &scene.grid, head, at) {
+    if let Some(bucket) = hit::summary(&scene.state.session.run, &scene.grid, head, at) {
         tooltip::show_summary(&response, row, pointer.x, scene, head.group, &bucket);
     }
 }

@@ -60,7 +60,7 @@ impl Asks {
                 motion.expect(view);
             }
             // At the end of the way nothing changes any more.
-            if scene.state.view != Some(view) {
+            if scene.state.session.view != Some(view) {
                 self.commands.push(Command::View(Some(view)));
             }
         }
@@ -120,7 +120,7 @@ pub(super) fn show_focus(ui: &Ui, response: &Response, area: Rect) {
 /// A click selects, another one right after it zooms.
 pub(super) fn click(response: &Response, scene: &Scene<'_>, target: &Target, asks: &mut Asks) {
     if response.double_clicked()
-        && let Some((start, end)) = target.range(&scene.state.run)
+        && let Some((start, end)) = target.range(&scene.state.session.run)
     {
         let air = Nanos((end - start).0 / 10);
         asks.view = TimeView::new(start - air, end + air);

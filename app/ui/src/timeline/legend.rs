@@ -131,7 +131,7 @@ impl Legend {
         for entry in &self.entries {
             let place = entry.place.translate(rect.min.to_vec2());
             let item = entry.activity.map(Item::Activity);
-            let selected = item.is_some() && scene.state.selection == item;
+            let selected = item.is_some() && scene.state.session.selection == item;
             let patch = Rect::from_center_size(
                 pos2(place.left() + PATCH / 2.0, place.center().y),
                 vec2(PATCH, PATCH),

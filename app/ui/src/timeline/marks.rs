@@ -25,7 +25,7 @@ pub(super) struct Flag<'a> {
 
 /// The flags of the markers that are on the screen.
 pub(super) fn flags<'a>(painter: &Painter, strip: Rect, scene: &Scene<'a>) -> Vec<Flag<'a>> {
-    let markers = scene.state.markers.all().iter();
+    let markers = scene.state.session.markers.all().iter();
     let seen = markers.filter(|m| scene.axis.shows(m.at));
     let flag = |marker: &'a Marker| {
         let mut name = marker.label();
@@ -91,7 +91,7 @@ pub(super) fn show(
             && let Some(pointer) = response.interact_pointer_pos()
         {
             let at = scene.axis.time(scene.axis.range.clamp(pointer.x));
-            let at = at.clamp(loadscope_trace::Nanos::ZERO, scene.state.run.end());
+            let at = at.clamp(loadscope_trace::Nanos::ZERO, scene.state.session.run.end());
             asks.commands
                 .push(Command::Mark(Mark::Move(marker.number, at)));
         }
@@ -108,7 +108,7 @@ pub(super) fn show(
 /// The line of every marker through the lanes.
 pub(super) fn paint_lines(painter: &Painter, height: Rangef, scene: &Scene<'_>) {
     let stroke = Stroke::new(1.0, scene.palette.text.gamma_multiply(0.75));
-    for marker in scene.state.markers.all() {
+    for marker in scene.state.session.markers.all() {
         if scene.axis.shows(marker.at) {
             painter.vline(scene.axis.x(marker.at) + 0.5, height, stroke);
         }

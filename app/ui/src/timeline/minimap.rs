@@ -79,7 +79,7 @@ pub(super) fn show(
     painter.text(
         pos2(rect.left() + space::MARGIN, middle),
         Align2::LEFT_CENTER,
-        match scene.state.loaders.are_many() {
+        match scene.state.session.loaders.are_many() {
             true => "session",
             false => "whole run",
         },
@@ -99,7 +99,7 @@ pub(super) fn show(
     found::paint_ticks(&painter, strip, &whole, scene, &found);
 
     let frame = window(&whole, scene.axis.view);
-    if scene.state.view.is_some() {
+    if scene.state.session.view.is_some() {
         let veil = palette.canvas.gamma_multiply(0.62);
         for outside in [
             Rangef::new(strip.left(), frame.min),
@@ -167,7 +167,7 @@ fn handle(
 }
 
 fn painted(scene: &Scene<'_>, whole: &TimeAxis, strip: Rect, cache: &mut Cache) -> Arc<Mesh> {
-    let run = &scene.state.run;
+    let run = &scene.state.session.run;
     let key = Some((
         *whole,
         strip.y_range(),

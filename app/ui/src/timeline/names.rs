@@ -20,9 +20,9 @@ pub(super) fn lane(painter: &Painter, part: &Part<'_>, lane: &LaneBox, scene: &S
     let item = Item::Lane(lane.lane);
     let (top, bottom) = (part.top + lane.top, part.top + lane.bottom());
     let place = Rect::from_x_y_ranges(part.area.x_range(), top..=bottom);
-    if scene.state.selection == Some(item) {
+    if scene.state.session.selection == Some(item) {
         painter.rect_filled(place, 0.0, palette.selected());
-    } else if scene.state.hovered == Some(item) {
+    } else if scene.state.session.hovered == Some(item) {
         painter.rect_filled(place, 0.0, palette.hovered());
     }
     let (name, font, colour) = match lane.lane {
@@ -89,7 +89,7 @@ pub(super) fn chart(
     asks: &mut Asks,
 ) {
     let palette = scene.palette;
-    let run = &scene.state.run;
+    let run = &scene.state.session.run;
     let (name, of) = chart.chart.label(run);
     let left = row.left() + space::MARGIN;
     let (first, second) = (row.top() + 8.0, row.bottom() - 7.0);

@@ -46,8 +46,8 @@ struct Strip {
 
 /// How much room they want, points.
 pub(super) fn height(state: &State) -> f32 {
-    let others = state.loaders.count() - 1;
-    match (others, state.folded.contains(&LaneGroup::Loaders)) {
+    let others = state.session.loaders.count() - 1;
+    match (others, state.look.folded.contains(&LaneGroup::Loaders)) {
         (0, _) => 0.0,
         (_, true) => HEAD,
         (n, false) => {
@@ -77,7 +77,7 @@ pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, as
     let all = Rect::from_x_y_ranges(gutter.clone(), area.y_range());
     painter.rect_filled(all, 0.0, palette.panel);
     let heading = Rect::from_x_y_ranges(gutter.clone(), row(0, HEAD).y_range());
-    let folded = scene.state.folded.contains(&LaneGroup::Loaders);
+    let folded = scene.state.look.folded.contains(&LaneGroup::Loaders);
     let response = head::button(ui, heading, LaneGroup::Loaders, folded, asks);
     if response.hovered() {
         painter.rect_filled(heading, 0.0, palette.hovered());
@@ -91,7 +91,7 @@ pub(super) fn show(ui: &Ui, area: Rect, scene: &Scene<'_>, cache: &mut Cache, as
         return;
     }
     refresh(scene, cache);
-    let count = scene.state.loaders.count() - 1;
+    let count = scene.state.session.loaders.count() - 1;
     let room = ((area.height() - HEAD + 1.0) / ROW).max(0.0) as usize;
     // What does not fit is counted in the last row.
     let shown = match count <= room.min(MOST) {
@@ -161,9 +161,9 @@ fn rest(ui: &Ui, place: Rect, more: usize, scene: &Scene<'_>, asks: &mut Asks) {
 
 fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
     let state = scene.state;
-    let all = state.loaders.all(&state.run);
+    let all = state.session.loaders.all(&state.session.run);
     let events = all.iter().map(|(_, run)| run.events()).sum();
-    let key = Some((scene.axis, events, state.loaders.shown()));
+    let key = Some((scene.axis, events, state.session.loaders.shown()));
     if cache.made_for == key {
         return;
     }
@@ -172,7 +172,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
     let crews = crews(&all);
     let shown = all
         .iter()
-        .position(|(id, _)| *id == state.loaders.shown())
+        .position(|(id, _)| *id == state.session.loaders.shown())
         .unwrap_or_default();
     // First those that do the same on the other ranks: they are what one looks for.
     let (peers, rest): (Vec<_>, Vec<_>) =

@@ -40,14 +40,14 @@ impl Stage<'_> {
 pub(super) fn paint(ui: &Ui, stage: &Stage<'_>, scene: &Scene<'_>) {
     let height = stage.pinned.area.union(stage.lanes.area).y_range();
     let painter = ui.painter_at(Rect::from_x_y_ranges(scene.axis.range, height));
-    match scene.state.selection {
+    match scene.state.session.selection {
         Some(Item::Batch(row)) => paint_batch(&painter, stage, scene, row),
         Some(Item::Range(start, end)) => paint_range(&painter, scene, start, end),
         _ => {}
     }
-    match scene.state.hovered {
-        Some(Item::Batch(row)) if scene.state.selection != Some(Item::Batch(row)) => {
-            for place in places(&scene.state.run, row) {
+    match scene.state.session.hovered {
+        Some(Item::Batch(row)) if scene.state.session.selection != Some(Item::Batch(row)) => {
+            for place in places(&scene.state.session.run, row) {
                 outline(&painter, stage.part(place.track), scene, &place, 1.0);
             }
         }
@@ -68,7 +68,7 @@ pub(super) fn paint_hovered(
                 track: *track,
                 span: *span,
             };
-            let width = if scene.state.selection == Some(target.item()) {
+            let width = if scene.state.session.selection == Some(target.item()) {
                 2.0
             } else {
                 1.0
@@ -93,7 +93,7 @@ pub(super) fn paint_hovered(
 
 /// The selected batch: its spans, joined by the moments in which it went from lane to lane.
 fn paint_batch(painter: &Painter, stage: &Stage<'_>, scene: &Scene<'_>, row: usize) {
-    let places = places(&scene.state.run, row);
+    let places = places(&scene.state.session.run, row);
     let stroke = Stroke::new(1.0, scene.palette.strong);
     for pair in places.windows(2) {
         let at = pair[1].span.start;

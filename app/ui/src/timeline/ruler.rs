@@ -79,7 +79,7 @@ fn handle(
             Drag::Range(scene.axis.time(from))
         });
     }
-    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.run.end());
+    let in_run = |t: Nanos| t.clamp(Nanos::ZERO, scene.state.session.run.end());
     if response.dragged_by(PointerButton::Primary) {
         match *drag {
             Some(Drag::Cursor) => asks.commands.push(Command::Cursor(Cursor::At(in_run(t)))),
@@ -140,7 +140,7 @@ fn paint_range(
     scene: &Scene<'_>,
     covered: &[Rect],
 ) -> Option<Rect> {
-    let Some(Item::Range(start, end)) = scene.state.selection else {
+    let Some(Item::Range(start, end)) = scene.state.session.selection else {
         return None;
     };
     let left = scene.axis.x(start).max(strip.left());
@@ -220,7 +220,7 @@ pub(super) fn paint_hover(
 /// What is written at the pointer, and where: the time, and how long that is from the time cursor.
 fn pill(painter: &Painter, ruler: Rect, scene: &Scene<'_>, t: Nanos) -> (Rect, Arc<Galley>) {
     let mut text = scene.axis.exact(t);
-    if scene.state.cursor != Cursor::Live {
+    if scene.state.session.cursor != Cursor::Live {
         let since = t - scene.state.now();
         let sign = if since < Nanos::ZERO { "" } else { "+" };
         text += &format!("  {sign}{since}");

@@ -41,15 +41,15 @@ impl Scene<'_> {
     /// What a picture of the run on `axis` depends on, besides that axis.
     pub fn version(&self, axis: &TimeAxis) -> Version {
         if !self.state.flows() {
-            return Version::Events(self.state.run.events());
+            return Version::Events(self.state.session.run.events());
         }
         let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
-        Version::Steps(self.state.run.end().0 / step as i64)
+        Version::Steps(self.state.session.run.end().0 / step as i64)
     }
 
     /// The part of the run that is on the screen.
     pub fn on_screen(&self) -> (Nanos, Nanos) {
-        let end = self.axis.view.end.min(self.state.run.end());
+        let end = self.axis.view.end.min(self.state.session.run.end());
         (self.axis.view.start.max(Nanos::ZERO).min(end), end)
     }
 
@@ -60,7 +60,7 @@ impl Scene<'_> {
         let mut sum = Shares::default();
         for track in tracks {
             whole = whole.saturating_add((end - start).0);
-            if let Some(spans) = self.state.run.track(track) {
+            if let Some(spans) = self.state.session.run.track(track) {
                 sum = sum + (spans.until(end) - spans.until(start));
             }
         }

@@ -20,7 +20,7 @@ pub(super) fn show(
     target: &Target,
     t: Nanos,
 ) {
-    let lines = words::lines(&scene.state.run, &scene.axis, target, t);
+    let lines = words::lines(&scene.state.session.run, &scene.axis, target, t);
     let below = Rect::from_x_y_ranges(x..=x + 1.0, row);
     if !lines.is_empty() {
         hang(response, below, |ui| paint_lines(ui, scene, &lines));
@@ -62,7 +62,7 @@ pub(super) fn show_chart(
     chart: Chart,
     name: &str,
 ) {
-    let run = &scene.state.run;
+    let run = &scene.state.session.run;
     let (start, end, below) = if scene.axis.range.contains(x) {
         let (start, end) = scene.grid.around(scene.axis.time(x));
         let below = Rect::from_x_y_ranges(x..=x + 1.0, row.y_range());

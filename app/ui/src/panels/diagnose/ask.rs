@@ -181,22 +181,22 @@ impl Asker {
 
     /// Takes in what is new, and asks if there is something to ask.
     pub fn update(&mut self, ctx: &Context, state: &State) {
-        if !state.has_run() || state.run.epochs().is_empty() {
+        if !state.has_run() || state.session.run.epochs().is_empty() {
             self.look.forget();
             self.costs.forget();
             self.what_if.forget();
             self.compared.forget();
             return;
         }
-        let grows = state.source == Source::Live { paused: false };
+        let grows = state.session.source == Source::Live { paused: false };
         let key = Key {
-            run: state.run_number,
-            events: state.run.events(),
+            run: state.session.run_number,
+            events: state.session.run.events(),
             base: None,
             other: 0,
         };
-        let run = || state.run.now();
-        let datasets = state.datasets;
+        let run = || state.session.run.now();
+        let datasets = state.place.datasets;
         self.look.update(ctx, &key, grows, || {
             let run: Arc<Run> = run();
             move |progress: &Progress| Look::at(&run, datasets, progress)
@@ -225,7 +225,7 @@ impl Asker {
             return;
         };
         let recorded = Arc::clone(recorded);
-        let base = state.diagnose.base.clone();
+        let base = state.session.diagnose.base.clone();
         let key = Key {
             base: base.clone(),
             ..key.clone()
@@ -241,7 +241,7 @@ impl Asker {
     }
 
     fn compare(&mut self, ctx: &Context, state: &State, key: Key) {
-        let Some(other) = &state.diagnose.other else {
+        let Some(other) = &state.session.diagnose.other else {
             self.compared.forget();
             return;
         };
@@ -249,10 +249,11 @@ impl Asker {
             other: other.number,
             ..key
         };
-        let cut = matches!(state.source, Source::Recording { cut: true, .. });
-        let datasets = state.datasets;
+        let cut = matches!(state.session.source, Source::Recording { cut: true, .. });
+        let datasets = state.place.datasets;
         self.compared.update(ctx, &key, false, || {
-            let (other, other_cut, this) = (Arc::clone(&other.run), other.cut, state.run.now());
+            let (other, other_cut, this) =
+                (Arc::clone(&other.run), other.cut, state.session.run.now());
             move |_: &Progress| Ok(Compared::of((&other, other_cut), (&this, cut), datasets))
         });
     }

@@ -21,7 +21,7 @@ const STRIP: f32 = 32.0;
 
 /// Shows the comparison, or how to make one.
 pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &mut Vec<Command>) {
-    let other = state.diagnose.other.as_ref();
+    let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
     section_with(ui, "Compared with another run", |ui| {
         if other.is_some() && ui.button("Compare no more").clicked() {

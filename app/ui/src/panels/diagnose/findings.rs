@@ -67,11 +67,11 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
             "Show when".to_owned()
         }
         Evidence::Batch(id) => {
-            go_to(Item::Batch(state.run.row(*id)?), &mut commands);
+            go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
             format!("Show {id}")
         }
         Evidence::Sample(id, position, index) => {
-            go_to(Item::Batch(state.run.row(*id)?), &mut commands);
+            go_to(Item::Batch(state.session.run.row(*id)?), &mut commands);
             match index {
                 Some(index) => format!("Show sample {index} in {id}"),
                 None => format!("Show place {position} of {id}"),
@@ -82,7 +82,12 @@ fn target(state: &State, evidence: &Evidence) -> Option<(String, Vec<Command>)> 
             format!("Show worker {worker}")
         }
         Evidence::Position(epoch, _) => {
-            let at = state.run.epochs().iter().position(|e| e.epoch == *epoch);
+            let at = state
+                .session
+                .run
+                .epochs()
+                .iter()
+                .position(|e| e.epoch == *epoch);
             commands.push(Command::Sampling(Choice {
                 epoch: at,
                 ..Choice::default()

@@ -12,7 +12,12 @@ use loadscope_plan::forecast::Setting;
 /// Shows them; a change asks for another table.
 pub fn show(ui: &mut Ui, state: &State, what_if: &WhatIf, commands: &mut Vec<Command>) {
     let own = &what_if.own;
-    let before = state.diagnose.base.clone().unwrap_or_else(|| own.clone());
+    let before = state
+        .session
+        .diagnose
+        .base
+        .clone()
+        .unwrap_or_else(|| own.clone());
     let mut base = before.clone();
     Grid::new("what-if knobs")
         .num_columns(2)
@@ -73,7 +78,7 @@ fn batch_size(ui: &mut Ui, base: &mut Setting) {
 /// What every training step takes: as recorded, or so long.
 fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, "trainer step");
-    let usual = Nanos::from_secs_f64((state.run.info.options.step_ms / 1e3).max(1e-3));
+    let usual = Nanos::from_secs_f64((state.session.run.info.options.step_ms / 1e3).max(1e-3));
     let value = base.step.map(Nanos::as_millis_f64);
     let changed = optional(
         ui,
@@ -89,7 +94,7 @@ fn step(ui: &mut Ui, state: &State, base: &mut Setting) {
 /// Cores that the loader has.
 fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     let label = name(ui, "cores");
-    let usual = f64::from(state.run.info.cores.max(1));
+    let usual = f64::from(state.session.run.info.cores.max(1));
     let value = base.cores.map(|n| n as f64);
     let changed = optional(
         ui,

@@ -75,7 +75,7 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
 
 /// The selected batch stands out.
 fn chosen(cell: Cell, state: &State, row: usize, palette: &Palette) -> Cell {
-    match state.selection {
+    match state.session.selection {
         Some(Item::Batch(selected)) if selected == row => cell.strong(palette),
         _ => cell,
     }

@@ -30,7 +30,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
     let Some(what_if) = asker.what_if() else {
         match asker.refusal() {
             Some(refusal) => remark(ui, &capital(refusal)),
-            None if state.source == (Source::Live { paused: false }) => {
+            None if state.session.source == (Source::Live { paused: false }) => {
                 remark(
                     ui,
                     "Forecasts are made once the run has ended, or while it is paused",
@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
             }
         }
         // What made it impossible can be taken back.
-        if state.diagnose.base.is_some() && ui.button("As it was recorded").clicked() {
+        if state.session.diagnose.base.is_some() && ui.button("As it was recorded").clicked() {
             commands.push(Command::WhatIf(None));
         }
         return;
@@ -60,7 +60,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
     );
     let best = what_if.best();
     let of_best = (best.setting.num_workers, best.setting.prefetch_factor);
-    let picked = state.diagnose.picked.unwrap_or(of_best);
+    let picked = state.session.diagnose.picked.unwrap_or(of_best);
     heat::show(ui, what_if, picked, commands);
     heat::legend(ui);
     if let Some(left_out) = prospects.and_then(Prospects::left_out) {
@@ -132,9 +132,9 @@ fn detail(
     fact(ui, "The trainer would wait", waited);
     ui.add_space(space::GAP);
     ui.horizontal(|ui| {
-        let check = match state.no_engine {
+        let check = match state.place.no_engine {
             true => Err(NO_ENGINE),
-            false => Check::of(&state.run, &what_if.own, forecast),
+            false => Check::of(&state.session.run, &what_if.own, forecast),
         };
         let button = Button::new("Apply and check");
         let response = ui.add_enabled(check.is_ok(), button);
@@ -148,7 +148,7 @@ fn detail(
             }
             Err(why) => _ = response.on_disabled_hover_text(why),
         }
-        let line = options_of(&state.run.info.options, &forecast.setting).python_line();
+        let line = options_of(&state.session.run.info.options, &forecast.setting).python_line();
         if ui
             .button("Copy the Python line")
             .on_hover_text(&line)
@@ -189,7 +189,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
 
 /// The forecast that this run is the outcome of.
 pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let Some(check) = &state.diagnose.check else {
+    let Some(check) = &state.session.diagnose.check else {
         return;
     };
     let palette = Palette::of(ui);
@@ -207,8 +207,8 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     fact(ui, "Before", waits(check.took_before, check.waited_before));
     let forecast = &check.forecast;
     fact(ui, "Forecast", waits(forecast.time, forecast.waited));
-    let now = Glance::of(&state.run);
-    match check.error(&state.run) {
+    let now = Glance::of(&state.session.run);
+    match check.error(&state.session.run) {
         Some(error) => {
             fact(ui, "Outcome", waits(now.total, now.waited));
             let off = match error.abs() {

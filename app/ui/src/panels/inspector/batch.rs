@@ -22,7 +22,7 @@ pub fn show(
     at: usize,
     commands: &mut Vec<Command>,
 ) {
-    let run = &state.run;
+    let run = &state.session.run;
     head(ui, state, at, commands);
     errors(ui, run, at);
     path(ui, state, at, commands);
@@ -36,7 +36,7 @@ pub fn show(
 }
 
 fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
-    let batch = &state.run.batches()[at];
+    let batch = &state.session.run.batches()[at];
     let stage = state.machine().stage_of(batch.id);
     ui.horizontal(|ui| {
         title(ui, &format!("Batch {}", batch.id.idx));
@@ -48,10 +48,15 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
         });
     });
     let mut facts = Vec::new();
-    if state.run.epochs().len() > 1 || state.run.info.options.epochs > 1 {
+    if state.session.run.epochs().len() > 1 || state.session.run.info.options.epochs > 1 {
         facts.push(format!("epoch {}", batch.id.epoch));
     }
-    let count = state.run.indices(at).len().max(state.run.samples(at).len()) as u64;
+    let count = state
+        .session
+        .run
+        .indices(at)
+        .len()
+        .max(state.session.run.samples(at).len()) as u64;
     if count > 0 {
         facts.push(format::plural(count, "sample", "samples"));
     }
@@ -98,6 +103,7 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     section(ui, "Path");
     let now = state.now();
     let steps: Vec<PathStep> = state
+        .session
         .run
         .path(at)
         .into_iter()

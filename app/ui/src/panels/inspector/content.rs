@@ -25,7 +25,7 @@ pub fn show(
     at: usize,
     commands: &mut Vec<Command>,
 ) {
-    let run = &state.run;
+    let run = &state.session.run;
     let Some(content) = run.content(at) else {
         section(ui, "Content");
         remark(ui, why_not(run, at));
@@ -42,10 +42,14 @@ pub fn show(
             data,
             captions: &captions,
         };
-        if let Some((_, which)) = state.enlarged.filter(|(f, w)| *f == k && *w < data.count()) {
+        if let Some((_, which)) = state
+            .session
+            .enlarged
+            .filter(|(f, w)| *f == k && *w < data.count())
+        {
             enlarged::show(ui, pictures, run, &shown, field, which, commands);
         }
-        pictures.grid(ui, &shown, state.enlarged, commands);
+        pictures.grid(ui, &shown, state.session.enlarged, commands);
     }
     section_with(ui, "Fields", |ui| {
         copy_button(ui, Action::CopyValues, commands)

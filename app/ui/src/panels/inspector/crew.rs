@@ -19,7 +19,7 @@ const SLOWEST: usize = 6;
 
 /// The last batches of a lane that has one row, and the slowest samples in them.
 pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
-    let run = &state.run;
+    let run = &state.session.run;
     let now = state.now();
     let (rows, is_cut) = recent(run, lane, now);
     section(ui, "Its last batches");
@@ -147,7 +147,7 @@ fn fetching(run: &Run, at: usize, now: Nanos) -> Nanos {
 
 /// The longest waits of the trainer up to now.
 pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let run = &state.run;
+    let run = &state.session.run;
     let now = state.now();
     let past = &run.waits()[..run.waits().partition_point(|w| w.start <= now)];
     let length = |w: &Wait| w.end.min(now) - w.start;
@@ -205,7 +205,7 @@ pub fn stacked(ui: &mut Ui, shares: Shares, whole: Nanos) {
 
 /// How many batches a queue holds and for how long.
 pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
-    let run = &state.run;
+    let run = &state.session.run;
     let now = state.now();
     let rows = run
         .lanes()

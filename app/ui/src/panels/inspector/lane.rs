@@ -53,11 +53,17 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     if empty {
         match lane.is_queue() {
             true => remark(ui, "Empty"),
-            false => remark(ui, &at_rest(&state.run, &machine, lane)),
+            false => remark(ui, &at_rest(&state.session.run, &machine, lane)),
         }
     }
-    let spent = state.run.spent(lane, Nanos(i64::MIN), now);
-    let whole = now - state.run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+    let spent = state.session.run.spent(lane, Nanos(i64::MIN), now);
+    let whole = now
+        - state
+            .session
+            .run
+            .epochs()
+            .first()
+            .map_or(Nanos::ZERO, |e| e.start);
     // In a queue several batches wait at a time, so that shares of the run mean nothing there.
     table(
         ui,
@@ -74,7 +80,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
 
 fn trainer_facts(ui: &mut Ui, state: &State) {
     let now = state.now();
-    let waits = state.run.waits();
+    let waits = state.session.run.waits();
     let past = &waits[..waits.partition_point(|w| w.start <= now)];
     let got = past
         .iter()
@@ -86,7 +92,7 @@ fn trainer_facts(ui: &mut Ui, state: &State) {
 
 fn worker_facts(ui: &mut Ui, state: &State, worker: WorkerId) {
     let now = state.now();
-    let run = &state.run;
+    let run = &state.session.run;
     let known = run
         .workers()
         .iter()
@@ -194,12 +200,17 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
     remark(ui, meaning(activity));
     section(ui, "Time so far");
     let lanes: Vec<(Lane, Nanos)> = state
+        .session
         .run
         .lanes()
         .map(|(lane, _)| {
             (
                 lane,
-                state.run.spent(lane, Nanos(i64::MIN), now).of(activity),
+                state
+                    .session
+                    .run
+                    .spent(lane, Nanos(i64::MIN), now)
+                    .of(activity),
             )
         })
         .filter(|(_, t)| t.0 > 0)

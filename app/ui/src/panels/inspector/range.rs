@@ -29,10 +29,10 @@ impl RangePage {
         end: Nanos,
         commands: &mut Vec<Command>,
     ) {
-        let key = Some((state.run.events(), start, end));
+        let key = Some((state.session.run.events(), start, end));
         if self.made_for != key {
             self.made_for = key;
-            self.summary = state.run.range(start, end);
+            self.summary = state.session.run.range(start, end);
         }
         let range = &self.summary;
         let length = range.len();
@@ -99,7 +99,7 @@ fn slowest_entries(ui: &mut Ui, state: &State, range: &RangeSummary, commands: &
         });
     };
     let name = |row: usize| {
-        let batch = state.run.batches().get(row);
+        let batch = state.session.run.batches().get(row);
         batch.map_or("batch —".to_owned(), |b| b.id.to_string())
     };
     match range.slowest_batch {

@@ -16,7 +16,7 @@ const MOST: usize = 64;
 
 /// Everything about the sampler at the instant that is looked at.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-    let run = &state.run;
+    let run = &state.session.run;
     let options = &run.info.options;
     let machine = state.machine();
     title(ui, "Sampler");

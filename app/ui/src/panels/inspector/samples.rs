@@ -11,7 +11,7 @@ use loadscope_model::state::State;
 
 /// Everything about the samples of the batch at `at`.
 pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
-    let run = &state.run;
+    let run = &state.session.run;
     stages(ui, run, at);
     let mut samples: Vec<Sample> = run.samples(at).collect();
     samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
@@ -183,7 +183,7 @@ fn costs_of(ui: &mut Ui, run: &Run, at: usize, sample: &Sample) {
 
 /// The dataset indices in the order of the sampler.
 fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
-    let indices = state.run.indices(at);
+    let indices = state.session.run.indices(at);
     if indices.is_empty() {
         return;
     }

@@ -30,8 +30,8 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
             ),
             (OptionsOf::Form, "Next run", "The form: what Run starts"),
         ] {
-            let button = Button::new(label).selected(state.options_of == of);
-            if ui.add(button).on_hover_text(tip).clicked() && state.options_of != of {
+            let button = Button::new(label).selected(state.session.options_of == of);
+            if ui.add(button).on_hover_text(tip).clicked() && state.session.options_of != of {
                 command = Some(Command::OptionsOf(of));
             }
         }
@@ -42,7 +42,7 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
 /// Shows the options of the run.
 pub(super) fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    let info = &state.run.info;
+    let info = &state.session.run.info;
     let line = info.python_line();
     egui::Panel::bottom("python")
         .show_separator_line(true)
@@ -87,7 +87,7 @@ pub(super) fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 
 /// Of what these are the options.
 fn headline(ui: &mut Ui, state: &State) {
-    let what = match (&state.run.info.origin, &state.source) {
+    let what = match (&state.session.run.info.origin, &state.session.source) {
         (_, Source::Live { .. }) => "Of the watched program",
         (Origin::Pytorch(_), _) => "Of the recorded program",
         (Origin::Import(_), _) => "Of the imported run",
@@ -96,8 +96,10 @@ fn headline(ui: &mut Ui, state: &State) {
     };
     ui.add_space(space::GAP * 2.0);
     ui.label(RichText::new(what).font(heading(size::BODY)));
-    let all = state.loaders.all(&state.run);
-    let at = all.iter().position(|(id, _)| *id == state.loaders.shown());
+    let all = state.session.loaders.all(&state.session.run);
+    let at = all
+        .iter()
+        .position(|(id, _)| *id == state.session.loaders.shown());
     let name = at.and_then(|at| names(&all).into_iter().nth(at));
     if let Some(name) = name.filter(|name| !name.is_empty()) {
         ui.add(Label::new(RichText::new(name).color(Palette::of(ui).text)).wrap());
@@ -207,7 +209,7 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
 
 /// Where and by whom it was made.
 fn program(ui: &mut Ui, state: &State) {
-    let info = &state.run.info;
+    let info = &state.session.run.info;
     section(ui, "Program");
     let mut row = |name: &str, value: String| {
         let palette = Palette::of(ui);

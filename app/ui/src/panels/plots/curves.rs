@@ -235,7 +235,7 @@ pub fn show(
                     .border(Stroke::new(1.0, palette.strong.gamma_multiply(0.6)));
                 plot.span(span);
             }
-            if state.cursor != Cursor::Live {
+            if state.session.cursor != Cursor::Live {
                 let now = (state.now() - view.start).0 as f64;
                 plot.vline(VLine::new("", now).color(palette.strong).width(1.0));
             }
@@ -277,15 +277,15 @@ fn used(
 
 /// The stretch of time that is selected: a range, or the life of a batch.
 pub fn selected(state: &State) -> Option<(Nanos, Nanos)> {
-    match state.selection? {
+    match state.session.selection? {
         Item::Range(start, end) => Some((start, end)),
         Item::Batch(row) => {
-            let path = state.run.path(row);
+            let path = state.session.run.path(row);
             let last = path.last()?;
             let end = if last.stage.is_final() {
                 last.start
             } else {
-                state.run.end()
+                state.session.run.end()
             };
             Some((path.first()?.start, end))
         }

@@ -247,7 +247,7 @@ pub fn show(
         "{what}\n{batches}; a click selects one after the other"
     ));
     let view = state.shown();
-    let now = state.selection.and_then(Item::batch);
+    let now = state.session.selection.and_then(Item::batch);
     let row = clicked.then(|| {
         kind.series(history)
             .next_in(bar.clone(), view.start, view.end, now)

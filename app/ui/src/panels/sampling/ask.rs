@@ -73,18 +73,18 @@ impl Asker {
         self.take_answer();
         let what = order_of(state);
         let (epoch, ..) = epochs(state);
-        let last = state.run.epochs().len().saturating_sub(1);
+        let last = state.session.run.epochs().len().saturating_sub(1);
         let looked_at = (epoch as usize).min(last);
         // What will come is held against what came, so all epochs of the run are needed for that, too.
         if what != OrderOf::Form
             && self
                 .gathered
-                .update(state.run_number, &state.run, looked_at)
+                .update(state.session.run_number, &state.session.run, looked_at)
         {
             ctx.request_repaint();
             return;
         }
-        if what == OrderOf::Run && state.run.batches().is_empty() {
+        if what == OrderOf::Run && state.session.run.batches().is_empty() {
             (self.job, self.answer) = (None, None);
             return;
         }
@@ -113,7 +113,7 @@ impl Asker {
 
     /// A large order is looked at again only once it has grown by a fiftieth.
     fn is_due(&self, state: &State, key: &Key) -> bool {
-        if !state.source.is_live() {
+        if !state.session.source.is_live() {
             return true;
         }
         let before = self.answer.as_ref().map_or(0, |(k, _)| k.grown.0);
@@ -137,18 +137,18 @@ impl Asker {
     }
 
     fn key(&self, state: &State, epoch: u32) -> Key {
-        let run = &state.run;
+        let run = &state.session.run;
         let what = order_of(state);
         let came = what == OrderOf::Run;
         let indices = self.gathered.looked_at.indices.len();
         Key {
             of: what,
             epoch,
-            run: state.run_number,
+            run: state.session.run_number,
             options: match what {
                 OrderOf::Run => None,
                 OrderOf::Next => Some(run.info.options.clone()),
-                OrderOf::Form => Some(state.options.clone()),
+                OrderOf::Form => Some(state.prefs.options.clone()),
             },
             grown: match what {
                 OrderOf::Form => Default::default(),
@@ -182,14 +182,14 @@ impl Asker {
     }
 
     fn question(&self, state: &State, key: &Key) -> Question {
-        let run = &state.run;
+        let run = &state.session.run;
         if key.of == OrderOf::Form {
             return Question {
-                options: state.options.clone(),
+                options: state.prefs.options.clone(),
                 epoch: key.epoch,
                 is_complete: true,
                 is_known: true,
-                datasets: state.datasets,
+                datasets: state.place.datasets,
                 ..Question::default()
             };
         }
@@ -214,7 +214,7 @@ impl Asker {
             names: run.info.classes.clone(),
             options,
             is_known,
-            datasets: state.datasets,
+            datasets: state.place.datasets,
         }
     }
 }
@@ -222,26 +222,26 @@ impl Asker {
 /// Whose order is looked at. Without a run there is only the form.
 pub fn order_of(state: &State) -> OrderOf {
     match state.has_run() {
-        true => state.sampling.of,
+        true => state.session.sampling.of,
         false => OrderOf::Form,
     }
 }
 
 /// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
 pub fn epochs(state: &State) -> (u32, u32, u32) {
-    let count = state.run.epochs().len();
+    let count = state.session.run.epochs().len();
     match order_of(state) {
         OrderOf::Run => {
             let last = count.saturating_sub(1);
-            let at = state.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
+            let at = state.session.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
             (at, 0, last as u32)
         }
         OrderOf::Next => {
-            let last = state.run.epochs().last();
+            let last = state.session.run.epochs().last();
             let next = last.map_or(0, |e| e.epoch.saturating_add(1));
             (next, next, next)
         }
-        OrderOf::Form => (state.sampling.form_epoch.min(LAST), 0, LAST),
+        OrderOf::Form => (state.session.sampling.form_epoch.min(LAST), 0, LAST),
     }
 }
 
@@ -249,7 +249,7 @@ pub fn epochs(state: &State) -> (u32, u32, u32) {
 pub fn choice_of(state: &State, epoch: u32) -> Choice {
     let (_, first, last) = epochs(state);
     let epoch = epoch.clamp(first, last);
-    let now = state.sampling;
+    let now = state.session.sampling;
     match order_of(state) {
         // Whoever goes to the latest one stays with it.
         OrderOf::Run => Choice {
@@ -266,9 +266,9 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
 
 /// Why an epoch is not complete, in a few words.
 pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
-    let run = &state.run;
+    let run = &state.session.run;
     let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
-    match &state.source {
+    match &state.session.source {
         _ if is_complete(run, epoch) => None,
         _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
         Source::Live { .. } if !ended => Some("still going on"),

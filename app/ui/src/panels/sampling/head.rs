@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
                 {
                     commands.push(Command::Sampling(Choice {
                         of: what,
-                        ..state.sampling
+                        ..state.session.sampling
                     }));
                 }
             }
@@ -66,7 +66,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
 fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
     let (epoch, first, last) = epochs(state);
     let number = match order_of(state) {
-        OrderOf::Run => (state.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
+        OrderOf::Run => (state.session.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
         _ => epoch,
     };
     let mut to = None;

@@ -1,0 +1,145 @@
+//! What the state is made of: what belongs to the run and goes with it, and what stays.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use loadscope_insight::Datasets;
+use loadscope_insight::diagnose::Diagnose;
+use loadscope_insight::landmarks::{Goal, Landmarks};
+use loadscope_insight::loaders::Loaders;
+use loadscope_insight::sampling::Choice;
+use loadscope_insight::search::Search;
+use loadscope_insight::shared::Shared;
+use loadscope_insight::unsaved::LeftOver;
+use loadscope_trace::Run;
+
+use super::{Seek, Source};
+use crate::history::History;
+use crate::markers::Markers;
+use crate::notice::Notice;
+use crate::palette::Palette;
+use crate::question::{Output, Question};
+use crate::typing::TypedPath;
+use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
+
+/// The run that is shown, and all that goes with it when another one takes its place.
+#[derive(Debug, Default)]
+pub struct SessionState {
+    /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
+    pub run_number: u64,
+    /// Where the events come from.
+    pub source: Source,
+    /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
+    pub watched: bool,
+    /// What is known of the run; empty while there is none.
+    pub run: Shared<Run>,
+    /// The other loaders of the session.
+    pub loaders: Loaders,
+    /// Whose options are shown, where there is a choice.
+    pub options_of: OptionsOf,
+    /// Instants to be found again.
+    pub markers: Markers,
+    /// Where in the run are moments to jump to.
+    pub landmarks: Landmarks,
+    /// What the held engine is let go on for.
+    pub seeking: Option<Seek>,
+    /// What has to be answered first.
+    pub question: Option<Question>,
+    /// The file that is written only if it may be replaced.
+    pub replacing: Option<Output>,
+    /// The run was said not to be needed.
+    pub discarded: bool,
+    /// Number of events that the run had when it was saved last.
+    pub saved: Option<u64>,
+    /// The range on the screen.
+    pub view: Option<TimeView>,
+    /// The ranges that were looked at before, latest last.
+    pub views_before: Vec<Option<TimeView>>,
+    /// The ranges that were looked at after, nearest last.
+    pub views_after: Vec<Option<TimeView>>,
+    /// The instant that is looked at.
+    pub cursor: Cursor,
+    /// What is selected.
+    pub selection: Option<Item>,
+    /// The picture of the selected batch that is shown enlarged: its field and its place in it.
+    pub enlarged: Option<(usize, usize)>,
+    /// What the pointer was over in the last frame.
+    pub hovered: Option<Item>,
+    /// What the pointer is over in this frame.
+    pub hovering: Option<Item>,
+    /// True while a recording is being played.
+    pub playing: bool,
+    /// Things the user should know.
+    pub notices: Vec<Notice>,
+    /// The file that the recording is being written to.
+    pub saving: Option<PathBuf>,
+    /// The file that the run is being exported to, and how far that is, 0 to 1.
+    pub exporting: Option<(PathBuf, f32)>,
+    /// Which order the Sampling workspace shows.
+    pub sampling: Choice,
+    /// What the Diagnose workspace shows.
+    pub diagnose: Diagnose,
+}
+
+impl SessionState {
+    /// What there is before the next run: nothing.
+    pub fn after(before: &Self) -> Self {
+        Self {
+            run_number: before.run_number + 1,
+            ..Self::default()
+        }
+    }
+}
+
+/// How the window is looked at and worked with, whatever the run.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// What was changed in the options.
+    pub history: History,
+    /// Why the options cannot be run as they are.
+    pub options_error: Option<String>,
+    /// What the buttons for the next and the previous one of its kind go to.
+    pub goal: Goal,
+    /// What is looked for in the run.
+    pub search: Search,
+    /// Groups of lanes that are folded.
+    pub folded: BTreeSet<LaneGroup>,
+    /// What is below the pipeline.
+    pub lower: Lower,
+    /// Multiple of real time at which a recording is played.
+    pub speed: f64,
+    /// No animation: what follows from what the user, the system and this start ask for.
+    pub still: bool,
+    /// How long the last frame took the window, ms: its own cost.
+    pub frame_ms: f32,
+}
+
+/// What lies over the window.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    /// The palette, while it is open.
+    pub palette: Option<Palette>,
+    /// The path that is being typed.
+    pub typing: Option<TypedPath>,
+    /// The list of errors and warnings is shown.
+    pub messages_open: bool,
+    /// The help sheet is shown.
+    pub help_open: bool,
+    /// Why the last key did nothing, or what has just been done.
+    pub hint: Option<String>,
+}
+
+/// Where the program runs.
+#[derive(Debug, Default)]
+pub struct Place {
+    /// This build has no embedded loader: it can simulate, but not run.
+    pub no_engine: bool,
+    /// Who is asked about datasets.
+    pub datasets: Datasets,
+    /// Runs that were not saved before their window ended.
+    pub left_over: Vec<LeftOver>,
+    /// The system asks for no animation.
+    pub system_still: bool,
+    /// No animation for this start.
+    pub still_for_now: bool,
+}
