@@ -13,6 +13,7 @@ mod journal;
 mod live;
 mod loaders;
 mod machine;
+mod messages;
 mod pictures;
 mod plots;
 mod sampling;

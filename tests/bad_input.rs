@@ -79,7 +79,8 @@ fn a_missing_folder_is_named_where_the_run_was_asked_for() {
 #[test]
 fn a_run_that_fails_says_why_and_stays_open() {
     let mut window = Window::new().open();
-    window.state_mut().state.prefs.options.dataset = "synthetic:len=12,cost_ms=1,fail=5".to_owned();
+    window.state_mut().state.set_up().prefs.options.dataset =
+        "synthetic:len=12,cost_ms=1,fail=5".to_owned();
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Run.into());
     wait(&mut window, |app| {
@@ -136,7 +137,7 @@ fn lost_events_are_counted_in_red() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.session.run.apply(&Event {
+    window.state_mut().state.set_up().session.run.apply(&Event {
         at: Nanos::MAX,
         run: RunId(0),
         kind: EventKind::Dropped { count: 1_234 },

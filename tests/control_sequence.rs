@@ -38,7 +38,7 @@ fn stepping_through_the_recording_shows_the_order_of_the_real_loader() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.session.cursor = Cursor::Step(0);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     let steps = window.state().state.session.run.transitions().len();
     let mut lines = Vec::new();
     for step in 1..=steps {

@@ -215,6 +215,8 @@ pub struct Window {
     pub files: Vec<PathBuf>,
     /// Where live runs are written as they come.
     pub journal: Option<Journal>,
+    /// Everything that changes the state is kept.
+    pub keeps_messages: bool,
 }
 
 impl Window {
@@ -229,24 +231,32 @@ impl Window {
             },
             files: Vec::new(),
             journal: None,
+            keeps_messages: false,
         }
     }
 
-    /// Opens the window and waits until its file, if it has one, has been read.
-    pub fn open(self) -> Harness<'static, App> {
+    /// What the window is started with.
+    pub fn start(&self) -> (Prefs, Start) {
         let prefs = Prefs {
             theme: match self.theme {
                 Theme::Dark => ThemePreference::Dark,
                 Theme::Light => ThemePreference::Light,
             },
-            ..self.prefs
+            ..self.prefs.clone()
         };
         let start = Start {
-            files: self.files,
-            journal: self.journal,
+            files: self.files.clone(),
+            journal: self.journal.clone(),
             still: true,
+            keeps_messages: self.keeps_messages,
             ..Start::default()
         };
+        (prefs, start)
+    }
+
+    /// Opens the window and waits until its file, if it has one, has been read.
+    pub fn open(self) -> Harness<'static, App> {
+        let (prefs, start) = self.start();
         let mut harness = Harness::builder()
             .with_size(self.size)
             .with_pixels_per_point(1.0)

@@ -26,7 +26,7 @@ fn open(folder: &Path) -> Harness<'static, App> {
 }
 
 fn run(window: &mut Harness<'static, App>) {
-    window.state_mut().state.prefs.options = RunOptions {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=40,cost_ms=1".to_owned(),
         batch_size: Some(4),
         num_workers: 2,
@@ -193,7 +193,7 @@ fn what_is_offered_and_asked_can_be_seen() {
             dataset: dataset.to_owned(),
             workers,
         };
-        window.state_mut().state.place.left_over = vec![
+        window.state_mut().state.set_up().place.left_over = vec![
             left("1,797 handwritten digits", 4, 3, 1_240_000),
             left("train.py", 0, 50, 312_000_000),
         ];
@@ -216,7 +216,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         }
         .open();
         let output = Output::Recording("/data/runs/run.jsonl.zst".into());
-        window.state_mut().state.session.replacing = Some(output);
+        window.state_mut().state.set_up().session.replacing = Some(output);
         window.run();
         window.snapshot(format!("journal_replacing-{name}"));
         pictures.extend_harness(&mut window);

@@ -56,7 +56,7 @@ fn a_live_run_is_paused_stepped_resumed_and_stopped_by_key() {
         step_ms: 1.0,
         ..RunOptions::default()
     };
-    window.state_mut().state.prefs.options = options;
+    window.state_mut().state.set_up().prefs.options = options;
     window.key_press_modifiers(Modifiers::COMMAND, Key::R);
     window.run_steps(2);
     wait(&mut window, |app| app.state.session.run.batches().len() > 8);

@@ -122,7 +122,7 @@ fn pictures_of_what_will_come() {
     let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
     window.snapshot("sampling_empty");
     // A stream's samples have no indices in the recording; the engine knows what its workers yield.
-    window.state_mut().state.prefs.options = RunOptions {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "stream:len=240".to_owned(),
         num_workers: 3,
         batch_size: Some(8),
@@ -131,10 +131,10 @@ fn pictures_of_what_will_come() {
     window.get_by_label("The form").click();
     until(&mut window, "3 workers yield 720 samples");
     window.snapshot("sampling_stream");
-    window.state_mut().state.prefs.options.dataset = "folder:/no/such/folder".to_owned();
+    window.state_mut().state.set_up().prefs.options.dataset = "folder:/no/such/folder".to_owned();
     until(&mut window, "No order can be foretold");
     window.snapshot("sampling_refused");
-    window.state_mut().state.prefs.options = RunOptions {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=1000000".to_owned(),
         batch_size: Some(256),
         shuffle: true,

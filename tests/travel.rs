@@ -64,7 +64,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {
     let mut window = control();
-    window.state_mut().state.session.cursor = Cursor::Step(0);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     tap(&mut window, Key::O);
     let state = &window.state().state;
     let moved = state.last_transition().expect("something happened");
@@ -85,7 +85,7 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
 #[test]
 fn the_jump_buttons_go_to_what_was_chosen() {
     let mut window = control();
-    window.state_mut().state.session.cursor = Cursor::Step(0);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     window.run();
     window.get_by_label("Jump to: Stalls").click();
     window.run();
@@ -110,7 +110,7 @@ fn errors_are_found_and_listed() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.session.cursor = Cursor::Step(0);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     tap(&mut window, Key::E);
     let at = window.state().state.now();
     assert_eq!(at, window.state().state.session.landmarks.trouble()[0]);
@@ -137,7 +137,7 @@ fn errors_are_found_and_listed() {
 #[test]
 fn markers_are_placed_gone_to_and_removed() {
     let mut window = control();
-    window.state_mut().state.session.cursor = Cursor::At(Nanos::from_millis(300));
+    window.state_mut().state.set_up().session.cursor = Cursor::At(Nanos::from_millis(300));
     tap(&mut window, Key::M);
     tap(&mut window, Key::L);
     press(&mut window, Modifiers::SHIFT, Key::J);
@@ -152,7 +152,7 @@ fn markers_are_placed_gone_to_and_removed() {
 #[test]
 fn a_batch_is_followed_with_the_keyboard_alone() {
     let mut window = control();
-    window.state_mut().state.session.cursor = Cursor::Step(0);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(0);
     tap(&mut window, Key::Slash);
     assert!(window.state().state.look.search.open);
     type_text(&mut window, "batch 3");

@@ -87,7 +87,7 @@ fn keys_are_letters_while_text_is_typed() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.prefs.options.dataset = "synthetic:len=5".to_owned();
+    window.state_mut().state.set_up().prefs.options.dataset = "synthetic:len=5".to_owned();
     window.get_by_label("Next run").click();
     window.run();
     window.get_by_label("costs").click();

@@ -47,7 +47,7 @@ fn variables_values_and_pictures_by_key() {
     }
     .open();
     assert!(window.query_by_label("rcvd_idx 0").is_none());
-    window.state_mut().state.session.cursor = Cursor::Step(6);
+    window.state_mut().state.set_up().session.cursor = Cursor::Step(6);
     window.key_press(Key::V);
     window.run();
     window.get_by_label("rcvd_idx 0");
@@ -62,8 +62,8 @@ fn variables_values_and_pictures_by_key() {
     window.run();
     // Without a batch there is nothing to copy.
     assert_eq!(copied_by(&mut window, Modifiers::NONE), None);
-    window.state_mut().state.session.cursor = Cursor::Live;
-    window.state_mut().state.session.selection = Some(Item::Batch(3));
+    window.state_mut().state.set_up().session.cursor = Cursor::Live;
+    window.state_mut().state.set_up().session.selection = Some(Item::Batch(3));
     window.run();
     let values = copied_by(&mut window, Modifiers::NONE);
     assert_eq!(values.as_deref(), Some("index\t[1]\n3\t3\n"));

@@ -105,7 +105,7 @@ fn the_width_that_a_panel_was_dragged_to_is_remembered() {
 #[test]
 fn every_button_of_the_toolbar_has_a_name_and_can_be_reached_with_tab() {
     let mut window = control();
-    window.state_mut().state.session.cursor = Cursor::At(Nanos::from_millis(300));
+    window.state_mut().state.set_up().session.cursor = Cursor::At(Nanos::from_millis(300));
     window.run();
     let mut names = Vec::new();
     for _ in 0..24 {

@@ -61,7 +61,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         window.snapshot(format!("travel_messages_{name}"));
         tap(&mut window, Key::Escape);
         // As if the engine had made it, and a folder could not be opened.
-        let state = &mut window.state_mut().state;
+        let state = window.state_mut().state.set_up();
         state.session.source = Source::Finished;
         state.session.run.info.origin = Origin::Engine;
         let missing = Command::Open("/no/such/recording.jsonl".into());

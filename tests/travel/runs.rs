@@ -42,7 +42,7 @@ fn the_same_run_is_simulated_every_time_and_can_be_saved() {
 }
 
 fn small_run(window: &mut Harnessed) {
-    window.state_mut().state.prefs.options = RunOptions {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=40,cost_ms=1".to_owned(),
         batch_size: Some(4),
         num_workers: 2,
@@ -82,7 +82,7 @@ fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
     press(&mut window, Modifiers::COMMAND, Key::W);
     // The dialog of the system is not there in a test; its answer is.
     let ctx = window.ctx.clone();
-    if let Some(question) = &mut window.state_mut().state.session.question {
+    if let Some(question) = &mut window.state_mut().state.set_up().session.question {
         question.saving = true;
     }
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
@@ -98,7 +98,7 @@ fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
 #[test]
 fn a_held_run_is_let_go_on_to_the_next_batch() {
     let mut window = Window::new().open();
-    window.state_mut().state.prefs.options = RunOptions {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=400,cost_ms=2".to_owned(),
         batch_size: Some(2),
         num_workers: 2,

@@ -53,7 +53,7 @@ pub enum Place {
 }
 
 /// Where in the run those moments are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Landmarks {
     /// Transitions that were looked at.
     transitions: usize,

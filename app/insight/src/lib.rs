@@ -16,6 +16,7 @@
 //! assert!(text(&report).contains("num_workers"));
 //! ```
 
+pub mod arrival;
 pub mod background;
 pub mod colours;
 mod datasets;

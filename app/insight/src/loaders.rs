@@ -16,7 +16,7 @@ pub use names::{crew_names, find, name, names};
 pub use straggling::{clocks, said};
 
 /// The loaders that are not shown, and which one is.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Loaders {
     shown: RunId,
     others: BTreeMap<RunId, Shared<Run>>,

@@ -1,14 +1,15 @@
 //! Everything the window shows and everything a user can ask for, without a window.
 //!
-//! Panels read [`state::State`] and return [`command::Command`]s. [`update::update`] is the one place that changes the state; what
-//! needs a file, the engine or a dialog comes out of it as an [`effect::Effect`].
+//! Panels read [`state::State`] and return [`command::Command`]s. A [`Model`] keeps the state; what changes it is a
+//! [`message::Message`], whether a user asked for it or it arrived from a file, and [`update::update`] is the one place that carries
+//! messages out. What needs a file, the engine or a dialog comes out of it as an [`effect::Effect`].
 //!
 //! ```
-//! use loadscope_model::{command::{Action, Command}, state::State, update::update, view::Workspace};
+//! use loadscope_model::{Model, command::Action, view::Workspace};
 //!
-//! let mut state = State::default();
-//! let effect = update(&mut state, Command::Act(Action::ShowSampling));
-//! assert!(effect.is_none() && state.prefs.workspace == Workspace::Sampling);
+//! let mut model = Model::default();
+//! let effect = model.tell(Action::ShowSampling);
+//! assert!(effect.is_none() && model.prefs.workspace == Workspace::Sampling);
 //! ```
 
 pub mod clipboard;
@@ -17,6 +18,8 @@ pub mod effect;
 pub mod history;
 pub mod lanes;
 pub mod markers;
+pub mod message;
+mod model;
 pub mod notice;
 pub mod palette;
 pub mod picture;
@@ -26,3 +29,5 @@ pub mod state;
 pub mod typing;
 pub mod update;
 pub mod view;
+
+pub use model::Model;

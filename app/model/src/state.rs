@@ -8,7 +8,7 @@ use crate::view::{Cursor, Item, OptionsOf, TimeView};
 mod parts;
 mod source;
 
-pub use parts::{Look, Overlay, Place, SessionState};
+pub use parts::{Look, Overlay, Place, Saving, SessionState};
 pub use source::{Seek, Source};
 
 /// Everything the window shows.

@@ -1,30 +1,88 @@
 //! The one place that changes the state. What needs the engine, a file or a dialog comes out as an [`Effect`].
 
-use loadscope_trace::{Origin, RunOptions};
+use std::time::Duration;
+
+use loadscope_trace::{Nanos, Origin, RunOptions};
 
 use crate::clipboard;
 use crate::command::{Action, Command};
 use crate::effect::Effect;
+use crate::message::Message;
 use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
 use crate::view::{Cursor, Lower, OptionsOf, Workspace};
 
+mod arrive;
 mod find;
 mod lanes;
 pub mod loader;
 mod look;
 mod possible;
+mod session;
 mod take;
 mod travel;
 
-pub use look::{drive, drive_to};
-use look::{look, set_view};
+pub use look::drive;
+use look::{drive_to, look, set_view};
 pub use possible::{NO_ENGINE, is_possible, obstacle};
-pub use travel::{SPEEDS, advance, seek};
+pub use travel::SPEEDS;
+use travel::{advance, seek};
+
+/// Takes a message in.
+pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> {
+    match message.into() {
+        Message::Command(command) => return carry_out(state, command),
+        Message::Arrived(arrival) => return arrive::arrive(state, arrival),
+        Message::Frame { elapsed, search } => return frame(state, elapsed, search),
+        Message::Begun { source, watched } => session::begin(state, source, watched),
+        Message::Closed => state.forget_run(),
+        Message::Drawing => state.session.hovered = state.session.hovering.take(),
+        Message::Drawn { ms } => state.look.frame_ms += (ms - state.look.frame_ms) * 0.1,
+        Message::Driven(view) => drive_to(state, view),
+        Message::LetGo => state.look.history.let_go(),
+        Message::Checked(why_not) => state.look.options_error = why_not,
+        Message::Notice(notice) => arrive::tell(state, notice),
+        Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
+        Message::Compared(other) => state.session.diagnose.other = Some(other),
+        Message::Checking { check, before } => session::check(state, *check, before),
+        Message::Saving(path) => session::save(state, path),
+        Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
+        Message::Recent(paths) => session::recent(state, &paths),
+        Message::LeftOver(runs, on_start_page) => session::left_over(state, runs, on_start_page),
+        Message::NotLeftOver(path) => state.place.left_over.retain(|left| left.path != path),
+        Message::Splits(splits) => state.prefs.splits = splits,
+        Message::Window(place) => state.prefs.window = place,
+        Message::SystemStill(still) => {
+            state.place.system_still = still;
+            settle_motion(state);
+        }
+    }
+    None
+}
+
+/// Time has passed: what plays goes on, and what is looked for is looked for further.
+fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> {
+    let effect = seek(state);
+    advance(state, elapsed);
+    let session = &state.session;
+    let searches = &mut state.look.search;
+    searches.advance(&session.run, &session.landmarks, search);
+    effect
+}
+
+/// Animations are off if the user says so, or if the system asks for it and the user does not object.
+fn settle_motion(state: &mut State) {
+    state.look.still = state.place.still_for_now
+        || match state.prefs.motion {
+            Motion::System => state.place.system_still,
+            Motion::Reduced => true,
+            Motion::Full => false,
+        };
+}
 
 /// Carries a command out.
-pub fn update(state: &mut State, command: Command) -> Option<Effect> {
+fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
     if !matches!(command, Command::Hover(_)) {
         state.overlay.hint = None;
     }

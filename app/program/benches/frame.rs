@@ -52,8 +52,8 @@ impl Window {
             ..Start::default()
         };
         let mut app = App::new(&ctx, Prefs::default(), start);
-        app.state.session.run = run.into();
-        app.state.session.source = Source::Recording {
+        app.state.set_up().session.run = run.into();
+        app.state.set_up().session.source = Source::Recording {
             path: "bench.jsonl".into(),
             cut: false,
         };
@@ -120,7 +120,7 @@ fn pan(window: &mut Window, name: &str, length: impl Fn(Nanos) -> Nanos) {
     let room = (end - length).0;
     let took = (0..FRAMES).map(|k| {
         let start = Nanos((room as f64 * k as f64 / FRAMES as f64) as i64);
-        window.app.state.session.view = Some(TimeView::new(start, start + length));
+        window.app.state.set_up().session.view = Some(TimeView::new(start, start + length));
         // The pointer wanders over the lanes, so that hovering is in it, too.
         let x = 500.0 + (k as f32 * 7.3) % 1_000.0;
         let y = 620.0 + (k as f32 * 3.1) % 400.0;
@@ -149,12 +149,12 @@ fn panning() {
     let took = (0..FRAMES).map(|k| {
         let factor = 0.5f64.powf(k as f64 / FRAMES as f64 * 18.0);
         let view = TimeView::new(Nanos::ZERO, end).zoomed(Nanos(end.0 / 3), factor);
-        window.app.state.session.view = Some(view);
+        window.app.state.set_up().session.view = Some(view);
         window.frame(Vec::new())
     });
     let took = took.collect();
     report("zoom, from all of it to 1 ms", took, window.triangles);
-    window.app.state.session.view = None;
+    window.app.state.set_up().session.view = None;
     let took = (0..FRAMES).map(|_| window.frame(Vec::new())).collect();
     report("nothing changes", took, window.triangles);
 }
@@ -163,7 +163,7 @@ fn panning() {
 fn live(rate: usize) {
     let events = Recording::workers(16, 700_000).events();
     let mut window = Window::new(Run::new(RunInfo::default()));
-    window.app.state.session.source = Source::Live { paused: false };
+    window.app.state.set_up().session.source = Source::Live { paused: false };
     let a_frame = rate / 30;
     let mut took = Vec::new();
     let mut apply = Duration::ZERO;
@@ -171,7 +171,7 @@ fn live(rate: usize) {
         let start = Instant::now();
         chunk
             .iter()
-            .for_each(|e: &Event| window.app.state.session.run.apply(e));
+            .for_each(|e: &Event| window.app.state.set_up().session.run.apply(e));
         let taken_in = start.elapsed();
         apply += taken_in;
         took.push(taken_in + window.frame(Vec::new()));

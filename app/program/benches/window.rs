@@ -198,7 +198,7 @@ fn alone(options: &RunOptions, seconds: f64) -> Measured {
 
 fn app(ctx: &Context, options: &RunOptions) -> App {
     let mut app = App::new(ctx, Prefs::default(), Start::default());
-    app.state.prefs.options = options.clone();
+    app.state.set_up().prefs.options = options.clone();
     app.run(ctx, Action::Run.into());
     app
 }

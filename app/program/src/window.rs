@@ -12,14 +12,14 @@ use crate::dialog::Dialogs;
 use crate::motion::SystemMotion;
 use crate::preferences::Store;
 use loadscope_insight::headline::Headline;
+use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::effect::Effect;
-use loadscope_model::notice::Notice;
+use loadscope_model::message::Message;
 use loadscope_model::prefs::Motion;
 use loadscope_model::prefs::Splits;
 use loadscope_model::prefs::{self, Prefs};
 use loadscope_model::state::{Look, Place, Source, State};
-use loadscope_model::update::{advance, seek, update};
 use loadscope_model::view::Workspace;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
 use loadscope_ui::panels::batches::BatchTable;
@@ -64,12 +64,14 @@ pub struct Start {
     pub journal: Option<Journal>,
     /// Where the preferences are kept; without, they are forgotten.
     pub store: Option<Store>,
+    /// Keep everything that changes the state, so that it can be replayed.
+    pub keeps_messages: bool,
 }
 
 /// The window.
 pub struct App {
     /// What is shown. Public for tests.
-    pub state: State,
+    pub state: Model,
     session: Option<Session>,
     journal: Option<Journal>,
     store: Option<Store>,
@@ -83,10 +85,6 @@ pub struct App {
     grip: keys::Grip,
     /// The window is to be closed, whatever is unsaved.
     closing: bool,
-    /// Number of events that the run had when the file that is being written was begun.
-    saving: Option<u64>,
-    /// What is done once the run has been saved.
-    after_saving: Option<Effect>,
     timeline: Timeline,
     machine: PipelineView,
     inspector: Inspector,
@@ -111,9 +109,54 @@ impl App {
     pub fn new(ctx: &Context, prefs: Prefs, start: Start) -> Self {
         theme::install(ctx);
         let waker = ctx.clone();
-        let motion = prefs.motion;
         let wake: Waker = Arc::new(move || waker.request_repaint_after(LIVE_FRAME));
-        let state = State {
+        let model = Model::new(Self::beginning(prefs, &start));
+        let mut app = Self {
+            state: match start.keeps_messages {
+                true => model.with_log(),
+                false => model,
+            },
+            session: None,
+            journal: start.journal,
+            store: start.store,
+            dialogs: Dialogs::new(Arc::clone(&wake)),
+            system_motion: match start.still {
+                true => SystemMotion::unasked(),
+                false => SystemMotion::ask(Arc::clone(&wake)),
+            },
+            wake,
+            drive: keys::Drive::default(),
+            sizes: Splits::default(),
+            grip: keys::Grip::default(),
+            closing: false,
+            timeline: Timeline::default(),
+            machine: PipelineView::default(),
+            inspector: Inspector::default(),
+            batches: BatchTable::default(),
+            plots: Plots::default(),
+            loaders: LoadersView::default(),
+            sampling: Sampling::default(),
+            diagnose: DiagnoseView::default(),
+            comparing: None,
+            others: 0,
+            headline: None,
+            headline_of: (u64::MAX, 0),
+            headline_at: Instant::now(),
+            frame: Instant::now(),
+        };
+        app.check_options();
+        app.offer_left_over(ctx, start.files.is_empty() && start.watched.is_none());
+        if let Some(watched) = &start.watched {
+            app.watch(ctx, watched);
+        }
+        app.open_all(ctx, &start.files);
+        app
+    }
+
+    /// What is shown before anything has happened.
+    pub fn beginning(prefs: Prefs, start: &Start) -> State {
+        let motion = prefs.motion;
+        State {
             prefs: Prefs {
                 // With nothing to look at, a start is the welcome, whatever was looked at last.
                 workspace: match start.files.is_empty() {
@@ -134,46 +177,7 @@ impl App {
                 ..Place::default()
             },
             ..State::default()
-        };
-        let mut app = Self {
-            state,
-            session: None,
-            journal: start.journal,
-            store: start.store,
-            dialogs: Dialogs::new(Arc::clone(&wake)),
-            system_motion: match start.still {
-                true => SystemMotion::unasked(),
-                false => SystemMotion::ask(Arc::clone(&wake)),
-            },
-            wake,
-            drive: keys::Drive::default(),
-            sizes: Splits::default(),
-            grip: keys::Grip::default(),
-            closing: false,
-            saving: None,
-            after_saving: None,
-            timeline: Timeline::default(),
-            machine: PipelineView::default(),
-            inspector: Inspector::default(),
-            batches: BatchTable::default(),
-            plots: Plots::default(),
-            loaders: LoadersView::default(),
-            sampling: Sampling::default(),
-            diagnose: DiagnoseView::default(),
-            comparing: None,
-            others: 0,
-            headline: None,
-            headline_of: (u64::MAX, 0),
-            headline_at: Instant::now(),
-            frame: Instant::now(),
-        };
-        app.check_options();
-        app.offer_left_over(start.files.is_empty() && start.watched.is_none());
-        if let Some(watched) = &start.watched {
-            app.watch(watched);
         }
-        app.open_all(ctx, &start.files);
-        app
     }
 
     /// Opens the first of several files; two are to be compared.
@@ -181,9 +185,7 @@ impl App {
         let Some((first, others)) = files.split_first() else {
             return;
         };
-        for path in others.iter().rev() {
-            Prefs::remember(&mut self.state.prefs.recent, path);
-        }
+        self.tell(ctx, Message::Recent(others.to_vec()));
         self.run(ctx, Command::Open(first.clone()));
         if let [second] = others {
             self.run(ctx, Command::CompareWith(second.clone()));
@@ -204,8 +206,13 @@ impl App {
             self.complain(session::refusal(path, &e));
             return;
         }
+        self.tell(ctx, command);
+    }
+
+    /// Takes a message in, and does outside what comes of it.
+    pub(super) fn tell(&mut self, ctx: &Context, message: impl Into<Message>) {
         let before = self.state.prefs.options.clone();
-        let effect = update(&mut self.state, command);
+        let effect = self.state.tell(message);
         if self.state.prefs.options != before {
             self.check_options();
         }
@@ -214,30 +221,31 @@ impl App {
 
     fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
         match effect {
-            Some(Effect::Start) => self.start(),
+            Some(Effect::Start) => self.start(ctx),
             Some(Effect::Demo) => {
-                self.state.look.history.let_go();
-                self.run(ctx, Command::Edit(Box::new(prefs::demo())));
+                self.tell(ctx, Message::LetGo);
+                self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
                 // The digits can be simulated, too: each takes as long as it is told to.
                 match self.state.place.no_engine {
-                    true => self.simulate(),
-                    false => self.start(),
+                    true => self.simulate(ctx),
+                    false => self.start(ctx),
                 }
             }
-            Some(Effect::Simulate) => self.simulate(),
-            Some(Effect::Open(path)) => self.open(path),
+            Some(Effect::Simulate) => self.simulate(ctx),
+            Some(Effect::Open(path)) => self.open(ctx, path),
             Some(Effect::Check(check)) => self.check(ctx, *check),
-            Some(Effect::Compare(path)) => self.compare_with(path),
+            Some(Effect::Compare(path)) => self.compare_with(ctx, path),
             Some(Effect::AskCompare) => self.dialogs.compare(),
-            Some(Effect::Save { path, replace }) => self.save_to(path, existing(replace)),
-            Some(Effect::Export { path, replace }) => self.export_to(path, existing(replace)),
+            Some(Effect::Save { path, replace }) => self.save_to(ctx, path, existing(replace)),
+            Some(Effect::Export { path, replace }) => self.export_to(ctx, path, existing(replace)),
             Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
-            Some(Effect::Close) => self.close(),
+            Some(Effect::Close) => self.close(ctx),
             Some(Effect::ToggleTheme) => {
-                self.state.prefs.theme = match ctx.theme() {
+                let other = match ctx.theme() {
                     egui::Theme::Dark => egui::ThemePreference::Light,
                     egui::Theme::Light => egui::ThemePreference::Dark,
                 };
+                self.tell(ctx, Command::Theme(other));
             }
             Some(Effect::Quit) => {
                 self.closing = true;
@@ -269,38 +277,25 @@ impl App {
         }
     }
 
-    fn save_to(&mut self, path: PathBuf, existing: Existing) {
+    fn save_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
         if let Some(session) = &self.session {
             session.save(&path, existing);
-            self.saving = Some(self.state.session.run.events());
-            self.state.session.saving = Some(path);
+            self.tell(ctx, Message::Saving(path));
         }
     }
 
-    fn export_to(&mut self, path: PathBuf, existing: Existing) {
+    fn export_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
+        let shown = &self.state.session;
         if let Some(session) = &mut self.session {
-            session.export(
-                self.state.session.loaders.now(&self.state.session.run),
-                &path,
-                existing,
-            );
-            self.state.session.exporting = Some((path, 0.0));
+            session.export(shown.loaders.now(&shown.run), &path, existing);
+            self.tell(ctx, Message::Exporting(path));
         }
     }
 
     fn check_options(&mut self) {
         let checked = session::check(&self.state.prefs.options);
-        self.state.look.options_error = checked.err().map(|e| e.to_string());
-    }
-
-    fn complain(&mut self, text: String) {
-        // Sentences that on the command line follow the name of the program.
-        let mut letters = text.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        self.state.session.notices.push(Notice {
-            is_error: true,
-            text: first.chain(letters).collect(),
-        });
+        let why_not = checked.err().map(|e| e.to_string());
+        let _ = self.state.tell(Message::Checked(why_not));
     }
 
     fn refresh_headline(&mut self) {
@@ -331,17 +326,14 @@ impl eframe::App for App {
         self.settle_motion(ctx);
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
-        let more = self.drain();
+        let more = self.drain(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_told_to_end) {
             // What was not saved stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
-        self.state.session.landmarks.follow(&self.state.session.run);
-        self.take_other();
+        self.take_other(ctx);
         self.refresh_headline();
-        let effect = self.after_saving.take();
-        self.perform(ctx, effect);
         let answers: Vec<Command> = self.dialogs.answers().collect();
         for command in answers {
             self.run(ctx, command);
@@ -349,17 +341,16 @@ impl eframe::App for App {
         self.dropped_files(ctx);
         self.close_request(ctx);
         self.keys(ctx);
-        let effect = seek(&mut self.state);
-        self.perform(ctx, effect);
-        // A frame after a long rest must not leap.
-        advance(&mut self.state, elapsed.min(Nanos::from_millis(100)));
-        let state = &mut self.state;
-        let searching =
-            state
-                .look
-                .search
-                .advance(&state.session.run, &state.session.landmarks, SEARCH);
-        if more || searching {
+        self.tell(
+            ctx,
+            Message::Frame {
+                // A frame after a long rest must not leap.
+                elapsed: elapsed.min(Nanos::from_millis(100)),
+                search: SEARCH,
+            },
+        );
+        let state = &self.state;
+        if more || !state.look.search.is_complete(&state.session.run) {
             ctx.request_repaint();
         } else if state.session.playing || state.flows() {
             ctx.request_repaint_after(LIVE_FRAME);
@@ -369,8 +360,8 @@ impl eframe::App for App {
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         let start = Instant::now();
-        self.state.session.hovered = self.state.session.hovering.take();
         let ctx = ui.ctx().clone();
+        self.tell(&ctx, Message::Drawing);
         let commands = self.show(ui);
         let acted = !commands.is_empty();
         for command in commands {
@@ -382,7 +373,7 @@ impl eframe::App for App {
         }
         if !self.state.place.still_for_now {
             let took = start.elapsed().as_secs_f32() * 1e3;
-            self.state.look.frame_ms += (took - self.state.look.frame_ms) * 0.1;
+            self.tell(&ctx, Message::Drawn { ms: took });
         }
     }
 

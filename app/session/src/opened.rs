@@ -5,6 +5,7 @@ use std::path::Path;
 use loadscope_exchange::ImportError;
 use loadscope_trace::{Fleet, Run, plural};
 
+use super::Note;
 use super::file::{Taker, complete, read_into, refusal};
 use super::folder::{Folder, Numbers, name, seats};
 use loadscope_insight::loaders::Loaders;
@@ -18,15 +19,6 @@ pub struct Opened {
     pub cut: bool,
     /// What there is to say about the files of a folder, in whole sentences.
     pub notes: Vec<Note>,
-}
-
-/// Something that is said about a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Something is missing that should be there.
-    pub is_error: bool,
-    /// A whole sentence.
-    pub text: String,
 }
 
 /// Reads the loader of a recording that is looked at first; see [`open`].

@@ -22,6 +22,15 @@ use crate::question::{Output, Question};
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
 
+/// A recording on its way to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saving {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// Number of events that the run had when it was begun.
+    pub events: u64,
+}
+
 /// The run that is shown, and all that goes with it when another one takes its place.
 #[derive(Debug, Default)]
 pub struct SessionState {
@@ -71,8 +80,8 @@ pub struct SessionState {
     pub playing: bool,
     /// Things the user should know.
     pub notices: Vec<Notice>,
-    /// The file that the recording is being written to.
-    pub saving: Option<PathBuf>,
+    /// The recording is being written.
+    pub saving: Option<Saving>,
     /// The file that the run is being exported to, and how far that is, 0 to 1.
     pub exporting: Option<(PathBuf, f32)>,
     /// Which order the Sampling workspace shows.

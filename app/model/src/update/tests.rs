@@ -85,7 +85,7 @@ fn every_kind_of_moment_is_gone_to_and_back() {
     let mut state = state();
     state.session.cursor = Cursor::Step(0);
     let mut go = |action: Action| {
-        assert_eq!(update(&mut state, action.into()), None);
+        assert_eq!(update(&mut state, action), None);
         (at_ms(&state), state.overlay.hint.clone())
     };
     assert_eq!(go(Action::NextOutOfOrder), (20.0, None));
@@ -112,7 +112,7 @@ fn every_kind_of_moment_is_gone_to_and_back() {
 #[test]
 fn stages_of_a_batch_are_gone_through() {
     let mut state = state();
-    update(&mut state, Action::NextStage.into());
+    update(&mut state, Action::NextStage);
     assert!(
         state
             .overlay
@@ -124,11 +124,11 @@ fn stages_of_a_batch_are_gone_through() {
     state.session.cursor = Cursor::Step(0);
     let mut seen = Vec::new();
     while obstacle(&state, Action::NextStage).is_none() {
-        update(&mut state, Action::NextStage.into());
+        update(&mut state, Action::NextStage);
         seen.push(at_ms(&state));
     }
     assert_eq!(seen, [1.0, 5.0, 40.0, 41.0, 50.0]);
-    update(&mut state, Action::PreviousStage.into());
+    update(&mut state, Action::PreviousStage);
     assert_eq!(at_ms(&state), 41.0);
 }
 
@@ -136,43 +136,39 @@ fn stages_of_a_batch_are_gone_through() {
 fn lanes_and_spans_are_walked() {
     let mut state = state();
     state.session.cursor = Cursor::Step(0);
-    update(&mut state, Action::LaneDown.into());
+    update(&mut state, Action::LaneDown);
     assert_eq!(state.session.selection, Some(Item::Lane(Lane::Trainer)));
-    update(&mut state, Action::LaneUp.into());
+    update(&mut state, Action::LaneUp);
     assert_eq!(
         state.overlay.hint.as_deref(),
         Some("This is the first lane")
     );
     while state.session.selection != Some(Item::Lane(Lane::Worker(0))) {
-        update(&mut state, Action::LaneDown.into());
+        update(&mut state, Action::LaneDown);
         assert_eq!(state.overlay.hint, None);
     }
-    update(&mut state, Action::NextSpan.into());
+    update(&mut state, Action::NextSpan);
     assert_eq!(state.session.selection, Some(Item::Batch(0)));
-    update(&mut state, Action::NextSpan.into());
+    update(&mut state, Action::NextSpan);
     assert_eq!(state.session.selection, Some(Item::Batch(2)));
-    update(&mut state, Action::NextSpan.into());
+    update(&mut state, Action::NextSpan);
     assert!(state.overlay.hint.is_some());
-    update(&mut state, Action::PreviousSpan.into());
+    update(&mut state, Action::PreviousSpan);
     assert_eq!(state.session.selection, Some(Item::Batch(0)));
 }
 
 #[test]
 fn what_was_found_is_jumped_to() {
     let mut state = state();
-    update(&mut state, Action::NextMatch.into());
+    update(&mut state, Action::NextMatch);
     assert_eq!(
         state.overlay.hint.as_deref(),
         Some("Nothing was searched for: press / to search")
     );
     update(&mut state, Command::Search("errors".to_owned()));
     let (search, run) = (&mut state.look.search, &state.session.run);
-    search.advance(
-        run,
-        &state.session.landmarks,
-        std::time::Duration::from_secs(1),
-    );
-    update(&mut state, Action::NextMatch.into());
+    search.advance(run, &state.session.landmarks, Duration::from_secs(1));
+    update(&mut state, Action::NextMatch);
     assert_eq!(
         (at_ms(&state), state.session.selection),
         (90.0, Some(Item::Batch(2)))
@@ -186,34 +182,34 @@ fn what_was_found_is_jumped_to() {
 #[test]
 fn a_run_that_was_not_saved_is_not_replaced_without_a_question() {
     let mut state = state();
-    assert_eq!(update(&mut state, Action::Run.into()), None);
+    assert_eq!(update(&mut state, Action::Run), None);
     assert!(state.session.question.is_some());
     assert_eq!(update(&mut state, Command::Answer(Answer::Cancel)), None);
     assert_eq!(state.session.question, None);
-    update(&mut state, Action::Quit.into());
+    update(&mut state, Action::Quit);
     let effect = update(&mut state, Command::Answer(Answer::Discard));
     assert_eq!(effect, Some(Effect::Quit));
-    update(&mut state, Action::Run.into());
+    update(&mut state, Action::Run);
     let effect = update(&mut state, Command::Answer(Answer::Save));
     assert_eq!(effect, Some(Effect::AskSave));
     assert!(state.session.question.as_ref().is_some_and(|q| q.saving));
     // Saved, simulated, read from a file, or not asked about: nothing would be lost.
     state.session.question = None;
     state.session.saved = Some(state.session.run.events());
-    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+    assert_eq!(update(&mut state, Action::Run), Some(Effect::Start));
     state.session.saved = None;
     state.prefs.asks = false;
-    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+    assert_eq!(update(&mut state, Action::Run), Some(Effect::Start));
     state.prefs.asks = true;
     state.session.run.info.origin = Origin::Simulation;
-    assert_eq!(update(&mut state, Action::Run.into()), Some(Effect::Start));
+    assert_eq!(update(&mut state, Action::Run), Some(Effect::Start));
 }
 
 #[test]
 fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
     let mut state = state();
     state.session.source = Source::Live { paused: true };
-    assert_eq!(update(&mut state, Action::NextBatch.into()), None);
+    assert_eq!(update(&mut state, Action::NextBatch), None);
     assert_eq!(seek(&mut state), Some(Effect::Step));
     assert_eq!(seek(&mut state), None, "one permit at a time");
     let batch = BatchId { epoch: 1, idx: 0 };
@@ -240,10 +236,10 @@ fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
     assert_eq!(state.session.seeking, None);
     // A run that is not held is held first.
     state.session.source = Source::Live { paused: false };
-    let effect = update(&mut state, Action::NextBatch.into());
+    let effect = update(&mut state, Action::NextBatch);
     assert_eq!(effect, Some(Effect::Pause));
     assert!(state.session.seeking.is_some());
-    update(&mut state, Action::Escape.into());
+    update(&mut state, Action::Escape);
     assert_eq!(state.session.seeking, None);
 }
 
@@ -251,7 +247,7 @@ fn a_held_run_goes_on_one_transition_at_a_time_until_the_goal() {
 fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
     let mut state = state();
     state.session.source = Source::Live { paused: true };
-    let effect = update(&mut state, Action::NextStall.into());
+    let effect = update(&mut state, Action::NextStall);
     assert_eq!(effect, Some(Effect::Resume));
     assert_eq!(seek(&mut state), None);
     let waiting = true;
@@ -269,9 +265,9 @@ fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
     assert_eq!(seek(&mut state), Some(Effect::Pause));
     assert_eq!(state.session.source, Source::Live { paused: true });
     // Pausing by hand ends it.
-    let effect = update(&mut state, Action::NextTrouble.into());
+    let effect = update(&mut state, Action::NextTrouble);
     assert_eq!(effect, Some(Effect::Resume));
-    let effect = update(&mut state, Action::PauseResume.into());
+    let effect = update(&mut state, Action::PauseResume);
     assert_eq!(effect, Some(Effect::Pause));
     assert_eq!((seek(&mut state), state.session.seeking), (None, None));
 }
@@ -283,11 +279,11 @@ fn the_form_is_undone_and_redone() {
     let mut second = first.clone();
     second.num_workers = 7;
     update(&mut state, Command::Edit(Box::new(second.clone())));
-    update(&mut state, Action::Undo.into());
+    update(&mut state, Action::Undo);
     assert_eq!(state.prefs.options, first);
-    update(&mut state, Action::Undo.into());
+    update(&mut state, Action::Undo);
     assert!(state.overlay.hint.is_some());
-    update(&mut state, Action::Redo.into());
+    update(&mut state, Action::Redo);
     assert_eq!(state.prefs.options, second);
 }
 
@@ -295,11 +291,11 @@ fn the_form_is_undone_and_redone() {
 fn speeds_go_from_a_hundredth_to_ten() {
     let mut state = state();
     while obstacle(&state, Action::Slower).is_none() {
-        update(&mut state, Action::Slower.into());
+        update(&mut state, Action::Slower);
     }
     assert_eq!(state.look.speed, 0.01);
     while obstacle(&state, Action::Faster).is_none() {
-        update(&mut state, Action::Faster.into());
+        update(&mut state, Action::Faster);
     }
     assert_eq!(state.look.speed, 10.0);
 }
@@ -345,7 +341,7 @@ proptest! {
                 prop_assert_eq!((cursor, view, selection), (state.session.cursor, state.session.view, state.session.selection));
             }
             let (search, run) = (&mut state.look.search, &state.session.run);
-            search.advance(run, &state.session.landmarks, std::time::Duration::from_secs(1));
+            search.advance(run, &state.session.landmarks, Duration::from_secs(1));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
             let machine = state.machine();

@@ -11,7 +11,7 @@ use loadscope_insight::background::{Background, Outcome, Unwanted};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::loaders::{Loaders, names};
 use loadscope_model::command::Command;
-use loadscope_model::view::Workspace;
+use loadscope_model::message::Message;
 use loadscope_session::{Opened, open, refusal};
 
 /// A recording that is being read.
@@ -36,23 +36,22 @@ impl App {
             is_before: true,
         };
         let run_number = self.state.session.run_number;
-        self.state.look.history.let_go();
-        self.run(ctx, Command::Edit(Box::new(check.options.clone())));
-        self.state.look.history.let_go();
+        self.tell(ctx, Message::LetGo);
+        self.tell(ctx, Command::Edit(Box::new(check.options.clone())));
+        self.tell(ctx, Message::LetGo);
         match check.simulated {
-            true => self.simulate(),
-            false => self.start(),
+            true => self.simulate(ctx),
+            false => self.start(ctx),
         }
         // Refused: the run is still the one that was there.
         if self.state.session.run_number != run_number {
-            self.state.session.diagnose.check = Some(check);
-            self.state.session.diagnose.other = Some(before);
-            self.state.prefs.workspace = Workspace::Diagnose;
+            let check = Box::new(check);
+            self.tell(ctx, Message::Checking { check, before });
         }
     }
 
     /// Reads a recording to compare the run with.
-    pub(super) fn compare_with(&mut self, path: PathBuf) {
+    pub(super) fn compare_with(&mut self, ctx: &Context, path: PathBuf) {
         let wake = Arc::clone(&self.wake);
         let from = path.clone();
         let job = Background::start(
@@ -68,7 +67,7 @@ impl App {
         match job {
             Ok(job) => {
                 self.comparing = Some(Reading { path, job });
-                self.state.prefs.workspace = Workspace::Diagnose;
+                self.tell(ctx, Message::Comparing);
             }
             Err(e) => self.complain(format!(
                 "cannot start a thread: {e}. Close other programs and try again"
@@ -77,7 +76,7 @@ impl App {
     }
 
     /// Takes in the recording to compare with, once it has been read.
-    pub(super) fn take_other(&mut self) {
+    pub(super) fn take_other(&mut self, ctx: &Context) {
         let Some(reading) = &self.comparing else {
             return;
         };
@@ -99,13 +98,14 @@ impl App {
                 let cut = opened.cut;
                 let (loaders, run) = Loaders::of(opened.fleet, None);
                 name.push_str(&among(&loaders, &run));
-                self.state.session.diagnose.other = Some(Other {
+                let other = Other {
                     number: self.next_other(),
                     name,
                     run: Arc::new(run),
                     cut,
                     is_before: false,
-                });
+                };
+                self.tell(ctx, Message::Compared(other));
             }
             Err(text) => self.complain(text),
         }

@@ -4,6 +4,7 @@ use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::Lower;
@@ -119,17 +120,18 @@ impl App {
         if !ui.input(|i| i.pointer.primary_down()) {
             return;
         }
-        let splits = &mut self.state.prefs.splits;
-        for (split, before, now) in [
+        let mut splits = self.state.prefs.splits;
+        // One edge is dragged at a time; what else changes gives way to it.
+        let dragged = [
             (&mut splits.options, before.options, sizes.options),
             (&mut splits.inspector, before.inspector, sizes.inspector),
             (&mut splits.machine, before.machine, sizes.machine),
-        ] {
-            if before > 0.0 && before != now {
-                *split = now;
-                // One edge is dragged at a time; what else changes gives way to it.
-                return;
-            }
+        ]
+        .into_iter()
+        .find(|(_, before, now)| *before > 0.0 && before != now);
+        if let Some((split, _, now)) = dragged {
+            *split = now;
+            let _ = self.state.tell(Message::Splits(splits));
         }
     }
 

@@ -4,7 +4,8 @@ use eframe::egui::{self, Context, Event, Id, Key, Modifiers, PointerButton};
 
 use super::App;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::update::{drive, drive_to};
+use loadscope_model::message::Message;
+use loadscope_model::update::drive;
 
 /// What may be pressed while text is typed: nothing that a text field has a use for.
 const WHILE_TYPING: [Action; 7] = [
@@ -103,7 +104,7 @@ impl App {
         };
         if grip != self.grip {
             self.grip = grip;
-            self.state.look.history.let_go();
+            self.tell(ctx, Message::LetGo);
         }
     }
 
@@ -160,7 +161,7 @@ impl App {
         }
         let view = drive(&self.state, self.timeline.zoom_pivot(), zoom, pan);
         self.timeline.expect(view);
-        drive_to(&mut self.state, view);
+        self.tell(ctx, Message::Driven(view));
     }
 }
 

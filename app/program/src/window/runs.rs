@@ -3,53 +3,57 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadscope_trace::plural;
-
-use super::App;
-use loadscope_model::notice::Notice;
+use eframe::egui::Context;
+use loadscope_model::message::Message;
 use loadscope_model::state::Source;
-use loadscope_model::view::OptionsOf;
 use loadscope_session::{Record, Session, SessionError, Watched};
 
+use super::App;
+
 impl App {
-    pub(super) fn start(&mut self) {
+    pub(super) fn start(&mut self, ctx: &Context) {
         let record = self.record();
         let session = Session::start(&self.state.prefs.options, record, Arc::clone(&self.wake));
-        self.begin(session, Source::Live { paused: false });
+        self.begin(ctx, session, Source::Live { paused: false }, false);
     }
 
-    pub(super) fn watch(&mut self, watched: &Watched) {
+    pub(super) fn watch(&mut self, ctx: &Context, watched: &Watched) {
         let record = self.record();
         let session = Session::watch(watched, record, Arc::clone(&self.wake));
-        self.begin(session, Source::Live { paused: false });
-        self.state.session.watched = true;
-        self.state.session.options_of = OptionsOf::Run;
+        self.begin(ctx, session, Source::Live { paused: false }, true);
     }
 
-    pub(super) fn simulate(&mut self) {
+    pub(super) fn simulate(&mut self, ctx: &Context) {
         let session = Session::simulate(&self.state.prefs.options, Arc::clone(&self.wake));
-        self.begin(session, Source::Simulating);
+        self.begin(ctx, session, Source::Simulating, false);
     }
 
-    pub(super) fn open(&mut self, path: PathBuf) {
+    pub(super) fn open(&mut self, ctx: &Context, path: PathBuf) {
         let session = Session::open(&path, Arc::clone(&self.wake));
-        self.begin(session, Source::Loading { path, share: 0.0 });
+        self.begin(ctx, session, Source::Loading { path, share: 0.0 }, false);
     }
 
-    pub(super) fn begin(&mut self, session: Result<Session, SessionError>, source: Source) {
+    fn begin(
+        &mut self,
+        ctx: &Context,
+        session: Result<Session, SessionError>,
+        source: Source,
+        watched: bool,
+    ) {
         match session {
             Ok(session) => {
                 self.forget_run();
                 self.session = Some(session);
-                self.state.session.source = source;
+                self.tell(ctx, Message::Begun { source, watched });
             }
             Err(e) => self.complain(e.to_string()),
         }
     }
 
-    pub(super) fn close(&mut self) {
+    pub(super) fn close(&mut self, ctx: &Context) {
         self.forget_run();
         self.session = None;
+        self.tell(ctx, Message::Closed);
     }
 
     /// Where a live run is kept until it is saved.
@@ -71,7 +75,7 @@ impl App {
 
     /// The journal keeps the run only if it was neither saved nor said to be of no use.
     pub(super) fn part_with_journal(&mut self) {
-        let state = &mut self.state;
+        let state = &self.state;
         let needed = state.is_unsaved() && !state.session.discarded;
         if let Some(entry) = self.session.as_ref().and_then(Session::journal)
             && !needed
@@ -81,14 +85,11 @@ impl App {
         // One that was opened from the journal, and saved somewhere else.
         if let Source::Recording { path, .. } = &state.session.source
             && state.session.saved.is_some()
-            && let Some(at) = state
-                .place
-                .left_over
-                .iter()
-                .position(|left| left.path == *path)
+            && state.place.left_over.iter().any(|left| left.path == *path)
         {
-            let left = state.place.left_over.remove(at);
-            self.remove_left_over(&left.path);
+            let path = path.clone();
+            let _ = self.state.tell(Message::NotLeftOver(path.clone()));
+            self.remove_left_over(&path);
         }
     }
 
@@ -99,27 +100,17 @@ impl App {
         }
     }
 
-    /// Offers what earlier windows have left in the journal: on the start page if that is shown, else in a sentence.
-    pub(super) fn offer_left_over(&mut self, on_start_page: bool) {
-        let Some(journal) = &self.journal else {
-            return;
-        };
-        self.state.place.left_over = journal.left_over();
-        let count = self.state.place.left_over.len() as u64;
-        if count > 0 && !on_start_page {
-            self.state.session.notices.push(Notice {
-                is_error: false,
-                text: format!(
-                    "{} not saved before Loadscope ended. Close this one to open it from the start page",
-                    plural(count, "run was", "runs were")
-                ),
-            });
+    /// Offers what earlier windows have left in the journal.
+    pub(super) fn offer_left_over(&mut self, ctx: &Context, on_start_page: bool) {
+        if let Some(journal) = &self.journal {
+            let left_over = journal.left_over();
+            self.tell(ctx, Message::LeftOver(left_over, on_start_page));
         }
     }
 
-    pub(super) fn forget_run(&mut self) {
+    /// What the window keeps of a run goes with it.
+    fn forget_run(&mut self) {
         self.part_with_journal();
-        self.state.forget_run();
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;

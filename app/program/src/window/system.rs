@@ -7,7 +7,8 @@ use eframe::egui::{Context, ViewportCommand};
 use super::App;
 use crate::preferences::Store;
 use loadscope_model::command::{Action, Command};
-use loadscope_model::prefs::{Motion, WindowPlace};
+use loadscope_model::message::Message;
+use loadscope_model::prefs::WindowPlace;
 use loadscope_session as session;
 use loadscope_ui::theme;
 
@@ -34,16 +35,9 @@ impl App {
     /// Animations are off if the user says so, or if the system asks for it and the user does not object.
     pub(super) fn settle_motion(&mut self, ctx: &Context) {
         if let Some(still) = self.system_motion.answer() {
-            self.state.place.system_still = still;
+            self.tell(ctx, Message::SystemStill(still));
         }
-        let state = &mut self.state;
-        state.look.still = state.place.still_for_now
-            || match state.prefs.motion {
-                Motion::System => state.place.system_still,
-                Motion::Reduced => true,
-                Motion::Full => false,
-            };
-        theme::set_motion(ctx, !state.look.still);
+        theme::set_motion(ctx, !self.state.look.still);
     }
 
     /// Keeps what has changed of the preferences, now and then.
@@ -52,7 +46,11 @@ impl App {
         if !is_due {
             return;
         }
-        note_place(ctx, &mut self.state.prefs.window);
+        let mut place = self.state.prefs.window;
+        note_place(ctx, &mut place);
+        if place != self.state.prefs.window {
+            self.tell(ctx, Message::Window(place));
+        }
         let prefs = self.prefs();
         if let Some(store) = &mut self.store {
             store.keep(&prefs);

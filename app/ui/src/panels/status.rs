@@ -33,9 +33,9 @@ fn small(text: impl Into<String>, colour: Color32) -> RichText {
 fn left(ui: &mut Ui, state: &State) {
     let weak = Palette::of(ui).weak;
     ui.label(small(origin(state), weak));
-    if let Some(path) = &state.session.saving {
+    if let Some(saving) = &state.session.saving {
         ui.separator();
-        ui.label(small(format!("Saving to {}…", path.display()), weak));
+        ui.label(small(format!("Saving to {}…", saving.path.display()), weak));
     }
     if let Some((path, share)) = &state.session.exporting {
         ui.separator();

@@ -1,0 +1,65 @@
+//! What arrives from where runs come from: events, recordings that were read, and what became of what was written.
+
+use std::path::PathBuf;
+
+use loadscope_trace::{Event, Run};
+
+use crate::landmarks::Landmarks;
+use crate::loaders::Loaders;
+use crate::unsaved::Output;
+
+/// What the user should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Something went wrong, or something is missing that should be there.
+    pub is_error: bool,
+    /// Whole sentences.
+    pub text: String,
+}
+
+/// Something new from a session.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// The engine did something.
+    Events(Vec<Event>),
+    /// So much of a file has been read, 0 to 1.
+    Loading(f32),
+    /// A file has been read.
+    Loaded {
+        /// The loader that is shown.
+        run: Box<Run>,
+        /// The others that were in it.
+        loaders: Box<Loaders>,
+        /// What can be jumped to in the one that is shown.
+        landmarks: Box<Landmarks>,
+        /// True if it ends in the middle.
+        cut: bool,
+        /// What there is to say about the files of a folder.
+        notes: Vec<Notice>,
+    },
+    /// A run has been simulated.
+    Simulated {
+        /// What happened in it.
+        run: Box<Run>,
+        /// What can be jumped to in it.
+        landmarks: Box<Landmarks>,
+    },
+    /// Nothing more will come. The sentence says what ended it, if it was an error.
+    Ended(Option<String>),
+    /// The recording was saved.
+    Saved(PathBuf),
+    /// Nothing was written: there are files that may not be replaced.
+    Exists(Output),
+    /// The recording could not be saved. The sentence says why.
+    NotSaved(String),
+    /// So much of the run was exported, 0 to 1.
+    Exporting(f32),
+    /// The run was exported to these files.
+    Exported(Vec<PathBuf>),
+    /// The run was not exported. The sentence says why; there is none if that was asked for.
+    NotExported(Option<String>),
+    /// Something that is worth knowing. Nothing of the recording is missing.
+    Notice(String),
+    /// Something did not work; the run goes on, and part of its recording is missing.
+    Failed(String),
+}

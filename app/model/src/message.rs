@@ -1,0 +1,99 @@
+//! Everything that changes the state: what a user asks for, what arrives, and the passing of time.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use loadscope_insight::arrival::{Arrival, Notice};
+use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::unsaved::LeftOver;
+use loadscope_trace::Nanos;
+
+use crate::command::{Action, Command};
+use crate::prefs::{Splits, WindowPlace};
+use crate::state::Source;
+use crate::view::TimeView;
+
+/// Something that changes the state.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A user asked for it.
+    Command(Command),
+    /// It came from the session.
+    Arrived(Arrival),
+    /// A session has begun; the run before is gone.
+    Begun {
+        /// Where its events come from.
+        source: Source,
+        /// It is a program that is watched.
+        watched: bool,
+    },
+    /// The session was closed.
+    Closed,
+    /// A time of the window begins: so much time has passed since the last one, and so long may be spent on searching.
+    Frame {
+        /// Since the last frame.
+        elapsed: Nanos,
+        /// For searching.
+        search: Duration,
+    },
+    /// The window is about to be drawn.
+    Drawing,
+    /// The window was drawn.
+    Drawn {
+        /// How long that took, ms.
+        ms: f32,
+    },
+    /// The user drives through time with a key that is held.
+    Driven(TimeView),
+    /// The hand has let go of what it changed in the options: the next change is one of its own.
+    LetGo,
+    /// The options were checked; why they cannot be run.
+    Checked(Option<String>),
+    /// The user should know.
+    Notice(Notice),
+    /// Another recording is being read, to compare the run with.
+    Comparing,
+    /// It was read.
+    Compared(Other),
+    /// What was forecast is run.
+    Checking {
+        /// What is expected.
+        check: Box<Check>,
+        /// The run before.
+        before: Other,
+    },
+    /// The recording is being written.
+    Saving(PathBuf),
+    /// The run is being exported.
+    Exporting(PathBuf),
+    /// Recordings that were named, latest first.
+    Recent(Vec<PathBuf>),
+    /// Runs that were not saved before their window ended, and whether the start page shows them.
+    LeftOver(Vec<LeftOver>, bool),
+    /// One of them was saved somewhere else.
+    NotLeftOver(PathBuf),
+    /// The user dragged the edge of a panel.
+    Splits(Splits),
+    /// Where the window stands on the screen.
+    Window(Option<WindowPlace>),
+    /// The system asks for no animation, or no longer.
+    SystemStill(bool),
+}
+
+impl From<Command> for Message {
+    fn from(command: Command) -> Self {
+        Self::Command(command)
+    }
+}
+
+impl From<Action> for Message {
+    fn from(action: Action) -> Self {
+        Self::Command(action.into())
+    }
+}
+
+impl From<Arrival> for Message {
+    fn from(arrival: Arrival) -> Self {
+        Self::Arrived(arrival)
+    }
+}

@@ -1,0 +1,173 @@
+//! Takes in what arrives from the session.
+
+use loadscope_insight::arrival::{Arrival, Notice};
+use loadscope_insight::format::capital;
+use loadscope_trace::{Origin, Run, RunOptions};
+
+use super::loader;
+use crate::effect::Effect;
+use crate::prefs::Prefs;
+use crate::question::Output;
+use crate::state::{Source, State};
+use crate::view::{Cursor, OptionsOf};
+
+/// Takes it in.
+pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
+    match arrival {
+        Arrival::Events(events) => {
+            let session = &mut state.session;
+            let mut others = false;
+            for event in events {
+                others |= session.loaders.take(&mut session.run, event);
+            }
+            session.landmarks.follow(&session.run);
+            if others {
+                loader::forget(state);
+            }
+        }
+        Arrival::Loading(share) => {
+            if let Source::Loading { share: shown, .. } = &mut state.session.source {
+                *shown = share;
+            }
+        }
+        Arrival::Loaded {
+            run,
+            loaders,
+            landmarks,
+            cut,
+            notes,
+        } => {
+            state.session.landmarks = *landmarks;
+            state.session.loaders = *loaders;
+            loaded(state, *run, cut, notes);
+        }
+        Arrival::Simulated { run, landmarks } => {
+            state.session.landmarks = *landmarks;
+            simulated(state, *run);
+        }
+        Arrival::Ended(error) => ended(state, error),
+        Arrival::Saved(path) => {
+            Prefs::remember(&mut state.prefs.recent, &path);
+            state.overlay.hint = Some(format!("Saved to {}", path.display()));
+            state.session.saved = state.session.saving.take().map(|saving| saving.events);
+            // What waited for it can go on.
+            let waiting = state.session.question.take_if(|q| q.saving);
+            return waiting.map(|q| q.then);
+        }
+        Arrival::Exists(output) => {
+            match &output {
+                Output::Recording(_) => state.session.saving = None,
+                Output::Export(..) => state.session.exporting = None,
+            }
+            state.session.replacing = Some(output);
+        }
+        Arrival::NotSaved(text) => {
+            state.session.saving = None;
+            complain(state, &text);
+        }
+        Arrival::Exporting(share) => {
+            if let Some((_, shown)) = &mut state.session.exporting {
+                *shown = share;
+            }
+        }
+        Arrival::Exported(files) => {
+            state.session.exporting = None;
+            let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+            state.overlay.hint = Some(format!("Exported to {}", names.join(", ")));
+        }
+        Arrival::NotExported(why) => {
+            state.session.exporting = None;
+            match why {
+                Some(text) => complain(state, &text),
+                None => state.overlay.hint = Some("The export was cancelled".to_owned()),
+            }
+        }
+        Arrival::Notice(text) => tell(
+            state,
+            Notice {
+                is_error: false,
+                text,
+            },
+        ),
+        Arrival::Failed(text) => complain(state, &text),
+    }
+    None
+}
+
+/// Tells the user.
+pub fn tell(state: &mut State, notice: Notice) {
+    match notice.is_error {
+        true => complain(state, &notice.text),
+        false => state.session.notices.push(notice),
+    }
+}
+
+/// Tells the user what went wrong. On the command line the same sentences follow the name of the program.
+fn complain(state: &mut State, text: &str) {
+    state.session.notices.push(Notice {
+        is_error: true,
+        text: capital(text),
+    });
+}
+
+/// The form shows what made a recording; what stood there can be had back.
+fn show_options(state: &mut State, options: &RunOptions) {
+    if *options != state.prefs.options {
+        state.look.history.let_go();
+        state.look.history.change(&state.prefs.options);
+        state.look.history.let_go();
+        state.prefs.options = options.clone();
+    }
+}
+
+/// A simulated run has happened at once; one looks at its beginning.
+fn simulated(state: &mut State, run: Run) {
+    let note = run.messages().first().map(|(_, m)| m.text.as_str());
+    let note = note.unwrap_or("Simulated");
+    state.overlay.hint = Some(format!("Space plays it, → steps. {note}"));
+    state.session.run = run.into();
+    state.session.source = Source::Finished;
+    state.session.cursor = Cursor::Step(0);
+}
+
+fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
+    let Source::Loading { path, .. } = &state.session.source else {
+        return;
+    };
+    let path = path.clone();
+    // What stands in the journal is offered from there.
+    if !state.place.left_over.iter().any(|left| left.path == path) {
+        Prefs::remember(&mut state.prefs.recent, &path);
+    }
+    let is_told = notes.iter().any(|note| note.is_error);
+    notes.into_iter().for_each(|note| tell(state, note));
+    if cut && !is_told {
+        let text = format!(
+            "{} is cut off in the middle: the program that wrote it was stopped. Everything before the cut is shown",
+            path.display()
+        );
+        complain(state, &text);
+    }
+    // The form gets what made this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
+    if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
+        show_options(state, &run.info.options);
+    }
+    state.session.run = run.into();
+    state.session.source = Source::Recording { path, cut };
+    state.session.options_of = OptionsOf::Run;
+}
+
+fn ended(state: &mut State, error: Option<String>) {
+    match state.session.source {
+        // Refused before anything happened.
+        Source::Live { .. } if state.session.run.events() == 0 => {
+            state.session.source = Source::None;
+        }
+        Source::Live { .. } => state.session.source = Source::Finished,
+        Source::Loading { .. } | Source::Simulating => state.session.source = Source::None,
+        Source::None | Source::Finished | Source::Recording { .. } => {}
+    }
+    if let Some(error) = error {
+        complain(state, &error);
+    }
+}

@@ -1,0 +1,62 @@
+//! Runs begin and end, and what the program tells about them.
+
+use std::path::PathBuf;
+
+use loadscope_insight::arrival::Notice;
+use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::unsaved::LeftOver;
+use loadscope_trace::plural;
+
+use super::arrive::tell;
+use crate::prefs::Prefs;
+use crate::state::{Saving, Source, State};
+use crate::view::{OptionsOf, Workspace};
+
+/// A session has begun.
+pub fn begin(state: &mut State, source: Source, watched: bool) {
+    state.forget_run();
+    state.session.source = source;
+    state.session.watched = watched;
+    if watched {
+        state.session.options_of = OptionsOf::Run;
+    }
+}
+
+/// What was forecast is run. What there was before stands beside it.
+pub fn check(state: &mut State, check: Check, before: Other) {
+    state.session.diagnose.check = Some(check);
+    state.session.diagnose.other = Some(before);
+    state.prefs.workspace = Workspace::Diagnose;
+}
+
+/// The recording is being written.
+pub fn save(state: &mut State, path: PathBuf) {
+    let events = state.session.run.events();
+    state.session.saving = Some(Saving { path, events });
+}
+
+/// Recordings that were named, latest first.
+pub fn recent(state: &mut State, paths: &[PathBuf]) {
+    for path in paths.iter().rev() {
+        Prefs::remember(&mut state.prefs.recent, path);
+    }
+}
+
+/// Offers what earlier windows have left: on the start page if that is shown, else in a sentence.
+pub fn left_over(state: &mut State, left_over: Vec<LeftOver>, on_start_page: bool) {
+    let count = left_over.len() as u64;
+    state.place.left_over = left_over;
+    if count > 0 && !on_start_page {
+        let text = format!(
+            "{} not saved before Loadscope ended. Close this one to open it from the start page",
+            plural(count, "run was", "runs were")
+        );
+        tell(
+            state,
+            Notice {
+                is_error: false,
+                text,
+            },
+        );
+    }
+}
