@@ -12,6 +12,7 @@
 //! assert!(effect.is_none() && model.prefs.workspace == Workspace::Sampling);
 //! ```
 
+pub mod answers;
 pub mod clipboard;
 pub mod command;
 pub mod effect;
@@ -25,6 +26,7 @@ pub mod palette;
 pub mod picture;
 pub mod prefs;
 pub mod question;
+pub mod sampling;
 pub mod state;
 pub mod typing;
 pub mod update;

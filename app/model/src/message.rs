@@ -8,6 +8,7 @@ use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::Nanos;
 
+use crate::answers::Answers;
 use crate::command::{Action, Command};
 use crate::prefs::{Splits, WindowPlace};
 use crate::state::Source;
@@ -62,6 +63,8 @@ pub enum Message {
         /// The run before.
         before: Other,
     },
+    /// Long calculations have said something new.
+    Answered(Box<Answers>),
     /// The recording is being written.
     Saving(PathBuf),
     /// The run is being exported.

@@ -12,6 +12,7 @@ use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
 use crate::view::{Cursor, Lower, OptionsOf, Workspace};
+use loadscope_insight::landmarks::Goal;
 
 mod arrive;
 mod find;
@@ -24,7 +25,7 @@ mod take;
 mod travel;
 
 pub use look::drive;
-use look::{drive_to, look, set_view};
+use look::{drive_to, set_view};
 pub use possible::{NO_ENGINE, is_possible, obstacle};
 pub use travel::SPEEDS;
 use travel::{advance, seek};
@@ -46,6 +47,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
         Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
         Message::Compared(other) => state.session.diagnose.other = Some(other),
         Message::Checking { check, before } => session::check(state, *check, before),
+        Message::Answered(answers) => state.session.answers = *answers,
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
         Message::Recent(paths) => session::recent(state, &paths),
@@ -247,6 +249,7 @@ fn take_options(state: &mut State) {
 /// What one types to watch a program.
 pub const WATCH: &str = "loadscope watch -- python train.py";
 
+#[expect(clippy::too_many_lines, reason = "one arm an action")]
 fn act(state: &mut State, action: Action) -> Option<Effect> {
     use Action as A;
     match action {
@@ -274,21 +277,21 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
         // The window knows which theme is shown.
         A::ToggleTheme => return Some(Effect::ToggleTheme),
         A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
-        A::Undo | A::Redo => {
-            let other = match action {
-                A::Undo => state.look.history.undo(&state.prefs.options),
-                _ => state.look.history.redo(&state.prefs.options),
-            };
-            state.prefs.options = other?;
-        }
+        A::Undo => undo(state)?,
+        A::Redo => redo(state)?,
         A::TakeOptions => take_options(state),
-        A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => lanes::walk(state, action),
+        A::NextSpan => lanes::to_neighbour(state, true),
+        A::PreviousSpan => lanes::to_neighbour(state, false),
+        A::LaneUp => lanes::to_lane(state, false),
+        A::LaneDown => lanes::to_lane(state, true),
         A::Search => {
             state.look.search.open = true;
             state.look.search.asked += 1;
         }
-        A::NextMatch | A::PreviousMatch => find::next(state, action == A::NextMatch),
-        A::Slower | A::Faster => travel::change_speed(state, action == A::Faster),
+        A::NextMatch => find::next(state, true),
+        A::PreviousMatch => find::next(state, false),
+        A::Slower => travel::change_speed(state, false),
+        A::Faster => travel::change_speed(state, true),
         A::ToggleMarker => {
             let now = state.now();
             state.session.markers.toggle(now);
@@ -299,59 +302,77 @@ fn act(state: &mut State, action: Action) -> Option<Effect> {
             state.session.playing = false;
             state.session.cursor = Cursor::Step(0);
         }
-        _ if travel::goal(action).is_some() => return travel::travel(state, action),
-        A::StepBack | A::NextStage | A::PreviousStage | A::FollowLive => {
-            return travel::travel(state, action);
-        }
-        _ if show(state, action) => {}
-        _ => look(state, action),
-    }
-    None
-}
-
-/// What is shown in the window. False if `action` is about something else.
-fn show(state: &mut State, action: Action) -> bool {
-    match action {
-        Action::ShowDebug => state.prefs.workspace = Workspace::Debug,
-        Action::ShowSampling => state.prefs.workspace = Workspace::Sampling,
-        Action::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,
-        Action::ShowTimeline => state.look.lower = Lower::Timeline,
-        Action::ShowBatches => state.look.lower = Lower::Batches,
-        Action::ShowPlots => state.look.lower = Lower::Plots,
-        Action::ShowLoaders => {
+        A::NextBatch => return travel::to_moment(state, Goal::Batch, true),
+        A::PreviousBatch => return travel::to_moment(state, Goal::Batch, false),
+        A::NextStall => return travel::to_moment(state, Goal::Stall, true),
+        A::PreviousStall => return travel::to_moment(state, Goal::Stall, false),
+        A::NextOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, true),
+        A::PreviousOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, false),
+        A::NextTrouble => return travel::to_moment(state, Goal::Trouble, true),
+        A::PreviousTrouble => return travel::to_moment(state, Goal::Trouble, false),
+        A::NextMarker => return travel::to_moment(state, Goal::Marker, true),
+        A::PreviousMarker => return travel::to_moment(state, Goal::Marker, false),
+        A::StepBack => travel::step_back(state),
+        A::NextStage => travel::to_stage(state, true),
+        A::PreviousStage => travel::to_stage(state, false),
+        A::FollowLive => travel::follow_live(state),
+        A::ShowDebug => state.prefs.workspace = Workspace::Debug,
+        A::ShowSampling => state.prefs.workspace = Workspace::Sampling,
+        A::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,
+        A::ShowTimeline => state.look.lower = Lower::Timeline,
+        A::ShowBatches => state.look.lower = Lower::Batches,
+        A::ShowPlots => state.look.lower = Lower::Plots,
+        A::ShowLoaders => {
             state.prefs.workspace = Workspace::Debug;
             state.look.lower = Lower::Loaders;
         }
-        Action::NextLoader | Action::PreviousLoader => {
-            let forwards = action == Action::NextLoader;
-            if let Some(id) = state.session.loaders.neighbour(forwards) {
-                loader::show(state, id);
-            }
-        }
-        Action::ToggleOptions => state.prefs.options_open = !state.prefs.options_open,
-        Action::ToggleInspector => state.prefs.inspector_open = !state.prefs.inspector_open,
-        Action::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
-        Action::ToggleMotion => {
-            state.look.still = !state.look.still;
-            state.place.still_for_now = false;
-            state.prefs.motion = match state.look.still {
-                still if still == state.place.system_still => Motion::System,
-                true => Motion::Reduced,
-                false => Motion::Full,
-            };
-        }
-        Action::ToggleAsking => state.prefs.asks = !state.prefs.asks,
-        Action::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
-        Action::Palette => {
+        A::NextLoader => loader::show_neighbour(state, true),
+        A::PreviousLoader => loader::show_neighbour(state, false),
+        A::ToggleOptions => state.prefs.options_open = !state.prefs.options_open,
+        A::ToggleInspector => state.prefs.inspector_open = !state.prefs.inspector_open,
+        A::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
+        A::ToggleMotion => toggle_motion(state),
+        A::ToggleAsking => state.prefs.asks = !state.prefs.asks,
+        A::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
+        A::Palette => {
             state.overlay.palette = match state.overlay.palette {
                 Some(_) => None,
                 None => Some(crate::palette::Palette::default()),
             };
         }
-        Action::Help => state.overlay.help_open = !state.overlay.help_open,
-        _ => return false,
+        A::Help => state.overlay.help_open = !state.overlay.help_open,
+        A::ZoomIn => look::zoom(state, 1.0 / look::ZOOM),
+        A::ZoomOut => look::zoom(state, look::ZOOM),
+        A::PanLeft => look::pan(state, -1),
+        A::PanRight => look::pan(state, 1),
+        A::ShowAll => set_view(state, None),
+        A::FitSelection | A::ZoomToRange => look::fit_selection(state),
+        A::ViewBack => look::back(state),
+        A::ViewForward => look::forward(state),
     }
-    true
+    None
+}
+
+/// Takes the last change to the options back.
+fn undo(state: &mut State) -> Option<()> {
+    state.prefs.options = state.look.history.undo(&state.prefs.options)?;
+    Some(())
+}
+
+/// Makes the change to the options again that was taken back last.
+fn redo(state: &mut State) -> Option<()> {
+    state.prefs.options = state.look.history.redo(&state.prefs.options)?;
+    Some(())
+}
+
+fn toggle_motion(state: &mut State) {
+    state.look.still = !state.look.still;
+    state.place.still_for_now = false;
+    state.prefs.motion = match state.look.still {
+        still if still == state.place.system_still => Motion::System,
+        true => Motion::Reduced,
+        false => Motion::Full,
+    };
 }
 
 /// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.

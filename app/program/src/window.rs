@@ -23,7 +23,6 @@ use loadscope_model::state::{Look, Place, Source, State};
 use loadscope_model::view::Workspace;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
 use loadscope_ui::panels::batches::BatchTable;
-use loadscope_ui::panels::diagnose::DiagnoseView;
 use loadscope_ui::panels::inspector::Inspector;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
@@ -35,6 +34,7 @@ use loadscope_ui::timeline::Timeline;
 mod compare;
 mod frame;
 mod intake;
+mod jobs;
 mod keys;
 mod runs;
 mod system;
@@ -92,7 +92,7 @@ pub struct App {
     plots: Plots,
     loaders: LoadersView,
     sampling: Sampling,
-    diagnose: DiagnoseView,
+    jobs: jobs::Jobs,
     /// The recording that is being read, to compare the run with.
     comparing: Option<compare::Reading>,
     /// How many runs have been compared with.
@@ -136,7 +136,7 @@ impl App {
             plots: Plots::default(),
             loaders: LoadersView::default(),
             sampling: Sampling::default(),
-            diagnose: DiagnoseView::default(),
+            jobs: jobs::Jobs::default(),
             comparing: None,
             others: 0,
             headline: None,
@@ -349,6 +349,9 @@ impl eframe::App for App {
                 search: SEARCH,
             },
         );
+        if let Some(answers) = self.jobs.update(ctx, &self.state) {
+            self.tell(ctx, Message::Answered(Box::new(answers)));
+        }
         let state = &self.state;
         if more || !state.look.search.is_complete(&state.session.run) {
             ctx.request_repaint();

@@ -27,13 +27,6 @@ fn keys_with_modifiers_are_asked_first() {
 }
 
 #[test]
-fn the_table_is_in_the_order_of_the_actions() {
-    for (k, (action, ..)) in TABLE.iter().enumerate() {
-        assert_eq!(*action as usize, k, "{action:?}");
-    }
-}
-
-#[test]
 fn names_are_in_sentence_case_and_unique() {
     let mut names = BTreeSet::new();
     for action in Action::all() {

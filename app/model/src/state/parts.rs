@@ -14,6 +14,7 @@ use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::Run;
 
 use super::{Seek, Source};
+use crate::answers::Answers;
 use crate::history::History;
 use crate::markers::Markers;
 use crate::notice::Notice;
@@ -88,6 +89,8 @@ pub struct SessionState {
     pub sampling: Choice,
     /// What the Diagnose workspace shows.
     pub diagnose: Diagnose,
+    /// What long calculations have said so far.
+    pub answers: Answers,
 }
 
 impl SessionState {

@@ -3,7 +3,6 @@
 use loadscope_trace::{Lane, Span, Stage, Track};
 
 use super::look::bring_into_view;
-use crate::command::Action;
 use crate::lanes;
 use crate::state::State;
 use crate::view::Item;
@@ -59,20 +58,18 @@ pub fn beside(state: &State, down: bool) -> Option<Lane> {
     next.copied()
 }
 
-/// Selects the neighbour.
-pub fn walk(state: &mut State, action: Action) {
-    match action {
-        Action::LaneUp | Action::LaneDown => {
-            if let Some(lane) = beside(state, action == Action::LaneDown) {
-                state.session.selection = Some(Item::Lane(lane));
-            }
-        }
-        _ => {
-            let found = neighbour(state, action == Action::NextSpan);
-            if let Some((row, start)) = found.and_then(|s| Some((s.batch()?, s.start))) {
-                state.session.selection = Some(Item::Batch(row));
-                bring_into_view(state, start);
-            }
-        }
+/// Selects the lane above or below.
+pub fn to_lane(state: &mut State, down: bool) {
+    if let Some(lane) = beside(state, down) {
+        state.session.selection = Some(Item::Lane(lane));
+    }
+}
+
+/// Selects the batch after or before on the selected lane.
+pub fn to_neighbour(state: &mut State, forwards: bool) {
+    let found = neighbour(state, forwards);
+    if let Some((row, start)) = found.and_then(|s| Some((s.batch()?, s.start))) {
+        state.session.selection = Some(Item::Batch(row));
+        bring_into_view(state, start);
     }
 }

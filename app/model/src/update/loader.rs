@@ -12,6 +12,13 @@ pub fn show(state: &mut State, id: RunId) {
     }
 }
 
+/// Shows the loader after or before.
+pub fn show_neighbour(state: &mut State, forwards: bool) {
+    if let Some(id) = state.session.loaders.neighbour(forwards) {
+        show(state, id);
+    }
+}
+
 /// Forgets what was only true of the loader that was shown before.
 pub fn forget(state: &mut State) {
     state.session.run_number += 1;
@@ -24,6 +31,7 @@ pub fn forget(state: &mut State) {
     state.session.playing = false;
     state.session.sampling = loadscope_insight::sampling::Choice::default();
     state.session.diagnose = loadscope_insight::diagnose::Diagnose::default();
+    state.session.answers = crate::answers::Answers::default();
     // Steps count the transitions of one loader; time goes for all.
     if let crate::view::Cursor::Step(_) = state.session.cursor {
         state.session.cursor = crate::view::Cursor::Live;

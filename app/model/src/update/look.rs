@@ -2,12 +2,12 @@
 
 use loadscope_trace::{Nanos, Track};
 
-use crate::command::Action;
 use crate::state::State;
 use crate::view::{Item, TimeView};
 
-/// A tap on a key zooms by this factor, and moves by this share of the screen.
-const ZOOM: f64 = 1.4;
+/// A tap on a key zooms by this factor.
+pub const ZOOM: f64 = 1.4;
+/// A tap on a key moves by this share of the screen.
 const MOVE: i64 = 8;
 
 /// So many views can be gone back to.
@@ -54,39 +54,46 @@ pub fn fit(state: &mut State, start: Nanos, end: Nanos) {
     set_view(state, Some(TimeView::new(start - air, end + air)));
 }
 
-/// Zooms, moves, goes back and forward.
-pub fn look(state: &mut State, action: Action) {
+/// Shows less time (`factor` below 1) or more.
+pub fn zoom(state: &mut State, factor: f64) {
     let shown = state.shown();
     let pivot = Nanos(shown.start.0 + shown.len().0 / 2);
-    let step = Nanos(shown.len().0 / MOVE);
-    let take = |state: &mut State, view: TimeView| {
-        let view = view.kept_within(state.whole());
-        set_view(state, Some(view));
-    };
-    match action {
-        Action::ZoomIn => take(state, shown.zoomed(pivot, 1.0 / ZOOM)),
-        Action::ZoomOut => take(state, shown.zoomed(pivot, ZOOM)),
-        Action::PanLeft => take(state, shown.shifted(Nanos::ZERO - step)),
-        Action::PanRight => take(state, shown.shifted(step)),
-        Action::ShowAll => set_view(state, None),
-        Action::FitSelection | Action::ZoomToRange => {
-            if let Some((start, end)) = extent(state) {
-                fit(state, start, end);
-            }
-        }
-        Action::ViewBack => {
-            if let Some(view) = state.session.views_before.pop() {
-                state.session.views_after.push(state.session.view);
-                state.session.view = view;
-            }
-        }
-        Action::ViewForward => {
-            if let Some(view) = state.session.views_after.pop() {
-                state.session.views_before.push(state.session.view);
-                state.session.view = view;
-            }
-        }
-        _ => {}
+    take(state, shown.zoomed(pivot, factor));
+}
+
+/// Shows earlier time (-1) or later (1).
+pub fn pan(state: &mut State, way: i64) {
+    let shown = state.shown();
+    take(state, shown.shifted(Nanos(way * (shown.len().0 / MOVE))));
+}
+
+fn take(state: &mut State, view: TimeView) {
+    let view = view.kept_within(state.whole());
+    set_view(state, Some(view));
+}
+
+/// Zooms to what is selected.
+pub fn fit_selection(state: &mut State) {
+    if let Some((start, end)) = extent(state) {
+        fit(state, start, end);
+    }
+}
+
+/// The range that was looked at before.
+pub fn back(state: &mut State) {
+    let session = &mut state.session;
+    if let Some(view) = session.views_before.pop() {
+        session.views_after.push(session.view);
+        session.view = view;
+    }
+}
+
+/// The range that was looked at after.
+pub fn forward(state: &mut State) {
+    let session = &mut state.session;
+    if let Some(view) = session.views_after.pop() {
+        session.views_before.push(session.view);
+        session.view = view;
     }
 }
 

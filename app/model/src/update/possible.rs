@@ -1,7 +1,7 @@
 //! Which actions make sense now. The others are grey; their keys say why they do nothing.
 
 use super::lanes::{beside, lane, neighbour};
-use super::travel::{SPEEDS, find, goal, stage};
+use super::travel::{SPEEDS, find, stage};
 use crate::clipboard;
 use crate::command::Action;
 use crate::state::{Source, State};
@@ -14,44 +14,67 @@ pub fn is_possible(state: &State, action: Action) -> bool {
 }
 
 /// Why `action` makes no sense now; `None` if it does.
+#[expect(clippy::too_many_lines, reason = "one arm an action")]
 pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
     use Action as A;
-    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
+    let session = &state.session;
     let no_run = unless(state.has_run(), "There is no run yet");
     let no_steps = no_run.or(unless(
-        !state.session.run.transitions().is_empty(),
+        !session.run.transitions().is_empty(),
         "No batch was loaded yet",
     ));
+    // What was measured over time can be looked at without a batch.
+    let no_time = no_steps.filter(|_| !(state.has_run() && state.has_only_gauges()));
+    let moment = |goal, forwards| no_steps.or_else(|| moments(state, goal, forwards));
     match action {
+        A::RunDemo
+        | A::Simulate
+        | A::Open
+        | A::OpenFolder
+        | A::ChooseFolder
+        | A::WatchProgram
+        | A::Escape
+        | A::ShowDebug
+        | A::ShowSampling
+        | A::ShowDiagnose
+        | A::ShowTimeline
+        | A::ShowBatches
+        | A::ShowPlots
+        | A::ToggleOptions
+        | A::ToggleVariables
+        | A::ToggleTheme
+        | A::ToggleMotion
+        | A::ToggleAsking
+        | A::Palette
+        | A::Help
+        | A::Quit => None,
         A::Run => unless(!state.place.no_engine, NO_ENGINE),
-        A::Stop => unless(state.session.source.is_live(), "Nothing is running"),
+        A::Stop => unless(session.source.is_live(), "Nothing is running"),
         A::Save => no_run.or(unless(
-            !matches!(state.session.source, Source::Simulating),
+            !matches!(session.source, Source::Simulating),
             "The simulation is not finished",
         )),
         A::Export => no_run.or(unless(
-            state.session.exporting.is_none(),
+            session.exporting.is_none(),
             "An export is under way",
         )),
-        A::CancelExport => unless(
-            state.session.exporting.is_some(),
-            "Nothing is being exported",
-        ),
+        A::CancelExport => unless(session.exporting.is_some(), "Nothing is being exported"),
         A::Close => unless(
-            !matches!(state.session.source, Source::None),
+            !matches!(session.source, Source::None),
             "There is nothing to close",
         ),
         A::Undo => unless(
             state.look.history.can_undo(),
             "Nothing was changed in the form",
         ),
-        A::TakeOptions => no_run.or_else(|| options(state)),
         A::Redo => unless(state.look.history.can_redo(), "No change was taken back"),
-        A::PauseResume if state.session.source.is_live() => None,
+        A::TakeOptions => no_run.or_else(|| options(state)),
+        A::PauseResume if session.source.is_live() => None,
+        A::PauseResume | A::GoToStart | A::FollowLive => no_steps,
         A::StepForward if is_held_back(state) => Some(NOT_HELD),
-        A::StepForward if state.session.source.is_live() => None,
+        A::StepForward if session.source.is_live() => None,
         A::StepForward => no_steps.or(unless(
-            state.step() < state.session.run.transitions().len(),
+            state.step() < session.run.transitions().len(),
             "This is the last event of the run",
         )),
         A::StepBack => no_steps.or(unless(
@@ -70,10 +93,44 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
         A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => {
             no_steps.or_else(|| lanes(state, action))
         }
+        A::NextBatch => moment(Goal::Batch, true),
+        A::PreviousBatch => moment(Goal::Batch, false),
+        A::NextStall => moment(Goal::Stall, true),
+        A::PreviousStall => moment(Goal::Stall, false),
+        A::NextOutOfOrder => moment(Goal::OutOfOrder, true),
+        A::PreviousOutOfOrder => moment(Goal::OutOfOrder, false),
+        A::NextTrouble => moment(Goal::Trouble, true),
+        A::PreviousTrouble => moment(Goal::Trouble, false),
+        A::NextMarker => moment(Goal::Marker, true),
+        A::PreviousMarker => moment(Goal::Marker, false),
         A::NextMatch | A::PreviousMatch => no_run.or_else(|| matches(state)),
+        A::ToggleMarker | A::ShowAll | A::ZoomIn => no_time,
         A::ClearMarkers => unless(
-            !state.session.markers.all().is_empty(),
+            !session.markers.all().is_empty(),
             "There is no marker: press M to place one",
+        ),
+        A::ZoomOut | A::PanLeft | A::PanRight => no_time.or(unless(
+            session.view.is_some(),
+            "The whole run is on the screen: zoom in first",
+        )),
+        A::FitSelection => no_steps.or(unless(
+            matches!(
+                session.selection,
+                Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
+            ),
+            "Nothing is selected: click a batch, a lane, or drag on the ruler",
+        )),
+        A::ZoomToRange => no_steps.or(unless(
+            matches!(session.selection, Some(Item::Range(..))),
+            "No range is selected: drag on the ruler",
+        )),
+        A::ViewBack => unless(
+            !session.views_before.is_empty(),
+            "No other range was looked at before",
+        ),
+        A::ViewForward => unless(
+            !session.views_after.is_empty(),
+            "No other range was looked at after",
         ),
         A::SavePicture => unless(
             clipboard::picture(state).is_some(),
@@ -84,13 +141,15 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             "There is nothing to copy: select a batch",
         ),
         A::ShowLoaders | A::NextLoader | A::PreviousLoader => no_run.or(unless(
-            state.session.loaders.are_many(),
+            session.loaders.are_many(),
             "This session has one loader",
         )),
-        A::Search | A::ToggleInspector | A::Compare => no_run,
-        A::ShowMessages => no_run,
-        _ => no_steps_for(state, action, no_steps),
+        A::Search | A::ToggleInspector | A::Compare | A::ShowMessages => no_run,
     }
+}
+
+fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
+    (!possible).then_some(why)
 }
 
 /// Why the options of the run cannot be taken over.
@@ -113,57 +172,6 @@ const NOT_HELD: &str = "A program that is watched goes on by itself: it cannot b
 fn is_held_back(state: &State) -> bool {
     let at_end = state.step() >= state.session.run.transitions().len();
     state.session.watched && state.session.source.is_live() && at_end
-}
-
-/// The actions that need something to look at.
-fn no_steps_for(
-    state: &State,
-    action: Action,
-    no_steps: Option<&'static str>,
-) -> Option<&'static str> {
-    use Action as A;
-    let unless = |possible: bool, why: &'static str| (!possible).then_some(why);
-    // What was measured over time can be looked at without a batch.
-    let looks = matches!(
-        action,
-        A::ToggleMarker | A::ShowAll | A::ZoomIn | A::ZoomOut | A::PanLeft | A::PanRight
-    );
-    let no_steps = no_steps.filter(|_| !(looks && state.has_run() && state.has_only_gauges()));
-    match action {
-        A::PauseResume
-        | A::GoToStart
-        | A::FollowLive
-        | A::ToggleMarker
-        | A::ShowAll
-        | A::ZoomIn => no_steps,
-        A::ZoomOut | A::PanLeft | A::PanRight => no_steps.or(unless(
-            state.session.view.is_some(),
-            "The whole run is on the screen: zoom in first",
-        )),
-        A::FitSelection => no_steps.or(unless(
-            matches!(
-                state.session.selection,
-                Some(Item::Batch(_) | Item::Range(..) | Item::Lane(_))
-            ),
-            "Nothing is selected: click a batch, a lane, or drag on the ruler",
-        )),
-        A::ZoomToRange => no_steps.or(unless(
-            matches!(state.session.selection, Some(Item::Range(..))),
-            "No range is selected: drag on the ruler",
-        )),
-        A::ViewBack => unless(
-            !state.session.views_before.is_empty(),
-            "No other range was looked at before",
-        ),
-        A::ViewForward => unless(
-            !state.session.views_after.is_empty(),
-            "No other range was looked at after",
-        ),
-        _ => match goal(action) {
-            Some((goal, forwards)) => no_steps.or_else(|| moments(state, goal, forwards)),
-            None => None,
-        },
-    }
 }
 
 /// Why there is no such moment.

@@ -13,24 +13,6 @@ use loadscope_insight::landmarks::{Goal, Place};
 /// Multiples of real time at which a recording is played.
 pub const SPEEDS: [f64; 7] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 
-/// Which moments an action goes to, and whether they are after this one.
-pub fn goal(action: Action) -> Option<(Goal, bool)> {
-    use Action as A;
-    Some(match action {
-        A::NextBatch => (Goal::Batch, true),
-        A::PreviousBatch => (Goal::Batch, false),
-        A::NextStall => (Goal::Stall, true),
-        A::PreviousStall => (Goal::Stall, false),
-        A::NextOutOfOrder => (Goal::OutOfOrder, true),
-        A::PreviousOutOfOrder => (Goal::OutOfOrder, false),
-        A::NextTrouble => (Goal::Trouble, true),
-        A::PreviousTrouble => (Goal::Trouble, false),
-        A::NextMarker => (Goal::Marker, true),
-        A::PreviousMarker => (Goal::Marker, false),
-        _ => return None,
-    })
-}
-
 /// The next moment of this kind, or the one before.
 pub fn find(state: &State, goal: Goal, forwards: bool) -> Option<Place> {
     let (run, now) = (&state.session.run, state.now());
@@ -105,32 +87,36 @@ pub fn play_or_step(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Moves the cursor to another moment.
-pub fn travel(state: &mut State, action: Action) -> Option<Effect> {
+/// One transition back.
+pub fn step_back(state: &mut State) {
     state.session.seeking = None;
-    match action {
-        Action::StepBack => {
-            let step = state.step().saturating_sub(1);
-            go_to_step(state, step);
-        }
-        Action::NextStage | Action::PreviousStage => {
-            if let Some(step) = stage(state, action == Action::NextStage) {
-                go_to_step(state, step);
-            }
-        }
-        Action::FollowLive => {
-            state.session.playing = false;
-            state.session.cursor = Cursor::Live;
-            set_view(state, None);
-        }
-        _ => {
-            let (goal, forwards) = goal(action)?;
-            match find(state, goal, forwards) {
-                Some(place) => go_to(state, place),
-                None if forwards => return start_seeking(state, goal),
-                None => {}
-            }
-        }
+    let step = state.step().saturating_sub(1);
+    go_to_step(state, step);
+}
+
+/// To where the selected batch enters its next stage, or entered the one before.
+pub fn to_stage(state: &mut State, forwards: bool) {
+    state.session.seeking = None;
+    if let Some(step) = stage(state, forwards) {
+        go_to_step(state, step);
+    }
+}
+
+/// Shows what happens now, and all of it.
+pub fn follow_live(state: &mut State) {
+    state.session.seeking = None;
+    state.session.playing = false;
+    state.session.cursor = Cursor::Live;
+    set_view(state, None);
+}
+
+/// Moves the cursor to the next moment of a kind, or the one before.
+pub fn to_moment(state: &mut State, goal: Goal, forwards: bool) -> Option<Effect> {
+    state.session.seeking = None;
+    match find(state, goal, forwards) {
+        Some(place) => go_to(state, place),
+        None if forwards => return start_seeking(state, goal),
+        None => {}
     }
     None
 }

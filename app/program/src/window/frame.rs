@@ -13,7 +13,7 @@ use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
-    drop, help, messages, notices, options, palette, search, status, toolbar, welcome,
+    diagnose, drop, help, messages, notices, options, palette, search, status, toolbar, welcome,
 };
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
@@ -79,7 +79,7 @@ impl App {
             if state.prefs.workspace == Workspace::Sampling && !is_loading {
                 commands.extend(self.sampling.show(ui, state));
             } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
-                commands.extend(self.diagnose.show(ui, state));
+                commands.extend(diagnose::show(ui, state));
             } else if state.has_run() {
                 // Where no batch is told, what is told instead stands there.
                 if !state.has_only_gauges() {

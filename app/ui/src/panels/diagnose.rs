@@ -7,7 +7,6 @@ use loadscope_insight::diagnose::look::Look;
 use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
 
-mod ask;
 mod blame;
 mod compare;
 mod findings;
@@ -17,86 +16,76 @@ mod slowest;
 mod verdict;
 mod what_if;
 
-use ask::Asker;
-
 /// From this width on what-if stands beside the rest, below it otherwise, points.
 const WIDE: f32 = 820.0;
 
-/// The Diagnose workspace. What it keeps from frame to frame can be thrown away at any time.
-#[derive(Default)]
-pub struct DiagnoseView {
-    asker: Asker,
+/// Shows it in all of `ui`.
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
+    let palette = Palette::of(ui);
+    let answers = &state.session.answers.diagnosis;
+    let mut commands = Vec::new();
+    let panel = |x, y| {
+        Frame::NONE
+            .fill(palette.panel)
+            .inner_margin(Margin::symmetric(x, y))
+    };
+    let Some(look) = &answers.look else {
+        CentralPanel::default()
+            .frame(panel(12, 8))
+            .show(ui, |ui| nothing(ui, state));
+        return commands;
+    };
+    Panel::top("diagnose verdict")
+        .frame(panel(12, 8))
+        .show(ui, |ui| {
+            let is_coming = answers.refusal.is_none();
+            let grows = state.session.source == (Source::Live { paused: false });
+            let pending = match grows {
+                _ if !is_coming => None,
+                true => Some(
+                    "What would help is forecast once the run has ended, or while it is paused",
+                ),
+                false => Some("Forecasting what would help"),
+            };
+            verdict::show(ui, look, answers.what_if.as_deref(), pending, &mut commands);
+        });
+    let ground = Frame::NONE
+        .fill(palette.canvas)
+        .inner_margin(Margin::symmetric(12, 8));
+    if ui.available_width() >= WIDE {
+        let width = (ui.available_width() * 0.4).clamp(360.0, 520.0);
+        Panel::right("diagnose what-if")
+            .frame(panel(12, 8))
+            .exact_size(width)
+            .show(ui, |ui| {
+                scrolled(ui, "what-if", |ui| {
+                    forecasts(ui, state, &mut commands);
+                });
+            });
+        CentralPanel::default().frame(ground).show(ui, |ui| {
+            scrolled(ui, "why", |ui| {
+                why(ui, state, look, &mut commands);
+                slowest::show(ui, state, look, &mut commands);
+                compare::show(ui, state, answers.compared.as_deref(), &mut commands);
+            });
+        });
+    } else {
+        CentralPanel::default().frame(ground).show(ui, |ui| {
+            scrolled(ui, "all", |ui| {
+                why(ui, state, look, &mut commands);
+                ui.add_space(space::GROUP);
+                forecasts(ui, state, &mut commands);
+                slowest::show(ui, state, look, &mut commands);
+                compare::show(ui, state, answers.compared.as_deref(), &mut commands);
+            });
+        });
+    }
+    commands
 }
 
-impl DiagnoseView {
-    /// Shows it in all of `ui`.
-    pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        let palette = Palette::of(ui);
-        self.asker.update(ui.ctx(), state);
-        let mut commands = Vec::new();
-        let panel = |x, y| {
-            Frame::NONE
-                .fill(palette.panel)
-                .inner_margin(Margin::symmetric(x, y))
-        };
-        let Some(look) = self.asker.look() else {
-            CentralPanel::default()
-                .frame(panel(12, 8))
-                .show(ui, |ui| nothing(ui, state));
-            return commands;
-        };
-        Panel::top("diagnose verdict")
-            .frame(panel(12, 8))
-            .show(ui, |ui| {
-                let is_coming = self.asker.refusal().is_none();
-                let grows = state.session.source == (Source::Live { paused: false });
-                let pending = match grows {
-                    _ if !is_coming => None,
-                    true => Some(
-                        "What would help is forecast once the run has ended, or while it is paused",
-                    ),
-                    false => Some("Forecasting what would help"),
-                };
-                verdict::show(ui, look, self.asker.what_if(), pending, &mut commands);
-            });
-        let ground = Frame::NONE
-            .fill(palette.canvas)
-            .inner_margin(Margin::symmetric(12, 8));
-        if ui.available_width() >= WIDE {
-            let width = (ui.available_width() * 0.4).clamp(360.0, 520.0);
-            Panel::right("diagnose what-if")
-                .frame(panel(12, 8))
-                .exact_size(width)
-                .show(ui, |ui| {
-                    scrolled(ui, "what-if", |ui| {
-                        self.forecasts(ui, state, &mut commands);
-                    });
-                });
-            CentralPanel::default().frame(ground).show(ui, |ui| {
-                scrolled(ui, "why", |ui| {
-                    why(ui, state, look, &mut commands);
-                    slowest::show(ui, state, look, &mut commands);
-                    compare::show(ui, state, self.asker.compared(), &mut commands);
-                });
-            });
-        } else {
-            CentralPanel::default().frame(ground).show(ui, |ui| {
-                scrolled(ui, "all", |ui| {
-                    why(ui, state, look, &mut commands);
-                    ui.add_space(space::GROUP);
-                    self.forecasts(ui, state, &mut commands);
-                    slowest::show(ui, state, look, &mut commands);
-                    compare::show(ui, state, self.asker.compared(), &mut commands);
-                });
-            });
-        }
-        commands
-    }
-
-    fn forecasts(&self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
-        what_if::check(ui, state, commands);
-        what_if::show(ui, state, &self.asker, commands);
-    }
+fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    what_if::check(ui, state, commands);
+    what_if::show(ui, state, commands);
 }
 
 /// Blame and findings.

@@ -9,17 +9,16 @@ use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::ranks::Ranks;
 use loadscope_model::command::Command;
+use loadscope_model::sampling::order_of;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
 mod answers;
-mod ask;
 mod classes;
 mod head;
 mod ranks;
 mod scatter;
 
-use ask::{Asker, order_of};
 use scatter::{Marks, Scatter};
 
 /// From this width on the answers stand beside the scatter, below it otherwise, points.
@@ -28,7 +27,6 @@ const WIDE: f32 = 760.0;
 /// The Sampling workspace. What it keeps from frame to frame can be thrown away at any time.
 #[derive(Default)]
 pub struct Sampling {
-    asker: Asker,
     scatter: Scatter,
     /// A batch of an order that is foretold: the run does not have it, so it cannot be the window's selection.
     picked: Option<usize>,
@@ -38,7 +36,6 @@ impl Sampling {
     /// Shows it in all of `ui`.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let palette = Palette::of(ui);
-        self.asker.update(ui.ctx(), state);
         let mut commands = Vec::new();
         let panel = |x, y| {
             Frame::NONE
@@ -47,11 +44,11 @@ impl Sampling {
         };
         Panel::top("sampling head")
             .frame(panel(12, 4))
-            .show(ui, |ui| commands.extend(head::show(ui, state, &self.asker)));
-        let Some(answers) = self.asker.answers() else {
+            .show(ui, |ui| commands.extend(head::show(ui, state)));
+        let Some(answers) = state.session.answers.sampling.answers.clone() else {
             CentralPanel::default()
                 .frame(panel(12, 8))
-                .show(ui, |ui| self.nothing(ui, state));
+                .show(ui, |ui| nothing(ui, state));
             return commands;
         };
         let most = ui.available_height() * 0.3;
@@ -159,23 +156,24 @@ impl Sampling {
             answers, position,
         )?))))
     }
+}
 
-    /// There is no answer yet, or the engine refuses.
-    fn nothing(&self, ui: &mut Ui, state: &State) {
-        match (self.asker.refusal(), self.asker.share()) {
-            (Some(refusal), _) => message(ui, "No order can be foretold", refusal),
-            (None, Some(share)) => {
-                message(ui, "Looking at the order", "");
-                ui.vertical_centered(|ui| {
-                    ui.add(
-                        egui::ProgressBar::new(share)
-                            .desired_width(240.0)
-                            .desired_height(8.0),
-                    );
-                });
-            }
-            (None, None) => empty(ui, state),
+/// There is no answer yet, or the engine refuses.
+fn nothing(ui: &mut Ui, state: &State) {
+    let answers = &state.session.answers.sampling;
+    match (&answers.refusal, answers.share) {
+        (Some(refusal), _) => message(ui, "No order can be foretold", refusal),
+        (None, Some(share)) => {
+            message(ui, "Looking at the order", "");
+            ui.vertical_centered(|ui| {
+                ui.add(
+                    egui::ProgressBar::new(share)
+                        .desired_width(240.0)
+                        .desired_height(8.0),
+                );
+            });
         }
+        (None, None) => empty(ui, state),
     }
 }
 

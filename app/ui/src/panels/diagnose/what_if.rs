@@ -15,7 +15,6 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::update::NO_ENGINE;
 use loadscope_plan::forecast::Forecast;
 
-use super::ask::Asker;
 use super::blame::explained;
 use super::{heat, knobs};
 
@@ -25,10 +24,11 @@ const PROGRESS: f32 = 8.0;
 const WELL: f64 = 0.05;
 
 /// Shows the table of forecasts, what is different in all of them, and the one that is picked.
-pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Command>) {
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let answers = &state.session.answers.diagnosis;
     section(ui, "What if");
-    let Some(what_if) = asker.what_if() else {
-        match asker.refusal() {
+    let Some(what_if) = answers.what_if.as_deref() else {
+        match &answers.refusal {
             Some(refusal) => remark(ui, &capital(refusal)),
             None if state.session.source == (Source::Live { paused: false }) => {
                 remark(
@@ -38,7 +38,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
             }
             None => {
                 remark(ui, "Forecasting other settings");
-                progress(ui, asker.share().unwrap_or_default());
+                progress(ui, answers.share.unwrap_or_default());
             }
         }
         // What made it impossible can be taken back.
@@ -70,7 +70,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker, commands: &mut Vec<Comman
     let wide = egui::vec2(ui.available_width(), PROGRESS);
     ui.allocate_ui(wide, |ui| {
         ui.set_min_height(PROGRESS);
-        if let Some(share) = asker.share() {
+        if let Some(share) = answers.share {
             progress(ui, share);
         }
     });

@@ -2,16 +2,16 @@
 
 use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
 
-use super::ask::{Asker, choice_of, epochs, incomplete, order_of};
 use crate::theme::{Palette, heading, mono, size, space};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::{Choice, OrderOf};
 use loadscope_model::command::Command;
+use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
 
 /// The switch, the epoch and the sentence.
-pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
+pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
@@ -47,7 +47,13 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
         ui.add_space(space::GAP);
         commands.extend(stepper(ui, state));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if let Some(share) = asker.share().filter(|share| *share > 0.0) {
+            if let Some(share) = state
+                .session
+                .answers
+                .sampling
+                .share
+                .filter(|share| *share > 0.0)
+            {
                 ui.add(
                     ProgressBar::new(share)
                         .desired_width(80.0)
@@ -55,7 +61,7 @@ pub fn show(ui: &mut Ui, state: &State, asker: &Asker) -> Vec<Command> {
                 );
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let text = RichText::new(about(state, asker)).color(palette.weak);
+                let text = RichText::new(about(state)).color(palette.weak);
                 ui.add(Label::new(text).truncate());
             });
         });
@@ -87,8 +93,8 @@ fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
 }
 
 /// How much it is, and how sure.
-fn about(state: &State, asker: &Asker) -> String {
-    let Some(answers) = asker.answers() else {
+fn about(state: &State) -> String {
+    let Some(answers) = &state.session.answers.sampling.answers else {
         return String::new();
     };
     let batches = answers.order.ends.len() as u64;

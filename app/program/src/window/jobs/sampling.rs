@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egui::Context;
+use eframe::egui::Context;
 use loadscope_trace::RunOptions;
 
 use loadscope_insight::background::{Background, Outcome};
+use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
 use loadscope_insight::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
 use loadscope_insight::sampling::order::Gathered;
-use loadscope_insight::sampling::{Choice, OrderOf};
-use loadscope_model::state::{Source, State};
+use loadscope_model::answers::OfSampling;
+use loadscope_model::sampling::{epochs, order_of};
+use loadscope_model::state::State;
 
-/// The last epoch of the form that can be asked for: those before it have to be drawn as well.
-const LAST: u32 = 999;
 /// An order that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -53,19 +53,14 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// The last answer.
-    pub fn answers(&self) -> Option<Arc<Answers>> {
-        self.answer.as_ref()?.1.as_ref().ok().cloned()
-    }
-
-    /// Why there is none.
-    pub fn refusal(&self) -> Option<&str> {
-        Some(self.answer.as_ref()?.1.as_ref().err()?)
-    }
-
-    /// How far the next answer is, if one is on its way.
-    pub fn share(&self) -> Option<f32> {
-        self.job.as_ref().map(|(_, job)| job.share())
+    /// What is known.
+    pub fn answers(&self) -> OfSampling {
+        let answer = self.answer.as_ref().map(|(_, answer)| answer);
+        OfSampling {
+            answers: answer.and_then(|a| a.as_ref().ok().cloned()),
+            refusal: answer.and_then(|a| a.as_ref().err().cloned()),
+            share: self.job.as_ref().map(|(_, job)| job.share()),
+        }
     }
 
     /// Takes in what is new, and asks if there is something to ask.
@@ -216,62 +211,5 @@ impl Asker {
             is_known,
             datasets: state.place.datasets,
         }
-    }
-}
-
-/// Whose order is looked at. Without a run there is only the form.
-pub fn order_of(state: &State) -> OrderOf {
-    match state.has_run() {
-        true => state.session.sampling.of,
-        false => OrderOf::Form,
-    }
-}
-
-/// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
-pub fn epochs(state: &State) -> (u32, u32, u32) {
-    let count = state.session.run.epochs().len();
-    match order_of(state) {
-        OrderOf::Run => {
-            let last = count.saturating_sub(1);
-            let at = state.session.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
-            (at, 0, last as u32)
-        }
-        OrderOf::Next => {
-            let last = state.session.run.epochs().last();
-            let next = last.map_or(0, |e| e.epoch.saturating_add(1));
-            (next, next, next)
-        }
-        OrderOf::Form => (state.session.sampling.form_epoch.min(LAST), 0, LAST),
-    }
-}
-
-/// What to choose in order to look at this epoch.
-pub fn choice_of(state: &State, epoch: u32) -> Choice {
-    let (_, first, last) = epochs(state);
-    let epoch = epoch.clamp(first, last);
-    let now = state.session.sampling;
-    match order_of(state) {
-        // Whoever goes to the latest one stays with it.
-        OrderOf::Run => Choice {
-            epoch: (epoch < last).then_some(epoch as usize),
-            ..now
-        },
-        OrderOf::Next => now,
-        OrderOf::Form => Choice {
-            form_epoch: epoch,
-            ..now
-        },
-    }
-}
-
-/// Why an epoch is not complete, in a few words.
-pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
-    let run = &state.session.run;
-    let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
-    match &state.session.source {
-        _ if is_complete(run, epoch) => None,
-        _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
-        Source::Live { .. } if !ended => Some("still going on"),
-        _ => Some("broken off"),
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egui::Context;
+use eframe::egui::Context;
 use loadscope_trace::Run;
 
 use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
 use loadscope_insight::diagnose::compared::Compared;
 use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::diagnose::what_if::{Costs, WhatIf, costs};
+use loadscope_model::answers::OfDiagnosis;
 use loadscope_model::state::{Source, State};
 use loadscope_plan::forecast::Setting;
 
@@ -49,8 +50,8 @@ struct Question<T> {
     answer: Option<(Key, T)>,
     began: Option<Instant>,
     took: Duration,
-    /// The thread that could not be had, or the calculation that broke off.
-    broken: Option<Key>,
+    /// Why there is no answer: the thread that could not be had, or the calculation that broke off.
+    broken: Option<(Key, String)>,
 }
 
 impl<T> Default for Question<T> {
@@ -76,9 +77,9 @@ impl<T: Send + 'static> Question<T> {
             self.answer = None;
         }
         // What broke off before is no word about what is asked now.
-        self.broken = self.broken.take().filter(|k| k == key);
+        self.broken = self.broken.take().filter(|(k, _)| k == key);
         let answered = self.answer.as_ref().map(|(k, _)| k);
-        if answered == Some(key) || self.broken.as_ref() == Some(key) {
+        if answered == Some(key) || self.broken.is_some() {
             self.job = None;
             return;
         }
@@ -101,7 +102,10 @@ impl<T: Send + 'static> Question<T> {
         self.began = Some(Instant::now());
         match started {
             Ok(job) => self.job = Some((key.clone(), job)),
-            Err(_) => self.broken = Some(key.clone()),
+            Err(e) => {
+                let why = format!("cannot start a thread: {e}. Close other programs and try again");
+                self.broken = Some((key.clone(), why));
+            }
         }
     }
 
@@ -115,7 +119,10 @@ impl<T: Send + 'static> Question<T> {
                 self.answer = Some((key.clone(), answer));
                 self.took = self.began.map_or(Duration::ZERO, |at| at.elapsed());
             }
-            Outcome::Broken => self.broken = Some(key.clone()),
+            Outcome::Broken => {
+                let why = "the calculation broke off; this is a bug in Loadscope".to_owned();
+                self.broken = Some((key.clone(), why));
+            }
         }
         self.job = None;
     }
@@ -139,44 +146,37 @@ impl<T: Send + 'static> Question<T> {
 /// Asks, and keeps the answers.
 #[derive(Default)]
 pub struct Asker {
-    look: Question<Look>,
+    look: Question<Arc<Look>>,
     costs: Question<Costs>,
-    what_if: Question<Result<WhatIf, String>>,
-    compared: Question<Compared>,
+    what_if: Question<Result<Arc<WhatIf>, String>>,
+    compared: Question<Arc<Compared>>,
 }
 
 impl Asker {
-    /// What was found out about the run.
-    pub fn look(&self) -> Option<&Look> {
-        self.look.answer()
+    /// What is known.
+    pub fn answers(&self) -> OfDiagnosis {
+        OfDiagnosis {
+            look: self.look.answer().cloned(),
+            what_if: self.what_if.answer().and_then(|w| w.as_ref().ok()).cloned(),
+            refusal: self.refusal(),
+            share: self.share(),
+            compared: self.compared.answer().cloned(),
+        }
     }
 
-    /// What other settings would bring.
-    pub fn what_if(&self) -> Option<&WhatIf> {
-        self.what_if.answer()?.as_ref().ok()
-    }
-
-    /// Why that is not known.
-    pub fn refusal(&self) -> Option<&str> {
+    /// Why it is not known what other settings would bring.
+    fn refusal(&self) -> Option<String> {
         let of_costs = self.costs.answer().and_then(|c| c.as_ref().err());
         let of_table = self.what_if.answer().and_then(|w| w.as_ref().err());
         let broken = [&self.costs.broken, &self.what_if.broken];
-        let broken = broken.iter().any(|b| b.is_some());
-        of_costs
-            .or(of_table)
-            .map(String::as_str)
-            .or(broken.then_some("The calculation stopped: close other programs and try again"))
+        let broken = broken.into_iter().flatten().map(|(_, why)| why).next();
+        of_costs.or(of_table).or(broken).cloned()
     }
 
     /// How far the forecast is, if one is on its way.
-    pub fn share(&self) -> Option<f32> {
+    fn share(&self) -> Option<f32> {
         let costs = self.costs.job.as_ref().map(|_| 0.0);
         costs.or(self.what_if.job.as_ref().map(|(_, job)| job.share()))
-    }
-
-    /// The run beside the other one.
-    pub fn compared(&self) -> Option<&Compared> {
-        self.compared.answer()
     }
 
     /// Takes in what is new, and asks if there is something to ask.
@@ -199,7 +199,7 @@ impl Asker {
         let datasets = state.place.datasets;
         self.look.update(ctx, &key, grows, || {
             let run: Arc<Run> = run();
-            move |progress: &Progress| Look::at(&run, datasets, progress)
+            move |progress: &Progress| Look::at(&run, datasets, progress).map(Arc::new)
         });
         // Forecasts are made of what has come to rest.
         if grows {
@@ -236,7 +236,10 @@ impl Asker {
         });
         let known = last.and_then(|(_, w)| w.as_ref().ok()?.prospects.clone());
         self.what_if.update(ctx, &key, false, || {
-            move |progress: &Progress| WhatIf::explore(&recorded, base, known, progress)
+            move |progress: &Progress| {
+                let table = WhatIf::explore(&recorded, base, known, progress)?;
+                Ok(table.map(Arc::new))
+            }
         });
     }
 
@@ -254,7 +257,10 @@ impl Asker {
         self.compared.update(ctx, &key, false, || {
             let (other, other_cut, this) =
                 (Arc::clone(&other.run), other.cut, state.session.run.now());
-            move |_: &Progress| Ok(Compared::of((&other, other_cut), (&this, cut), datasets))
+            move |_: &Progress| {
+                let compared = Compared::of((&other, other_cut), (&this, cut), datasets);
+                Ok(Arc::new(compared))
+            }
         });
     }
 }

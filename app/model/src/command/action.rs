@@ -1,0 +1,164 @@
+//! Actions: commands with a name, and perhaps a key.
+
+use strum::VariantArray;
+
+/// A command with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray)]
+pub enum Action {
+    /// Run the digits demo.
+    RunDemo,
+    /// Run what the form says.
+    Run,
+    /// Run what the form says with a virtual clock.
+    Simulate,
+    /// Stop the run.
+    Stop,
+    /// Pause or resume: the engine while live, playback in a recording.
+    PauseResume,
+    /// One transition forwards; live and paused: let the engine take one.
+    StepForward,
+    /// One transition back.
+    StepBack,
+    /// To the next batch handed out.
+    NextBatch,
+    /// To the batch handed out before.
+    PreviousBatch,
+    /// To the next wait of the trainer.
+    NextStall,
+    /// To the wait before.
+    PreviousStall,
+    /// To the next arrival out of order.
+    NextOutOfOrder,
+    /// To the arrival out of order before.
+    PreviousOutOfOrder,
+    /// To the next error or loss.
+    NextTrouble,
+    /// To the error or loss before.
+    PreviousTrouble,
+    /// To the next change of stage of the selected batch.
+    NextStage,
+    /// To the change of stage before.
+    PreviousStage,
+    /// Play slower.
+    Slower,
+    /// Play faster.
+    Faster,
+    /// To the beginning of the run.
+    GoToStart,
+    /// Follow what happens now.
+    FollowLive,
+    /// Zoom in.
+    ZoomIn,
+    /// Zoom out.
+    ZoomOut,
+    /// Move left.
+    PanLeft,
+    /// Move right.
+    PanRight,
+    /// Show everything.
+    ShowAll,
+    /// Show what is selected.
+    FitSelection,
+    /// Show the selected range.
+    ZoomToRange,
+    /// The view before.
+    ViewBack,
+    /// The view after.
+    ViewForward,
+    /// Next span on this lane.
+    NextSpan,
+    /// Previous span on this lane.
+    PreviousSpan,
+    /// The lane above.
+    LaneUp,
+    /// The lane below.
+    LaneDown,
+    /// Look for a batch, a sample, what was slow.
+    Search,
+    /// To the next hit of the search.
+    NextMatch,
+    /// To the hit before.
+    PreviousMatch,
+    /// Place a marker at the instant that is looked at, or take it away.
+    ToggleMarker,
+    /// To the next marker.
+    NextMarker,
+    /// To the marker before.
+    PreviousMarker,
+    /// Take all markers away.
+    ClearMarkers,
+    /// Choose a recording.
+    Open,
+    /// Choose a folder of logs.
+    OpenFolder,
+    /// Save the recording.
+    Save,
+    /// Choose a recording to compare with.
+    Compare,
+    /// Write the run for other tools.
+    Export,
+    /// Break the export off.
+    CancelExport,
+    /// Choose a folder of pictures.
+    ChooseFolder,
+    /// How to watch a program of PyTorch's.
+    WatchProgram,
+    /// Save the enlarged picture.
+    SavePicture,
+    /// Values of the selected batch to the clipboard.
+    CopyValues,
+    /// Content of the selected batch to the clipboard, as JSON.
+    CopyContent,
+    /// Dataset indices of the selected batch to the clipboard.
+    CopyIndices,
+    /// PyTorch's variables to the clipboard.
+    CopyVariables,
+    /// Close the run.
+    Close,
+    /// Take back the last change to the form.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Put the options of the run that is shown into the form.
+    TakeOptions,
+    /// Clear the innermost thing.
+    Escape,
+    /// The machine and what happened in it.
+    ShowDebug,
+    /// The order of the samples.
+    ShowSampling,
+    /// Why training waits, and what would help.
+    ShowDiagnose,
+    /// The timeline below the machine.
+    ShowTimeline,
+    /// The table of batches below the machine.
+    ShowBatches,
+    /// Counters over time below the machine.
+    ShowPlots,
+    /// All loaders and ranks below the machine.
+    ShowLoaders,
+    /// Show the next loader.
+    NextLoader,
+    /// Show the loader before.
+    PreviousLoader,
+    /// Options on or off.
+    ToggleOptions,
+    /// Inspector on or off.
+    ToggleInspector,
+    /// PyTorch's variables beside the machine on or off.
+    ToggleVariables,
+    /// Dark or light.
+    ToggleTheme,
+    /// Animations on or off.
+    ToggleMotion,
+    /// Ask before a run that was not saved is replaced, or don't.
+    ToggleAsking,
+    /// The list of errors and warnings on or off.
+    ShowMessages,
+    /// All actions, to be found by typing.
+    Palette,
+    /// Help on or off.
+    Help,
+    /// Quit.
+    Quit,
+}

@@ -1,0 +1,65 @@
+//! Which order of samples the Sampling workspace looks at.
+
+use loadscope_insight::sampling::of_run::is_complete;
+use loadscope_insight::sampling::{Choice, OrderOf};
+
+use crate::state::{Source, State};
+
+/// The last epoch of the form that can be asked for: those before it have to be drawn as well.
+const LAST: u32 = 999;
+/// Whose order is looked at. Without a run there is only the form.
+pub fn order_of(state: &State) -> OrderOf {
+    match state.has_run() {
+        true => state.session.sampling.of,
+        false => OrderOf::Form,
+    }
+}
+
+/// The epoch that is looked at, and the first and last one that can be: positions for the epochs of a run, numbers otherwise.
+pub fn epochs(state: &State) -> (u32, u32, u32) {
+    let count = state.session.run.epochs().len();
+    match order_of(state) {
+        OrderOf::Run => {
+            let last = count.saturating_sub(1);
+            let at = state.session.sampling.epoch.map_or(last, |e| e.min(last)) as u32;
+            (at, 0, last as u32)
+        }
+        OrderOf::Next => {
+            let last = state.session.run.epochs().last();
+            let next = last.map_or(0, |e| e.epoch.saturating_add(1));
+            (next, next, next)
+        }
+        OrderOf::Form => (state.session.sampling.form_epoch.min(LAST), 0, LAST),
+    }
+}
+
+/// What to choose in order to look at this epoch.
+pub fn choice_of(state: &State, epoch: u32) -> Choice {
+    let (_, first, last) = epochs(state);
+    let epoch = epoch.clamp(first, last);
+    let now = state.session.sampling;
+    match order_of(state) {
+        // Whoever goes to the latest one stays with it.
+        OrderOf::Run => Choice {
+            epoch: (epoch < last).then_some(epoch as usize),
+            ..now
+        },
+        OrderOf::Next => now,
+        OrderOf::Form => Choice {
+            form_epoch: epoch,
+            ..now
+        },
+    }
+}
+
+/// Why an epoch is not complete, in a few words.
+pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
+    let run = &state.session.run;
+    let ended = run.epochs().get(epoch).is_none_or(|e| e.end.is_some());
+    match &state.session.source {
+        _ if is_complete(run, epoch) => None,
+        _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
+        Source::Live { .. } if !ended => Some("still going on"),
+        _ => Some("broken off"),
+    }
+}
