@@ -42,7 +42,10 @@ fn drop_on(window: &mut Harness<'static, App>, paths: &[PathBuf]) {
         input.dropped_files.push(Arc::new(Dropped(path.clone())));
     }
     window.run_steps(1);
-    let loading = |app: &App| matches!(app.state.session.source, Source::Loading { .. });
+    let loading = |app: &App| {
+        app.state.overlay.looking.is_some()
+            || matches!(app.state.session.source, Source::Loading { .. })
+    };
     wait(window, |app| !loading(app));
     window.run();
 }

@@ -9,7 +9,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::Source;
 
-use crate::fixture::{Window, control_recording, repository, wait};
+use crate::fixture::{Window, control_recording, repository, until, wait};
 
 fn open(name: &str, size: Vec2, theme: Theme) -> Harness<'static, App> {
     let files = vec![repository("tests/data").join(name)];
@@ -163,7 +163,7 @@ fn a_foreign_file_is_named_and_replaces_nothing() {
     let ctx = window.ctx.clone();
     let photo = repository("assets/pictures/china.jpg");
     window.state_mut().run(&ctx, Command::Open(photo));
-    window.run();
+    until(&mut window, "is a JPEG picture");
     assert!(
         window
             .query_by_label_contains("is a JPEG picture")

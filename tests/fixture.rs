@@ -264,7 +264,10 @@ impl Window {
             .with_max_steps(12)
             .wgpu()
             .build_eframe(move |cc| App::new(&cc.egui_ctx, prefs, start));
-        let loading = |app: &App| matches!(app.state.session.source, Source::Loading { .. });
+        let loading = |app: &App| {
+            matches!(app.state.session.source, Source::Loading { .. })
+                || app.state.overlay.looking.is_some()
+        };
         wait(&mut harness, |app| !loading(app));
         harness.run();
         harness

@@ -8,7 +8,7 @@ use loadscope_model::state::Source;
 use loadscope_trace::Origin;
 
 use super::{press, tap, type_text};
-use crate::fixture::{Window, control_recording, failed_sequence, write_log};
+use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log};
 
 #[test]
 fn pictures_of_the_search_the_palette_and_the_question() {
@@ -66,6 +66,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         state.session.run.info.origin = Origin::Engine;
         let missing = Command::Open("/no/such/recording.jsonl".into());
         window.state_mut().run(&ctx, missing);
+        wait(&mut window, |app| app.state.overlay.looking.is_none());
         window.state_mut().run(&ctx, Action::Run.into());
         window.run();
         window.snapshot(format!("travel_question_{name}"));

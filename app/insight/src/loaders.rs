@@ -67,6 +67,11 @@ impl Loaders {
         extent(self.others.values().map(|one| &**one).chain([run]))
     }
 
+    /// True while somebody looks at one of those that are not shown.
+    pub fn are_read(&self) -> bool {
+        self.others.values().any(Shared::is_read)
+    }
+
     /// All of them by id, for a thread that reads them; `run` is the one that is shown.
     pub fn now(&self, run: &Shared<Run>) -> Vec<(RunId, Arc<Run>)> {
         let others = self.others.iter().map(|(id, one)| (*id, one.now()));

@@ -9,6 +9,11 @@ use std::sync::Arc;
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
+    /// True while somebody else holds it: to change it now is to copy it.
+    pub fn is_read(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// The value as it is now, for a reader.
     pub fn now(&self) -> Arc<T> {
         Arc::clone(&self.0)
@@ -54,7 +59,9 @@ mod tests {
     #[test]
     fn readers_keep_what_they_asked_for() {
         let mut numbers = Shared::from(vec![1]);
+        assert!(!numbers.is_read());
         let before = numbers.now();
+        assert!(numbers.is_read());
         numbers.push(2);
         assert_eq!(
             (before.as_slice(), numbers.as_slice()),

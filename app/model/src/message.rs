@@ -52,6 +52,8 @@ pub enum Message {
     Checked(Option<String>),
     /// The user should know.
     Notice(Notice),
+    /// This is looked at before it is opened, or nothing any more.
+    Looking(Option<PathBuf>),
     /// Another recording is being read, to compare the run with.
     Comparing,
     /// It was read.

@@ -44,6 +44,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
         Message::LetGo => state.look.history.let_go(),
         Message::Checked(why_not) => state.look.options_error = why_not,
         Message::Notice(notice) => arrive::tell(state, notice),
+        Message::Looking(path) => state.overlay.looking = path,
         Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
         Message::Compared(other) => state.session.diagnose.other = Some(other),
         Message::Checking { check, before } => session::check(state, *check, before),

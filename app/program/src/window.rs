@@ -36,6 +36,7 @@ mod frame;
 mod intake;
 mod jobs;
 mod keys;
+mod opening;
 mod runs;
 mod system;
 
@@ -77,6 +78,9 @@ pub struct App {
     store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
+    held: intake::Held,
+    /// The file or folder that is looked at before it is opened.
+    looking: Option<opening::Looking>,
     system_motion: SystemMotion,
     drive: keys::Drive,
     /// How wide the panels were in the last frame.
@@ -125,6 +129,8 @@ impl App {
                 false => SystemMotion::ask(Arc::clone(&wake)),
             },
             wake,
+            held: intake::Held::default(),
+            looking: None,
             drive: keys::Drive::default(),
             sizes: Splits::default(),
             grip: keys::Grip::default(),
@@ -186,9 +192,12 @@ impl App {
             return;
         };
         self.tell(ctx, Message::Recent(others.to_vec()));
-        self.run(ctx, Command::Open(first.clone()));
-        if let [second] = others {
-            self.run(ctx, Command::CompareWith(second.clone()));
+        match others {
+            [second] => {
+                let compare = Command::CompareWith(second.clone());
+                self.look_into_and(ctx, first.clone(), compare);
+            }
+            _ => self.look_into(ctx, first.clone()),
         }
     }
 
@@ -199,14 +208,10 @@ impl App {
 
     /// Carries a command out.
     pub fn run(&mut self, ctx: &Context, command: Command) {
-        // A file that is no recording must not take the place of a run, nor be a reason for a question.
-        if let Command::Open(path) = &command
-            && let Err(e) = session::look(path)
-        {
-            self.complain(session::refusal(path, &e));
-            return;
+        match command {
+            Command::Open(path) => self.look_into(ctx, path),
+            command => self.tell(ctx, command),
         }
-        self.tell(ctx, command);
     }
 
     /// Takes a message in, and does outside what comes of it.
@@ -333,6 +338,7 @@ impl eframe::App for App {
             ctx.send_viewport_cmd(ViewportCommand::Close);
         }
         self.take_other(ctx);
+        self.take_look(ctx);
         self.refresh_headline();
         let answers: Vec<Command> = self.dialogs.answers().collect();
         for command in answers {

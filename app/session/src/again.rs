@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -13,6 +13,7 @@ use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos}
 
 use super::file::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
+use super::memory::LogInMemory;
 use loadscope_insight::unsaved::Output;
 
 use super::{Kept, Origin, Session, SessionError, Update};
@@ -25,7 +26,7 @@ const WAITING: usize = 2;
 /// Where the events of a run can be had once more.
 pub(super) enum Again {
     /// From the compressed log in memory.
-    Memory(Vec<u8>),
+    Memory(LogInMemory),
     /// From a file, or a folder.
     File(PathBuf),
 }
@@ -37,9 +38,7 @@ impl Session {
             Origin::Engine { log, .. }
             | Origin::Simulated { log }
             | Origin::Program { log, .. } => match log {
-                Kept::Memory(log) => {
-                    Again::Memory(log.lock().unwrap_or_else(PoisonError::into_inner).clone())
-                }
+                Kept::Memory(log) => Again::Memory(log.now()),
                 Kept::Journal(entry) => Again::File(entry.path().to_owned()),
             },
             Origin::File { path, .. } => Again::File(path.clone()),
@@ -82,9 +81,7 @@ impl Again {
         mut each: impl FnMut(&Event) -> Result<(), LogError>,
     ) -> Result<(), ImportError> {
         let path = match self {
-            Self::Memory(bytes) => {
-                return of_log(LogReader::new(std::io::Cursor::new(bytes))?, &mut each);
-            }
+            Self::Memory(log) => return of_log(LogReader::new(log)?, &mut each),
             Self::File(path) => path,
         };
         let path = match path.is_dir() {

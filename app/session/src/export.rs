@@ -10,7 +10,7 @@ pub use loadscope_exchange::Format as ExportFormat;
 use loadscope_files::{Existing, WriteError};
 use loadscope_trace::{Run, RunId};
 
-use super::{Session, SessionError, Update};
+use super::{Origin, Session, SessionError, Update};
 use loadscope_insight::unsaved::Output;
 
 /// Writes the loaders of a session to `path`; `progress` hears how far it is and says whether to go on.
@@ -28,13 +28,19 @@ pub fn export_runs(
 }
 
 impl Session {
-    /// Writes `runs` to `path` as its name asks for, in the background.
+    /// Writes `runs` to `path` as its name asks for, in the background. Runs that may still grow are copied there first: until then
+    /// their owner waits, and not for as long as the export takes.
     pub fn export(&mut self, runs: Vec<(RunId, Arc<Run>)>, path: &Path, existing: Existing) {
         self.cancel_export = Arc::new(AtomicBool::new(false));
         let cancel = Arc::clone(&self.cancel_export);
         let path = path.to_owned();
         let (out, wake) = (self.to_window.clone(), Arc::clone(&self.wake));
+        let grows = !matches!(self.origin, Origin::File { .. });
         let job = move || {
+            let runs: Vec<(RunId, Arc<Run>)> = match grows {
+                true => runs.into_iter().map(copied).collect(),
+                false => runs,
+            };
             let runs: Vec<(RunId, &Run)> = runs.iter().map(|(id, run)| (*id, &**run)).collect();
             let progress = |share| {
                 let _ = out.send(Update::Exporting(share));
@@ -63,4 +69,8 @@ impl Session {
     pub fn cancel_export(&self) {
         self.cancel_export.store(true, Ordering::Release);
     }
+}
+
+fn copied((id, run): (RunId, Arc<Run>)) -> (RunId, Arc<Run>) {
+    (id, Arc::new(Run::clone(&run)))
 }

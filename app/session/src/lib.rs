@@ -22,6 +22,7 @@ mod export;
 mod file;
 mod folder;
 mod journal;
+mod memory;
 mod opened;
 mod outgoing;
 mod reading;

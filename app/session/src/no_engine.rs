@@ -4,7 +4,7 @@ use crossbeam_channel::Sender;
 use loadscope_plan::dataset::{Catalog, MadeUp};
 use loadscope_trace::RunOptions;
 
-use super::outgoing::SharedLog;
+use super::memory::SharedLog;
 use super::{Record, SessionError, Update, Waker};
 
 /// False: this build runs no loader itself.

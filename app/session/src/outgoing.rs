@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -10,13 +9,14 @@ use loadscope_files::{Existing, GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 
 use super::journal::Entry;
+use super::memory::SharedLog;
 use super::{Record, Update, Waker};
-
-/// The compressed log of a run in memory, as far as it has been flushed.
-pub(super) type SharedLog = Arc<Mutex<Vec<u8>>>;
 
 /// Contents of batches are kept up to this many bytes; beyond, events are kept and pictures are not.
 const MOST_CONTENT: usize = 512 << 20;
+
+/// So many events are passed on at a time, at most: taking them in is less than a millisecond.
+const CHUNK: usize = 1024;
 
 /// How often what was written becomes readable to others.
 const FLUSH_EVERY: Duration = Duration::from_millis(25);
@@ -68,10 +68,7 @@ impl Outgoing {
     ) -> Result<Self, LogError> {
         let log = match record {
             Record::Off => None,
-            Record::Memory => Some(Log::Memory(LogWriter::new(
-                Memory(shared),
-                Compression::Zstd,
-            )?)),
+            Record::Memory => Some(Log::Memory(LogWriter::new(shared, Compression::Zstd)?)),
             Record::File(file) => Some(Log::Later(Box::new(Growing::new(file, None)))),
             Record::Journal(entry) => {
                 let (file, entry) = entry.split();
@@ -104,10 +101,15 @@ impl Outgoing {
 
     /// Passes events of the loader that is looked at on.
     pub fn show(&mut self, events: Vec<Event>) {
-        if events.is_empty() {
-            return;
+        // The window looks at its clock between two chunks.
+        let mut events = events.into_iter();
+        loop {
+            let chunk: Vec<Event> = events.by_ref().take(CHUNK).collect();
+            if chunk.is_empty() {
+                return;
+            }
+            self.tell(Update::Events(chunk));
         }
-        self.tell(Update::Events(events));
     }
 
     /// Passes something on.
@@ -162,7 +164,7 @@ impl Outgoing {
 }
 
 enum Log {
-    Memory(LogWriter<Memory>),
+    Memory(LogWriter<SharedLog>),
     File(Box<LogWriter<Growing>>, String),
     /// Nothing has been written yet.
     Later(Box<Growing>),
@@ -182,10 +184,7 @@ impl Log {
 
     /// The first events are there. The file has its header.
     fn begin(&mut self) -> Result<(), LogError> {
-        let empty = Self::Memory(LogWriter::new(
-            Memory(SharedLog::default()),
-            Compression::None,
-        )?);
+        let empty = Self::Memory(LogWriter::new(SharedLog::default(), Compression::None)?);
         if let Self::Later(file) = std::mem::replace(self, empty) {
             let path = file.file.current_path();
             let (compression, shown) = (
@@ -273,20 +272,5 @@ impl Write for Growing {
 
     fn flush(&mut self) -> std::io::Result<()> {
         self.file.flush()
-    }
-}
-
-/// A log in memory that others may read while it grows.
-pub(super) struct Memory(pub SharedLog);
-
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        log.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }

@@ -12,7 +12,8 @@ use loadscope_insight::loaders::Loaders;
 use loadscope_trace::RunOptions;
 
 use super::engine::{self, Control};
-use super::outgoing::{Outgoing, SharedLog};
+use super::memory::SharedLog;
+use super::outgoing::Outgoing;
 use super::{Entry, Record, SessionError, Update, Waker, Watched, check, open, refusal, simulator};
 
 /// A run that is under way, or a file that is being read.
@@ -57,7 +58,7 @@ impl Kept {
     fn of(record: &Record, memory: &SharedLog) -> Self {
         match record {
             Record::Journal(new) => Self::Journal(new.entry()),
-            Record::Off | Record::Memory | Record::File(_) => Self::Memory(Arc::clone(memory)),
+            Record::Off | Record::Memory | Record::File(_) => Self::Memory(memory.clone()),
         }
     }
 }
@@ -153,7 +154,7 @@ impl Session {
         let log = SharedLog::default();
         let job = simulator::Job {
             options: options.clone(),
-            shared: Arc::clone(&log),
+            shared: log.clone(),
             out: to_window.clone(),
             wake: Arc::clone(&wake),
         };

@@ -1,13 +1,11 @@
 //! The thread that has a run simulated, folds it and writes its log.
 
-use std::sync::Arc;
-
 use crossbeam_channel::Sender;
 use loadscope_plan::simulate::simulate;
 use loadscope_trace::{Compression, LogWriter, Run, RunOptions};
 
 use super::engine::CATALOG;
-use super::outgoing::{Memory, SharedLog};
+use super::memory::SharedLog;
 use super::{SessionError, Update, Waker};
 use loadscope_insight::landmarks::Landmarks;
 
@@ -38,7 +36,7 @@ impl Job {
     fn simulate(&self) -> Result<Run, SessionError> {
         let events = simulate(&self.options, CATALOG)?;
         // Written at once, so that it can be saved like any other run.
-        let mut log = LogWriter::new(Memory(Arc::clone(&self.shared)), Compression::Zstd)?;
+        let mut log = LogWriter::new(self.shared.clone(), Compression::Zstd)?;
         let mut run = Run::default();
         for event in events {
             log.write(&event)?;

@@ -133,6 +133,8 @@ pub struct Overlay {
     pub palette: Option<Palette>,
     /// The path that is being typed.
     pub typing: Option<TypedPath>,
+    /// What is looked at before it is opened.
+    pub looking: Option<PathBuf>,
     /// The list of errors and warnings is shown.
     pub messages_open: bool,
     /// The help sheet is shown.

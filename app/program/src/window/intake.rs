@@ -5,22 +5,48 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
+use loadscope_model::state::State;
 
 use super::App;
 
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);
 
+/// A run with so many events is not copied because an analysis looks at it: its next events wait for that.
+const LARGE: u64 = 50_000;
+
+/// For so long at most. What looks at a run that grows comes to its end sooner.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Since when events wait because the run is looked at.
+#[derive(Default)]
+pub(super) struct Held(Option<Instant>);
+
+impl Held {
+    /// True if the next events have to wait: the run is large, and to change it now would be to copy it.
+    fn holds(&mut self, state: &State) -> bool {
+        let session = &state.session;
+        let is_read = session.run.is_read() || session.loaders.are_read();
+        if !is_read || session.run.events() < LARGE {
+            self.0 = None;
+            return false;
+        }
+        self.0.get_or_insert_with(Instant::now).elapsed() < PATIENCE
+    }
+}
+
 impl App {
     /// Takes in what is new, for at most [`DRAIN`]. True if there is more.
     pub(super) fn drain(&mut self, ctx: &Context) -> bool {
         let start = Instant::now();
         while start.elapsed() < DRAIN {
-            let Some(update) = self
-                .session
-                .as_ref()
-                .and_then(|s| s.updates.try_recv().ok())
-            else {
+            let Some(session) = &self.session else {
+                return false;
+            };
+            if self.held.holds(&self.state) {
+                return !session.updates.is_empty();
+            }
+            let Ok(update) = session.updates.try_recv() else {
                 return false;
             };
             self.tell(ctx, update);
@@ -40,5 +66,33 @@ impl App {
     pub(super) fn say(&mut self, notice: Notice) {
         // Nothing has to be done outside for a notice.
         let _ = self.state.tell(Message::Notice(notice));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Event, EventKind, Nanos, RunId};
+
+    use super::*;
+
+    #[test]
+    fn events_of_a_large_run_wait_while_it_is_looked_at() {
+        let mut state = State::default();
+        let mut held = Held::default();
+        let small = state.session.run.now();
+        assert!(!held.holds(&state), "a small one is copied in no time");
+        drop(small);
+        for at in 0..LARGE as i64 {
+            let kind = EventKind::Dropped { count: 1 };
+            let (at, run) = (Nanos(at), RunId(0));
+            state.session.run.apply(&Event { at, run, kind });
+        }
+        assert!(!held.holds(&state));
+        let reader = state.session.run.now();
+        assert!(held.holds(&state));
+        held.0 = Instant::now().checked_sub(PATIENCE);
+        assert!(!held.holds(&state), "not for ever");
+        drop(reader);
+        assert!(!held.holds(&state) && held.0.is_none());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
 use loadscope_model::message::Message;
@@ -9,6 +11,9 @@ use loadscope_model::state::Source;
 use loadscope_session::{Record, Session, SessionError, Watched};
 
 use super::App;
+
+/// Whoever else looks at a run that is gone does so for no longer than this.
+const LET_GO: Duration = Duration::from_secs(1);
 
 impl App {
     pub(super) fn start(&mut self, ctx: &Context) {
@@ -108,9 +113,21 @@ impl App {
         }
     }
 
-    /// What the window keeps of a run goes with it.
+    /// What the window keeps of a run goes with it. A thread lets go of the run itself: a large one is in many pieces, and to give
+    /// them all back takes longer than a frame.
     fn forget_run(&mut self) {
         self.part_with_journal();
+        let shown = &self.state.session;
+        let all = shown.loaders.now(&shown.run);
+        // It waits until the window has let go of them, so that it is the last one to.
+        let job = move || {
+            let until = Instant::now() + LET_GO;
+            while all.iter().any(|(_, run)| Arc::strong_count(run) > 1) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        // Without a thread the window does it.
+        let _ = Builder::new().name("let go".to_owned()).spawn(job);
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;

@@ -6,10 +6,9 @@ use eframe::egui::{Context, ViewportCommand};
 
 use super::App;
 use crate::preferences::Store;
-use loadscope_model::command::{Action, Command};
+use loadscope_model::command::Action;
 use loadscope_model::message::Message;
 use loadscope_model::prefs::WindowPlace;
-use loadscope_session as session;
 use loadscope_ui::theme;
 
 /// Notes where the window stands. Of one that fills the screen the size before is kept.
@@ -72,10 +71,9 @@ impl App {
         let dropped = ctx.input(|i| i.raw.dropped_files.clone());
         let paths: Vec<PathBuf> = dropped.iter().map(|f| f.path().to_owned()).collect();
         match &paths[..] {
-            [pictures] if pictures.is_dir() && session::look(pictures).is_err() => {
-                self.run(ctx, Command::UseFolder(pictures.clone()));
-            }
-            files => self.open_all(ctx, files),
+            [] => {}
+            [one] => self.look_into_dropped(ctx, one.clone()),
+            several => self.open_all(ctx, several),
         }
     }
 }

@@ -8,7 +8,8 @@ use loadscope_engine::{ContentPolicy, RunControl, RunHandle};
 use loadscope_trace::{Event, EventKind, Nanos, RunId, RunOptions, Sorter};
 
 use crate::file::late;
-use crate::outgoing::{Outgoing, SharedLog};
+use crate::memory::SharedLog;
+use crate::outgoing::Outgoing;
 use crate::{Record, SessionError, Update, Waker};
 
 /// How much of the workers' time may go into looking inside the batches.

@@ -33,6 +33,10 @@ fn small(text: impl Into<String>, colour: Color32) -> RichText {
 fn left(ui: &mut Ui, state: &State) {
     let weak = Palette::of(ui).weak;
     ui.label(small(origin(state), weak));
+    if let Some(path) = &state.overlay.looking {
+        ui.separator();
+        ui.label(small(format!("Looking at {}…", path.display()), weak));
+    }
     if let Some(saving) = &state.session.saving {
         ui.separator();
         ui.label(small(format!("Saving to {}…", saving.path.display()), weak));

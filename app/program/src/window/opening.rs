@@ -1,0 +1,90 @@
+//! A file or a folder is looked at before it is opened: what is no recording must not take the place of a run, nor be a reason for a
+//! question. Listing a large folder, or one that is far away, takes longer than a frame, so a thread does it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eframe::egui::Context;
+use loadscope_insight::background::{Background, Outcome};
+use loadscope_model::command::Command;
+use loadscope_model::message::Message;
+use loadscope_session as session;
+
+use super::App;
+
+/// What is looked at.
+pub(super) struct Looking {
+    path: PathBuf,
+    /// A folder that holds no recording may hold pictures.
+    or_pictures: bool,
+    /// What is done once it is being opened.
+    then: Option<Command>,
+    job: Background<Result<(), String>>,
+}
+
+impl App {
+    /// Looks at what is to be opened, and then opens it.
+    pub(super) fn look_into(&mut self, ctx: &Context, path: PathBuf) {
+        self.look_at(ctx, path, false, None);
+    }
+
+    /// The same, and does something more once it is being opened.
+    pub(super) fn look_into_and(&mut self, ctx: &Context, path: PathBuf, then: Command) {
+        self.look_at(ctx, path, false, Some(then));
+    }
+
+    /// The same for what was dropped: a folder without recordings is taken for one of pictures.
+    pub(super) fn look_into_dropped(&mut self, ctx: &Context, path: PathBuf) {
+        self.look_at(ctx, path, true, None);
+    }
+
+    fn look_at(&mut self, ctx: &Context, path: PathBuf, or_pictures: bool, then: Option<Command>) {
+        let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
+        let look = move |_: &_| Ok(session::look(&asked).map_err(|e| session::refusal(&asked, &e)));
+        match Background::start("looker", move || wake(), look) {
+            Ok(job) => {
+                self.looking = Some(Looking {
+                    path: path.clone(),
+                    or_pictures,
+                    then,
+                    job,
+                });
+                self.tell(ctx, Message::Looking(Some(path)));
+            }
+            Err(e) => self.complain(format!(
+                "cannot start a thread: {e}. Close other programs and try again"
+            )),
+        }
+    }
+
+    /// Opens what was looked at, or says why not.
+    pub(super) fn take_look(&mut self, ctx: &Context) {
+        let Some(looking) = &self.looking else {
+            return;
+        };
+        let looked = match looking.job.take() {
+            Outcome::NotYet => return,
+            Outcome::Ready(looked) => looked,
+            Outcome::Broken => Err(format!(
+                "Looking at {} broke off; this is a bug in Loadscope",
+                looking.path.display()
+            )),
+        };
+        let Some(looking) = self.looking.take() else {
+            return;
+        };
+        self.tell(ctx, Message::Looking(None));
+        match looked {
+            Ok(()) => {
+                self.tell(ctx, Command::Open(looking.path));
+                if let Some(then) = looking.then {
+                    self.run(ctx, then);
+                }
+            }
+            Err(_) if looking.or_pictures && looking.path.is_dir() => {
+                self.tell(ctx, Command::UseFolder(looking.path));
+            }
+            Err(why) => self.complain(why),
+        }
+    }
+}
