@@ -23,6 +23,7 @@ mod pytorch;
 mod sanitize;
 mod setup;
 mod steps;
+mod web;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -50,6 +51,9 @@ enum Command {
         /// gigabytes, once per user
         #[arg(long)]
         pytorch: bool,
+        /// Also a compiler for the crates that run in a browser
+        #[arg(long)]
+        web: bool,
         /// Print the folder of libtorch on standard output
         #[arg(long)]
         print: bool,
@@ -150,11 +154,18 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Setup { print, pytorch } => {
+        Command::Setup {
+            print,
+            pytorch,
+            web,
+        } => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
             if pytorch {
                 let python = pytorch::python(&pytorch::cache()?)?;
                 eprintln!("PyTorch is there for {}.", python.display());
+            }
+            if web {
+                web::setup()?;
             }
             if print {
                 println!("{}", ready.libtorch.display());

@@ -24,6 +24,17 @@ const EXPLORE: [&str; 7] = [
     "explore",
 ];
 
+/// The tests of the program without the embedded loader. They come first, so that the program that the faults are injected into is the
+/// whole one.
+const WITHOUT_ENGINE: [&str; 6] = [
+    "test",
+    "-p",
+    "loadscope",
+    "-p",
+    "loadscope-session",
+    "--no-default-features",
+];
+
 /// `cargo run` of the program.
 pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["run", "--package", "loadscope"]);
@@ -37,6 +48,10 @@ pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
 pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
     let own = match arguments {
         [] => finish(&mut cargo(ready, &["test", "--package", "xtask"]))?,
+        _ => 0,
+    };
+    let without_engine = match arguments {
+        [] => finish(&mut cargo(ready, &WITHOUT_ENGINE))?,
         _ => 0,
     };
     let mut command = cargo(ready, &["test"]);
@@ -54,7 +69,7 @@ pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
         [] if others == 0 => faults(ready)?,
         _ => 0,
     };
-    Ok([others, explored, own, faults]
+    Ok([others, without_engine, explored, own, faults]
         .into_iter()
         .find(|code| *code != 0)
         .unwrap_or(0))
@@ -169,6 +184,18 @@ pub fn check(ready: &Ready, with_tests: bool, keep_going: bool) -> Result<u8> {
         finish(command.env("RUSTDOCFLAGS", "-D warnings"))
     };
     steps.push(("documentation", Box::new(document)));
+    let without_engine = step(&[
+        "clippy",
+        "-p",
+        "loadscope",
+        "--no-default-features",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    steps.push(("without the embedded loader", Box::new(without_engine)));
+    steps.push(("browser", Box::new(|| crate::web::check(ready))));
 
     let total = Instant::now();
     let mut failed = Vec::new();

@@ -1,5 +1,6 @@
 //! From the options of a run to the samplers and generators of its loader.
 
+#[cfg_attr(target_family = "wasm", path = "plan/no_files.rs")]
 mod files;
 
 use std::str::FromStr;

@@ -67,9 +67,10 @@ pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{
-    Compression, Damage, FORMAT_VERSION, Gap, KeptLine, Lines, LogReader, LogWriter, Merge, Parsed,
-    ReadOutcome, read_log, repair,
+    Compression, FORMAT_VERSION, Lines, LogReader, LogWriter, Merge, Parsed, ReadOutcome, read_log,
 };
+#[cfg(not(target_family = "wasm"))]
+pub use log::{Damage, Gap, KeptLine, repair};
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};

@@ -3,14 +3,23 @@
 //! The format is described in `loader/trace/FORMAT.md`.
 
 mod checksums;
+#[cfg_attr(target_family = "wasm", path = "log/frames_portable.rs")]
 mod frames;
+// Held against the C library by its tests.
+#[cfg(all(test, not(target_family = "wasm")))]
+mod frames_portable;
 mod header;
 mod lines;
 mod merge;
 mod quick;
 mod read;
+// Who repairs a recording has it as a file.
+#[cfg(not(target_family = "wasm"))]
 mod repair;
+#[cfg_attr(target_family = "wasm", path = "log/unpack_portable.rs")]
 mod unpack;
+#[cfg(all(test, not(target_family = "wasm")))]
+mod unpack_portable;
 mod wire;
 mod write;
 
@@ -18,6 +27,7 @@ pub use header::FORMAT_VERSION;
 pub use lines::{Lines, Parsed};
 pub use merge::Merge;
 pub use read::{LogReader, ReadOutcome, read_log};
+#[cfg(not(target_family = "wasm"))]
 pub use repair::{Damage, Gap, KeptLine, repair};
 pub use write::{Compression, LogWriter};
 

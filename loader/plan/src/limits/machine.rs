@@ -5,12 +5,16 @@ use std::{fmt, io};
 use super::grouped;
 use crate::error::EngineError;
 
+#[cfg(unix)]
 /// Address space of a thread: its stack, its guard page, the stack for signals and what the allocator reserves for it.
 const THREAD_SPACE: u64 = 4 << 20;
+#[cfg(unix)]
 /// Address space that has to be free when a thread starts: other threads take some at the same time.
 const PROBED: u64 = 64 << 20;
+#[cfg(unix)]
 /// Mappings of memory of a thread.
 const THREAD_MAPS: u64 = 4;
+#[cfg(unix)]
 /// Threads that are left to the rest of this program: the trainer, the recorder, libtorch's.
 const OWN_THREADS: u64 = 16;
 

@@ -14,6 +14,7 @@ const TAG: &[u8; 4] = b"LSC1";
 /// Text that has one checksum, bytes.
 pub(super) const CHUNK: usize = 16 << 10;
 
+#[cfg(not(target_family = "wasm"))]
 /// Longer ones are not ours: a frame ends after 8 MiB of text and a line.
 pub(super) const LONGEST: usize = 32 << 10;
 
@@ -53,6 +54,7 @@ impl Checksums {
         bytes
     }
 
+    #[cfg(not(target_family = "wasm"))]
     /// Reads what is inside of a skippable frame; `None` if it is not ours, or damaged.
     pub fn parse(inside: &[u8]) -> Option<Self> {
         let (inside, own) = inside.split_last_chunk::<4>()?;

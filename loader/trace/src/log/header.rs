@@ -24,6 +24,7 @@ impl Header {
         }
     }
 
+    #[cfg(not(target_family = "wasm"))]
     /// Its line, without the end.
     pub fn line(&self) -> Vec<u8> {
         // A number and a text are always written.

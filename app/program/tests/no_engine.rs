@@ -1,0 +1,89 @@
+//! The program without the embedded loader: all that shows recordings works, and what needs the loader says so.
+
+#![cfg(not(feature = "engine"))]
+
+mod command;
+
+use std::path::Path;
+
+use command::{json, loadscope, refusal};
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{LogWriter, RunOptions};
+use tempfile::TempDir;
+
+/// A simulated run with too few workers, as a recording.
+fn recording() -> (TempDir, String) {
+    let options = RunOptions {
+        dataset: "synthetic:len=160,cost_ms=20".to_owned(),
+        batch_size: Some(8),
+        num_workers: 1,
+        step_ms: 30.0,
+        ..RunOptions::default()
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("run.jsonl.zst");
+    let mut log = LogWriter::create(&path).expect("the folder is writable");
+    for event in simulate(&options, &MadeUp).expect("sound options") {
+        log.write(&event).expect("there is room");
+    }
+    log.finish().expect("there is room");
+    let path = path.to_string_lossy().into_owned();
+    (dir, path)
+}
+
+fn said(args: &[&str]) -> String {
+    let output = loadscope(args);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?}: {complaint}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn what_needs_the_loader_says_so() {
+    let text = refusal(&["run", "--dataset", "digits"]);
+    assert!(
+        text.contains("This build has no embedded loader")
+            || text.contains("this build has no embedded loader"),
+        "{text}"
+    );
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/pictures");
+    let folder = format!("folder:{}", pictures.display());
+    let text = refusal(&["order", "--dataset", &folder]);
+    assert!(text.contains("no embedded loader"), "{text}");
+}
+
+#[test]
+fn recordings_are_reported_compared_forecast_and_exported() {
+    let (dir, path) = recording();
+    let report = said(&["report", &path]);
+    assert!(report.contains("num_workers"), "{report}");
+    assert!(json(&loadscope(&["info", &path, "--json"])).is_object());
+    assert!(json(&loadscope(&["what-if", &path, "--json"])).is_object());
+    assert!(!said(&["compare", &path, &path]).is_empty());
+    let out = dir.path().join("run.json");
+    said(&[
+        "export",
+        &path,
+        "--to",
+        "chrome",
+        "-o",
+        out.to_str().expect("UTF-8"),
+    ]);
+    assert!(out.metadata().expect("it was written").len() > 1_000);
+}
+
+#[test]
+fn orders_of_datasets_without_files_are_printed() {
+    let text = said(&[
+        "order",
+        "--dataset",
+        "digits",
+        "--shuffle",
+        "--seed",
+        "0",
+        "--batch-size",
+        "64",
+    ]);
+    assert!(text.contains("29 batches"), "{text}");
+}

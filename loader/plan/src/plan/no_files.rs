@@ -1,0 +1,24 @@
+//! Stands in the place of the files of indices, weights and labels where there are none: in a browser.
+
+use crate::error::EngineError;
+
+fn refused(path: &str, what: &str) -> EngineError {
+    EngineError::Spec(format!(
+        "{path}: a page in a browser reads no files, so the {what} cannot be had. Choose another sampler, or the program on the desktop"
+    ))
+}
+
+/// Dataset indices.
+pub(super) fn indices(path: &str, _: usize) -> Result<Vec<usize>, EngineError> {
+    Err(refused(path, "indices"))
+}
+
+/// One weight a sample.
+pub(super) fn weights(path: &str, _: usize) -> Result<Vec<f64>, EngineError> {
+    Err(refused(path, "weights"))
+}
+
+/// The samples of each class.
+pub(super) fn classes(path: &str) -> Result<Vec<Vec<usize>>, EngineError> {
+    Err(refused(path, "labels"))
+}

@@ -1,0 +1,103 @@
+//! Compressing without the C library, where there is none: in a browser. The files are longer, and as sound.
+
+use std::io::{self, BufWriter, Write};
+
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::checksums::Summing;
+
+/// Text of a frame, bytes; the line that reaches it is its last.
+const FRAME: u64 = 8 << 20;
+
+/// Writes lines in compressed frames.
+pub(super) struct Frames<W: Write> {
+    out: BufWriter<W>,
+    /// Text of the frame that is written.
+    text: Vec<u8>,
+    /// Of the same.
+    sums: Summing,
+    /// Number of its first line.
+    first_line: u64,
+    /// Number of the next line.
+    next_line: u64,
+    /// A frame ends when it has so much text.
+    pub most: u64,
+}
+
+impl<W: Write> Frames<W> {
+    pub fn new(writer: W) -> io::Result<Self> {
+        Ok(Self {
+            out: BufWriter::new(writer),
+            text: Vec::new(),
+            sums: Summing::default(),
+            first_line: 1,
+            next_line: 1,
+            most: FRAME,
+        })
+    }
+
+    /// Writes a line with its end.
+    pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        self.text.extend_from_slice(line);
+        self.sums.line(line);
+        self.next_line += 1;
+        match self.sums.length() >= self.most {
+            true => self.end_frame(),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes readable what was written so far: a frame ends here.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.sums.length() > 0 {
+            self.end_frame()?;
+        }
+        self.out.flush()
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        let packed = compress_to_vec(&self.text[..], CompressionLevel::Fastest);
+        self.text.clear();
+        self.out.write_all(&packed)?;
+        let sums = self.sums.finish(self.first_line);
+        self.first_line = self.next_line;
+        self.out.write_all(&sums.to_bytes())
+    }
+
+    /// Ends the last frame.
+    pub fn finish(mut self) -> io::Result<BufWriter<W>> {
+        if self.sums.length() > 0 {
+            self.end_frame()?;
+        }
+        Ok(self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::log::unpack::Unpacked;
+
+    #[test]
+    fn the_c_library_reads_what_it_wrote() {
+        let mut frames = Frames::new(Vec::new()).expect("a vector");
+        frames.most = 20_000;
+        let mut text = Vec::new();
+        for k in 0..5_000u32 {
+            let line = format!("{{\"line\":{k}}}\n");
+            frames.line(line.as_bytes()).expect("a vector");
+            text.extend_from_slice(line.as_bytes());
+        }
+        frames.flush().expect("a vector");
+        frames.line(b"last\n").expect("a vector");
+        text.extend_from_slice(b"last\n");
+        let packed = frames.finish().expect("a vector");
+        let packed = packed.into_inner().expect("a vector");
+        let mut read = Vec::new();
+        let mut unpacked = Unpacked::new(&packed[..]).expect("nothing was read yet");
+        unpacked.read_to_end(&mut read).expect("it is sound");
+        assert!(read == text);
+    }
+}

@@ -1,0 +1,146 @@
+//! Decompressing without the C library, where there is none: in a browser. It is slower.
+
+use std::io::{self, BufRead, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// The first bytes of a zstd frame.
+pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// How far back a compressed file may refer, bytes: it costs as much memory.
+const MAX_WINDOW: u64 = 1 << 27;
+
+/// Text that is made at a time, bytes.
+const AT_A_TIME: usize = 64 << 10;
+
+/// Reads the text of all frames of a file.
+pub(super) struct Unpacked<R> {
+    packed: R,
+    decoder: FrameDecoder,
+    /// Between two frames, where the file may end.
+    is_between: bool,
+    /// What went wrong behind the text that is still to come.
+    failed: Option<io::Error>,
+}
+
+impl<R: BufRead> Unpacked<R> {
+    pub fn new(packed: R) -> io::Result<Self> {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(MAX_WINDOW);
+        Ok(Self {
+            packed,
+            decoder,
+            is_between: true,
+            failed: None,
+        })
+    }
+
+    /// Begins the next frame that holds something. False at the end of the file.
+    fn begin(&mut self) -> io::Result<bool> {
+        loop {
+            if self.packed.fill_buf()?.is_empty() {
+                return Ok(false);
+            }
+            let length = match self.decoder.reset(&mut self.packed) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => u64::from(length),
+                Err(e) => return Err(io::Error::other(e)),
+            };
+            let skipped = io::copy(&mut self.packed.by_ref().take(length), &mut io::sink())?;
+            if skipped < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// Makes some more of the text of the frame. What went wrong is told once the text before it was read.
+    fn make(&mut self) {
+        while !self.decoder.is_finished() && self.decoder.can_collect() < AT_A_TIME {
+            let some = BlockDecodingStrategy::UptoBytes(AT_A_TIME);
+            if let Err(e) = self.decoder.decode_blocks(&mut self.packed, some) {
+                self.failed = Some(io::Error::other(e));
+                return;
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, text: &mut [u8]) -> io::Result<usize> {
+        if text.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            if self.is_between {
+                if !self.begin()? {
+                    return Ok(0);
+                }
+                self.is_between = false;
+            }
+            if self.failed.is_none() {
+                self.make();
+            }
+            let made = self.decoder.read(text)?;
+            if made > 0 {
+                return Ok(made);
+            }
+            if let Some(failed) = self.failed.take() {
+                return Err(failed);
+            }
+            self.is_between = self.decoder.is_finished();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::log::frames::Frames;
+
+    /// A recording of several frames, as the C library writes it, and its text.
+    fn packed() -> (Vec<u8>, Vec<u8>) {
+        let mut frames = Frames::new(Vec::new()).expect("a vector");
+        frames.most = 40_000;
+        let mut text = Vec::new();
+        for k in 0..9_000u32 {
+            let line = format!("line {k} of {}\n", k.wrapping_mul(2_654_435_761));
+            frames.line(line.as_bytes()).expect("a vector");
+            text.extend_from_slice(line.as_bytes());
+        }
+        let mut out = frames.finish().expect("a vector");
+        out.flush().expect("a vector");
+        (out.into_inner().expect("a vector"), text)
+    }
+
+    fn read(packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
+        let mut text = Vec::new();
+        let mut unpacked = Unpacked::new(packed).expect("nothing was read yet");
+        let result = unpacked.read_to_end(&mut text).map(drop);
+        (text, result)
+    }
+
+    #[test]
+    fn it_reads_what_the_c_library_wrote() {
+        let (packed, text) = packed();
+        let (read, result) = read(&packed);
+        result.expect("it is sound");
+        assert!(read == text);
+    }
+
+    #[test]
+    fn what_stands_before_a_cut_is_read() {
+        let (packed, text) = packed();
+        for cut in (0..packed.len()).step_by(packed.len() / 37) {
+            let (read, _) = read(&packed[..cut]);
+            assert!(text.starts_with(&read), "cut at {cut}");
+        }
+        let (most, result) = read(&packed[..packed.len() - packed.len() / 10]);
+        assert!(result.is_err() && most.len() > text.len() / 2);
+    }
+}

@@ -1,0 +1,168 @@
+//! The crates that also run in a browser: a compiler for them, and whether they compile.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::setup::{Ready, workspace};
+
+/// What is compiled for a browser.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// The crates in which no thread, clock, file or socket is needed.
+const CRATES: [&str; 5] = [
+    "loadscope-trace",
+    "loadscope-plan",
+    "loadscope-insight",
+    "loadscope-model",
+    "loadscope-ui",
+];
+
+/// Debian's packages: a compiler, cargo, the sources of the standard library, and a linker.
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld"];
+
+/// The oldest compiler that understands the code, as `Cargo.toml` says.
+const OLDEST: (u32, u32) = (1, 95);
+
+/// A compiler for a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compiler {
+    /// That of the toolchain in use, which has the target.
+    Rustup,
+    /// Debian's, which has the sources of the standard library.
+    Debian,
+}
+
+/// Installs a compiler for a browser where there is none.
+pub fn setup() -> Result<()> {
+    if let Some(found) = find() {
+        eprintln!("A compiler for the browser is there: {}.", name(found));
+        return Ok(());
+    }
+    let rustup = Command::new("rustup")
+        .args(["target", "add", TARGET])
+        .current_dir(workspace())
+        .status();
+    if rustup.is_ok_and(|status| status.success()) && find().is_some() {
+        return Ok(());
+    }
+    for arguments in [
+        vec!["update"],
+        [&["install", "-y", "--no-install-recommends"], &PACKAGES[..]].concat(),
+    ] {
+        let status = Command::new("apt-get")
+            .args(&arguments)
+            .status()
+            .context("neither rustup nor apt-get can install a compiler for the browser")?;
+        if !status.success() {
+            bail!(
+                "apt-get {} failed. Install {} yourself, or run `rustup target add {TARGET}`",
+                arguments.join(" "),
+                PACKAGES.join(", ")
+            );
+        }
+    }
+    match find() {
+        Some(found) => eprintln!("Ready: {}.", name(found)),
+        None => bail!(
+            "The packages are installed, but their compiler is older than Rust {}.{}. Run `rustup target add {TARGET}`",
+            OLDEST.0,
+            OLDEST.1
+        ),
+    }
+    Ok(())
+}
+
+/// Compiles the crates for a browser where a compiler for it is there, and says where it is not.
+pub fn check(ready: &Ready) -> Result<u8> {
+    let Some(compiler) = find() else {
+        eprintln!(
+            "NOT CHECKED: there is no compiler for {TARGET}. `cargo xtask setup --web` installs one."
+        );
+        return Ok(0);
+    };
+    let mut command = match compiler {
+        Compiler::Rustup => Command::new("cargo"),
+        Compiler::Debian => {
+            let mut command = Command::new("/usr/bin/cargo");
+            command
+                .env("RUSTC", "/usr/bin/rustc")
+                // Its standard library is compiled from its sources, which a released compiler does only when told so.
+                .env("RUSTC_BOOTSTRAP", "1")
+                .env_remove("RUSTUP_TOOLCHAIN")
+                .args(["check", "-Z", "build-std=std,panic_abort"]);
+            command
+        }
+    };
+    if compiler == Compiler::Rustup {
+        command.arg("check");
+    }
+    command
+        .args(["--target", TARGET])
+        .args(CRATES.iter().flat_map(|name| ["-p", name]))
+        .env("CARGO_TARGET_DIR", ready.target.join("web"))
+        .env("RUSTFLAGS", "-D warnings")
+        .current_dir(workspace());
+    let status = command.status().context("cannot start cargo")?;
+    Ok(status
+        .code()
+        .map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+}
+
+fn name(compiler: Compiler) -> &'static str {
+    match compiler {
+        Compiler::Rustup => "that of rustup",
+        Compiler::Debian => "Debian's",
+    }
+}
+
+fn find() -> Option<Compiler> {
+    let targets = output("rustup", &["target", "list", "--installed"]);
+    if targets.is_some_and(|all| all.lines().any(|line| line.trim() == TARGET)) {
+        return Some(Compiler::Rustup);
+    }
+    let version = output("/usr/bin/rustc", &["--version"])?;
+    let is_there = |path: &str| Path::new(path).exists();
+    let complete = is_there("/usr/bin/cargo") && is_there("/usr/bin/wasm-ld");
+    (complete && is_new(&version)).then_some(Compiler::Debian)
+}
+
+/// True if a compiler that calls itself so understands the code.
+fn is_new(version: &str) -> bool {
+    let Some(numbers) = version.strip_prefix("rustc ") else {
+        return false;
+    };
+    let mut parts = numbers.split('.').map(|part| part.parse::<u32>());
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST,
+        _ => false,
+    }
+}
+
+/// What a command prints, if it can be had and succeeds.
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(workspace())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_compiler_is_not_taken() {
+        assert!(is_new(
+            "rustc 1.96.0 (ac68faa20 2026-05-25) (built from a source tarball)"
+        ));
+        assert!(is_new("rustc 2.0.1"));
+        assert!(!is_new("rustc 1.85.0 (4d91de4e4 2025-02-17)"));
+        assert!(!is_new("1.96.0") && !is_new("rustc unknown"));
+    }
+}
