@@ -37,3 +37,8 @@ pub mod unsaved;
 pub mod variables;
 
 pub use datasets::Datasets;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -33,3 +33,8 @@ pub mod update;
 pub mod view;
 
 pub use model::Model;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

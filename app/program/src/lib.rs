@@ -5,3 +5,8 @@ pub mod dialog;
 pub mod motion;
 pub mod preferences;
 pub mod window;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -105,3 +105,8 @@ pub fn check(options: &RunOptions) -> Result<(), SessionError> {
 
 #[cfg(all(test, feature = "engine"))]
 mod tests;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

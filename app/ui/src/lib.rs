@@ -8,3 +8,8 @@ pub mod panels;
 pub mod pipeline;
 pub mod theme;
 pub mod timeline;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -77,3 +77,8 @@ pub use probe::{ContentPolicy, Probe};
 pub use run::{RunControl, RunHandle, start};
 pub use worker::{WorkerInitFn, exit_worker};
 pub use worker_info::{WorkerInfo, get_worker_info, with_worker_rng};
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

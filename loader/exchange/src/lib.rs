@@ -19,3 +19,8 @@ pub use error::{ExportError, ImportError};
 pub use export::{Format, export, files};
 pub use import::{Outcome, check, read, size};
 pub use kind::Kind;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

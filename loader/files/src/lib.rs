@@ -30,3 +30,8 @@ pub use limit::survive_size_limit;
 pub use lock::is_being_written;
 pub use target::{Existing, refuse_input};
 pub use temporary::TemporaryFolder;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -30,3 +30,8 @@ mod variable {
     pub const TOKEN: &str = "LOADSCOPE_PROBE_TOKEN";
     pub const PREVIEWS: &str = "LOADSCOPE_PROBE_PREVIEWS";
 }
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -35,3 +35,8 @@ pub mod simulate;
 pub use cpu::processors;
 pub use error::EngineError;
 pub use facts::Facts;
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -84,3 +84,8 @@ pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;
 pub use words::{brief, count, percent, plural};
+
+/// The example of the README compiles and holds.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -306,3 +306,24 @@ fn gauges(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_documented() {
+        let documented = include_str!("../../TABLES.md");
+        let run = Run::default();
+        for table in Table::ALL {
+            let heading = format!("### {}:", table.name());
+            let section = documented.split_once(&heading).map(|(_, rest)| rest);
+            let section = section.and_then(|rest| rest.split("### ").next());
+            let section = section.expect("the table has a section");
+            for column in table.columns(&[(RunId(0), &run)]) {
+                let name = format!("`{}`", column.name);
+                assert!(section.contains(&name), "{name} of {}", table.name());
+            }
+        }
+    }
+}
