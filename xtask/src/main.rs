@@ -20,6 +20,7 @@ mod packages;
 mod probe;
 mod python;
 mod pytorch;
+mod rebuild;
 mod sanitize;
 mod setup;
 mod steps;
@@ -123,6 +124,9 @@ enum Command {
     Readers,
     /// Draw the pictures that the picture tests compare with anew
     Screenshots,
+    /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
+    /// machine
+    Rebuild(rebuild::Options),
 }
 
 /// An end whose reason the user has seen already; carries the exit code.
@@ -224,6 +228,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready)
+        }
+        Command::Rebuild(options) => {
+            building()?;
+            rebuild::run(&options)
         }
     }
 }
