@@ -164,7 +164,7 @@ fn a_report_is_read_by_people_and_by_browsers() {
         assert!(said.contains(part), "{part}: {said}");
     }
     let page = std::fs::read_to_string(page).expect("it was written");
-    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("in_order=False would end after"));
     assert!(!page.contains("<script") && !page.contains("http:") && !page.contains("https:"));
     let nowhere = refusal(&["report", &file, "--html", "/no/such/folder/report.html"]);

@@ -1,15 +1,16 @@
 //! The report as one page: pictures drawn here, nothing fetched from elsewhere, in dark and in light.
-
-use std::fmt::Write as _;
+//!
+//! Every text is put on the page by [`html!`], which escapes it: none can become a tag.
 
 use loadscope_trace::{Activity, Lane, Nanos, count};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Report;
-use crate::format::percent;
+use crate::format::{percent, printable};
 
 mod style;
 
-use style::{capital, class, dot, escaped, severity_class, style};
+use style::{capital, class, dot, prose, severity_class, style};
 
 /// The width that pictures are drawn for, px; they grow and shrink with the page.
 const WIDTH: f64 = 960.0;
@@ -22,266 +23,270 @@ const PARTS: i64 = 240;
 
 /// The whole page.
 pub fn html(report: &Report) -> String {
-    let mut page = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut page, report);
+    let page = page(report).into_string();
+    // A page is no terminal, but a name that turns the direction of the letters would turn those of the page, too.
+    let mut page = printable(&page).into_owned();
+    page.push('\n');
     page
 }
 
-fn write(out: &mut String, report: &Report) -> std::fmt::Result {
+fn page(report: &Report) -> Markup {
     let verdict = &report.diagnosis.verdict;
-    let run = report.survey.run;
-    let title = escaped(&format!("{} – Loadscope", run.info.dataset));
-    write!(
-        out,
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><title>{title}</title><style>{}</style></head><body><main>",
-        style()
-    )?;
-    write!(
-        out,
-        "<h1 class=\"{}\">{}</h1>",
-        severity_class(verdict.severity),
-        escaped(&verdict.headline)
-    )?;
-    for part in verdict.cause.iter().chain(&verdict.outlook) {
-        write!(out, "<p class=\"lead\">{}</p>", escaped(&capital(part)))?;
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width";
+                title { (prose(&report.survey.run.info.dataset)) " – Loadscope" }
+                // Ours, without a word from the recording.
+                style { (PreEscaped(style())) }
+            }
+            body {
+                main {
+                    h1 class=(severity_class(verdict.severity)) { (prose(&verdict.headline)) }
+                    @for part in verdict.cause.iter().chain(&verdict.outlook) {
+                        p.lead { (prose(&capital(part))) }
+                    }
+                    @if let Some(loader) = &report.loader {
+                        p.lead.weak { (prose(&loader.sentence())) }
+                    }
+                    (blame(report))
+                    (strip(report))
+                    (findings(report))
+                    (outlook(report))
+                    (samples(report))
+                    (facts(report))
+                }
+            }
+        }
     }
-    if let Some(loader) = &report.loader {
-        let sentence = escaped(&loader.sentence());
-        write!(out, "<p class=\"lead weak\">{sentence}</p>")?;
-    }
-    blame(out, report)?;
-    strip(out, report)?;
-    findings(out, report)?;
-    outlook(out, report)?;
-    samples(out, report)?;
-    facts(out, report)?;
-    out.push_str("</main></body></html>\n");
-    Ok(())
 }
 
-fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
+/// A share of what the trainer waited for.
+struct Part {
+    class: &'static str,
+    label: &'static str,
+    explanation: &'static str,
+    time: Nanos,
+}
+
+fn blame(report: &Report) -> Markup {
     let blame = &report.survey.blame;
     if blame.waited.0 <= 0 {
-        return Ok(());
+        return Markup::default();
     }
     let share = |time: Nanos| time.0 as f64 / blame.waited.0 as f64;
-    write!(
-        out,
-        "<h2>What the trainer waited for</h2><svg viewBox=\"0 0 {WIDTH} {BAR}\" role=\"img\" \
-         aria-label=\"Shares of the waited time\">"
-    )?;
     let (causes, rest) = super::facts::causes(report);
-    let mut parts: Vec<(&str, &str, &str, Nanos)> = (causes.into_iter())
-        .map(|(c, time)| (class(c), c.label(), c.explanation(), time))
-        .collect();
-    if rest.0 > 0 {
-        parts.push((
-            "weakest",
-            "Everything else",
-            "Less than 0.5\u{2009}% each",
-            rest,
-        ));
+    let causes = causes.into_iter().map(|(cause, time)| Part {
+        class: class(cause),
+        label: cause.label(),
+        explanation: cause.explanation(),
+        time,
+    });
+    let rest = (rest.0 > 0).then_some(Part {
+        class: "weakest",
+        label: "Everything else",
+        explanation: "Less than 0.5\u{2009}% each",
+        time: rest,
+    });
+    let parts: Vec<Part> = causes.chain(rest).collect();
+    let not_measured: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
+    html! {
+        h2 { "What the trainer waited for" }
+        (bar(&parts, share))
+        div.wide {
+            table {
+                tr { th { "Cause" } th.n { "Time" } th.n { "Share" } th {} }
+                @for part in &parts {
+                    tr {
+                        td.name { (dot(part.class)) (part.label) }
+                        td.n { (report.survey.say(part.time)) }
+                        td.n { (percent(share(part.time))) }
+                        td.weak { (part.explanation) }
+                    }
+                }
+            }
+        }
+        @if !not_measured.is_empty() {
+            p.weak { "Not measured: " (not_measured.join(", ")) }
+        }
     }
-    let mut x = 0.0;
-    for (class, label, _, time) in &parts {
-        let width = share(*time) * WIDTH;
-        write!(
-            out,
-            "<rect class=\"{class}\" x=\"{x:.2}\" width=\"{width:.2}\" height=\"{BAR}\"><title>{label}: {}</title></rect>",
-            percent(share(*time))
-        )?;
-        x += width;
+}
+
+/// All parts side by side, each as wide as its share.
+fn bar(parts: &[Part], share: impl Fn(Nanos) -> f64) -> Markup {
+    let mut end = 0.0;
+    let placed = parts.iter().map(|part| {
+        let (x, width) = (end, share(part.time) * WIDTH);
+        end += width;
+        (part, x, width)
+    });
+    html! {
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label="Shares of the waited time" {
+            @for (part, x, width) in placed {
+                rect class=(part.class) x=(px(x)) width=(px(width)) height=(BAR) {
+                    title { (part.label) ": " (percent(share(part.time))) }
+                }
+            }
+        }
     }
-    out.push_str("</svg><div class=\"wide\"><table><tr><th>Cause</th><th class=\"n\">Time</th><th class=\"n\">Share</th><th></th></tr>");
-    for (class, label, explanation, time) in &parts {
-        write!(
-            out,
-            "<tr><td class=\"name\">{}{label}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"weak\">{explanation}</td></tr>",
-            dot(class),
-            report.survey.say(*time),
-            percent(share(*time)),
-        )?;
-    }
-    out.push_str("</table></div>");
-    if !blame.not_measured.is_empty() {
-        let names: Vec<&str> = blame.not_measured.iter().map(|c| c.label()).collect();
-        write!(
-            out,
-            "<p class=\"weak\">Not measured: {}</p>",
-            names.join(", ")
-        )?;
-    }
-    Ok(())
+}
+
+fn view_box(width: f64, height: f64) -> String {
+    format!("0 0 {width} {height}")
+}
+
+/// A length or a place in a picture.
+fn px(length: f64) -> String {
+    format!("{length:.2}")
 }
 
 /// The run from left to right: training below, waiting above it.
-fn strip(out: &mut String, report: &Report) -> std::fmt::Result {
+fn strip(report: &Report) -> Markup {
     let survey = &report.survey;
     let total = survey.total().0;
     if total <= 0 {
-        return Ok(());
+        return Markup::default();
     }
-    write!(
-        out,
-        "<h2>The trainer</h2><svg viewBox=\"0 0 {WIDTH} {STRIP}\" role=\"img\" aria-label=\"When the trainer worked and when \
-         it waited\"><rect class=\"ground\" width=\"{WIDTH}\" height=\"{STRIP}\"/>"
-    )?;
     let at = |k: i64| {
         survey.start + Nanos((i128::from(total) * i128::from(k) / i128::from(PARTS)) as i64)
     };
     let width = WIDTH / PARTS as f64;
-    for k in 0..PARTS {
+    // Where it begins, its colour, what is below it, and its height.
+    let columns = (0..PARTS).flat_map(|k| {
         let (start, end) = (at(k), at(k + 1));
         let length = (end - start).0.max(1) as f64;
         let spent = survey.run.spent(Lane::Trainer, start, end);
         let height = |activity| (spent.of(activity).0 as f64 / length).clamp(0.0, 1.0) * STRIP;
         let (trains, waits) = (height(Activity::Training), height(Activity::Waiting));
         let x = k as f64 * width;
-        for (class, height, below) in [("step", trains, 0.0), ("stall", waits, trains)] {
-            if height > 0.0 {
-                let y = STRIP - below - height;
-                write!(
-                    out,
-                    "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"/>"
-                )?;
+        [(x, "step", 0.0, trains), (x, "stall", trains, waits)]
+    });
+    let seen = columns.filter(|(.., height)| *height > 0.0);
+    html! {
+        h2 { "The trainer" }
+        svg viewBox=(view_box(WIDTH, STRIP)) role="img" aria-label="When the trainer worked and when it waited" {
+            rect.ground width=(WIDTH) height=(STRIP) {}
+            @for (x, class, below, height) in seen {
+                rect class=(class) x=(px(x)) y=(px(STRIP - below - height)) width=(px(width)) height=(px(height)) {}
             }
         }
+        p.axis { span { "0" } span { (survey.say(survey.total())) } }
+        p.weak { (dot("step")) "Training \u{2003}" (dot("stall")) "Waiting" }
     }
-    write!(
-        out,
-        "</svg><p class=\"axis\"><span>0</span><span>{}</span></p><p class=\"weak\">{}Training &emsp;{}Waiting</p>",
-        survey.say(survey.total()),
-        dot("step"),
-        dot("stall")
-    )
 }
 
 /// What other settings would bring: a bar each, as long as it would take, and the waiting in it.
-fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
-    const TITLE: &str = "<h2>What other settings would bring</h2>";
-    // The verdict may have said so already.
-    let is_told = report.diagnosis.verdict.outlook.is_some();
+fn outlook(report: &Report) -> Markup {
+    let title = html! { h2 { "What other settings would bring" } };
     if let Some(reason) = super::outlook::reason(report) {
-        if is_told {
-            return Ok(());
-        }
-        return write!(out, "{TITLE}<p>{}</p>", escaped(&reason));
+        // The verdict may have said so already.
+        return match report.diagnosis.verdict.outlook.is_some() {
+            true => Markup::default(),
+            false => html! { (title) p { (prose(&reason)) } },
+        };
     }
     let rows = super::outlook::rows(report);
     let Some(longest) = rows.iter().map(|r| r.took.0).max() else {
-        return Ok(());
+        return Markup::default();
     };
-    write!(
-        out,
-        "{TITLE}<div class=\"wide\"><table><tr><th>Setting</th><th class=\"n\">Time</th><th class=\"n\">Change</th>\
-         <th class=\"n\">Waited</th><th class=\"bar\"></th></tr>"
-    )?;
-    for row in &rows {
-        let share = |time: Nanos| time.0 as f64 / longest.max(1) as f64 * 100.0;
-        let trains = share(row.took - row.waited).max(0.0);
-        write!(
-            out,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"bar\">\
-             <svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Time, and the waiting in it\">\
-             <rect class=\"step\" width=\"{trains:.2}\" height=\"10\"/><rect class=\"stall\" x=\"{trains:.2}\" \
-             width=\"{:.2}\" height=\"10\"/></svg></td></tr>",
-            escaped(&row.name),
-            report.survey.say(row.took),
-            row.change.map(super::text::signed).unwrap_or_default(),
-            match row.waited.0 {
-                0 => "0".to_owned(),
-                _ => report.survey.say(row.waited),
-            },
-            share(row.waited)
-        )?;
-    }
-    out.push_str("</table></div>");
-    if let Some(left_out) = super::outlook::left_out(report) {
-        write!(out, "<p>{}</p>", escaped(&left_out))?;
-    }
-    if let Some(Ok(prospects)) = &report.prospects {
-        for assumption in &prospects.assumptions {
-            write!(
-                out,
-                "<p class=\"weak\">{}</p>",
-                escaped(&capital(assumption))
-            )?;
+    html! {
+        (title)
+        div.wide {
+            table {
+                tr { th { "Setting" } th.n { "Time" } th.n { "Change" } th.n { "Waited" } th.bar {} }
+                @for row in &rows { (setting(report, row, longest)) }
+            }
+        }
+        @if let Some(left_out) = super::outlook::left_out(report) {
+            p { (prose(&left_out)) }
+        }
+        @if let Some(Ok(prospects)) = &report.prospects {
+            @for assumption in &prospects.assumptions {
+                p.weak { (prose(&capital(assumption))) }
+            }
         }
     }
-    Ok(())
 }
 
-fn findings(out: &mut String, report: &Report) -> std::fmt::Result {
-    if report.diagnosis.findings.is_empty() {
-        return Ok(());
+/// One setting. `longest` is what the slowest would take.
+fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
+    let share = |time: Nanos| time.0 as f64 / longest.max(1) as f64 * 100.0;
+    let trains = px(share(row.took - row.waited).max(0.0));
+    html! {
+        tr {
+            td { (prose(&row.name)) }
+            td.n { (report.survey.say(row.took)) }
+            td.n { (row.change.map(super::text::signed).unwrap_or_default()) }
+            td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
+            td.bar {
+                svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="Time, and the waiting in it" {
+                    rect.step width=(trains) height="10" {}
+                    rect.stall x=(trains) width=(px(share(row.waited))) height="10" {}
+                }
+            }
+        }
     }
-    out.push_str("<h2>Why, and what to do</h2><ol>");
-    for finding in &report.diagnosis.findings {
-        write!(
-            out,
-            "<li><b>{}</b> {}<br>→ {}</li>",
-            finding.severity.label(),
-            escaped(&finding.text),
-            escaped(&finding.remedy)
-        )?;
-    }
-    out.push_str("</ol>");
-    Ok(())
 }
 
-fn samples(out: &mut String, report: &Report) -> std::fmt::Result {
+fn findings(report: &Report) -> Markup {
+    html! {
+        @if !report.diagnosis.findings.is_empty() {
+            h2 { "Why, and what to do" }
+            ol {
+                @for finding in &report.diagnosis.findings {
+                    li {
+                        b { (finding.severity.label()) } " " (prose(&finding.text))
+                        br;
+                        "→ " (prose(&finding.remedy))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn samples(report: &Report) -> Markup {
     let samples = &report.fetching.samples;
-    if samples.is_empty() {
-        return Ok(());
-    }
-    out.push_str(
-        "<h2>Samples that were waited for longest</h2><div class=\"wide\"><table><tr><th>Sample</th><th>Batch</th><th class=\"n\">Waited</th>\
-         <th class=\"n\">Took</th></tr>",
-    );
     let run = report.survey.run;
-    for sample in samples {
-        let name = sample.index.map_or("—".to_owned(), count);
-        write!(
-            out,
-            "<tr><td class=\"m\">{name}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-            run.batches()[sample.row].id,
-            report.survey.say(sample.waited),
-            report.survey.say(sample.wall)
-        )?;
+    html! {
+        @if !samples.is_empty() {
+            h2 { "Samples that were waited for longest" }
+            div.wide {
+                table {
+                    tr { th { "Sample" } th { "Batch" } th.n { "Waited" } th.n { "Took" } }
+                    @for sample in samples {
+                        tr {
+                            td.m { (sample.index.map_or("—".to_owned(), count)) }
+                            td { (run.batches()[sample.row].id.to_string()) }
+                            td.n { (report.survey.say(sample.waited)) }
+                            td.n { (report.survey.say(sample.wall)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    out.push_str("</table></div>");
-    Ok(())
 }
 
-fn facts(out: &mut String, report: &Report) -> std::fmt::Result {
+fn facts(report: &Report) -> Markup {
     let info = &report.survey.run.info;
     let s = &report.summary;
-    write!(
-        out,
-        "<h2>The run</h2><p>{} · {}</p>{}<p>{}</p>",
-        escaped(&info.dataset),
-        escaped(&info.origin.label()),
-        info.python_line().map_or(String::new(), |line| format!(
-            "<pre>{}</pre>",
-            escaped(&line)
-        )),
-        super::facts::facts(s)
-    )?;
-    if s.dropped > 0 {
-        write!(
-            out,
-            "<p class=\"critical\">{} events were lost</p>",
-            count(s.dropped)
-        )?;
+    html! {
+        h2 { "The run" }
+        p { (prose(&info.dataset)) " · " (prose(&info.origin.label())) }
+        @if let Some(line) = info.python_line() {
+            pre { (prose(&line)) }
+        }
+        p { (super::facts::facts(s)) }
+        @if s.dropped > 0 {
+            p.critical { (count(s.dropped)) " events were lost" }
+        }
+        @if report.cut {
+            p { "The file is cut off in the middle; everything before the cut was read" }
+        }
     }
-    if report.cut {
-        out.push_str(
-            "<p>The file is cut off in the middle; everything before the cut was read</p>",
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -303,7 +308,10 @@ mod tests {
         });
         run.info.dataset = "<script>alert('1')</script>".to_owned();
         let page = html(&Report::of(&run, false, Datasets::default()));
-        assert!(page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
+        assert!(
+            page.contains("&lt;script&gt;alert('1')&lt;/script&gt;"),
+            "{page}"
+        );
         assert!(
             !page.contains("<script") && !page.contains("http"),
             "{page}"
@@ -312,7 +320,8 @@ mod tests {
         assert!(page.contains("prefers-color-scheme:dark"));
         // Everything that is opened is closed.
         for tag in [
-            "html", "body", "main", "svg", "table", "tr", "td", "th", "ol", "li", "p", "h2",
+            "html", "body", "main", "svg", "rect", "title", "table", "tr", "td", "th", "ol", "li",
+            "p", "h2",
         ] {
             let open = page.matches(&format!("<{tag}>")).count()
                 + page.matches(&format!("<{tag} ")).count();

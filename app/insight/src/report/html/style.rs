@@ -1,10 +1,10 @@
 //! How the page looks, and how text is put on it.
 
 use loadscope_trace::{Activity, Cause, Severity};
+use maud::{Markup, html};
 
 use super::WIDTH;
 use crate::colours::Colours;
-use crate::format::printable;
 
 /// The colour of a cause.
 pub(super) fn class(cause: Cause) -> &'static str {
@@ -73,23 +73,9 @@ pub(super) fn style() -> String {
     )
 }
 
-/// As text between tags or in quotes.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    // A page is no terminal, but a name that turns the direction of the letters would turn those of the page, too.
-    for c in printable(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // As thin, and no line ends there.
-            '\u{2009}' => out.push('\u{202f}'),
-            c => out.push(c),
-        }
-    }
-    out
+/// A sentence or a name, in which no line ends between a number and its unit: a space as thin, and no line ends there.
+pub(super) fn prose(text: &str) -> String {
+    text.replace('\u{2009}', "\u{202f}")
 }
 
 /// A name of PyTorch's at the beginning keeps its letters.
@@ -109,11 +95,12 @@ pub(super) fn capital(text: &str) -> String {
 }
 
 /// A square of a colour, before a word.
-pub(super) fn dot(class: &str) -> String {
-    format!(
-        "<svg class=\"dot\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect class=\"{class}\" width=\"10\" height=\"10\" \
-         rx=\"2\"/></svg>"
-    )
+pub(super) fn dot(class: &str) -> Markup {
+    html! {
+        svg.dot viewBox="0 0 10 10" aria-hidden="true" {
+            rect class=(class) width="10" height="10" rx="2" {}
+        }
+    }
 }
 
 #[cfg(test)]
