@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::Write;
 
 use loadscope_trace::{Activity, Lane, Nanos, Run, RunId, Span, Track};
+use serde_json::Value;
 
 use super::Failure;
 
@@ -52,8 +53,8 @@ fn head(run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
         "{{\"displayTimeUnit\": \"ms\", \"otherData\": {{\"writer\": \"loadscope {}\", \"origin\": {}, \"dataset\": {}, \
          \"rank\": {}, \"world_size\": {}, \"started_unix_ns\": {}, \"events_lost\": {}}},\n\"traceEvents\": [",
         env!("CARGO_PKG_VERSION"),
-        Text(&info.origin.label()),
-        Text(&info.dataset),
+        json(&info.origin.label()),
+        json(&info.dataset),
         info.rank,
         info.world_size,
         info.started_unix_ns,
@@ -117,16 +118,13 @@ impl Trace<'_> {
             0 | 1 => String::new(),
             size => format!(", rank {} of {size}", info.rank),
         };
-        let process = format!("loader: {}{rank}", info.dataset);
+        let process = json(&format!("loader: {}{rank}", info.dataset));
         self.event(
             "M",
-            format_args!(
-                "\"name\":\"process_name\",\"args\":{{\"name\":{}}}",
-                Text(&process)
-            ),
+            format_args!("\"name\":\"process_name\",\"args\":{{\"name\":{process}}}"),
         )?;
         let mut name = |tid: usize, name: &str| {
-            let name = Text(name);
+            let name = json(name);
             self.event(
                 "M",
                 format_args!("\"tid\":{tid},\"name\":\"thread_name\",\"args\":{{\"name\":{name}}}"),
@@ -218,8 +216,9 @@ impl Trace<'_> {
         first.is_some_and(|s| s.start == span.start)
     }
 
+    /// `name` as JSON has it: one text for thousands of values.
     fn counter(&mut self, name: &str, at: Nanos, value: f64) -> Result<(), Failure> {
-        let (ts, name) = (Micros(at), Text(name));
+        let ts = Micros(at);
         self.event(
             "C",
             format_args!("\"ts\":{ts},\"name\":{name},\"args\":{{\"value\":{value}}}"),
@@ -230,7 +229,7 @@ impl Trace<'_> {
     fn tasks_outstanding(&mut self) -> Result<(), Failure> {
         let level = self.run.tasks_outstanding();
         let (up, down) = (level.up.all(), level.down.all());
-        let (mut u, mut d) = (0, 0);
+        let (mut u, mut d, name) = (0, 0, json("tasks_outstanding"));
         while u < up.len() || d < down.len() {
             let next = match (up.get(u), down.get(d)) {
                 (Some(a), Some(b)) => *a.min(b),
@@ -238,7 +237,7 @@ impl Trace<'_> {
             };
             u += up[u..].iter().take_while(|at| **at == next).count();
             d += down[d..].iter().take_while(|at| **at == next).count();
-            self.counter("tasks_outstanding", next, u.saturating_sub(d) as f64)?;
+            self.counter(&name, next, u.saturating_sub(d) as f64)?;
         }
         Ok(())
     }
@@ -257,6 +256,7 @@ impl Trace<'_> {
             (format!("{of}: {} [{}]", what.id(), what.unit()), series)
         });
         for (name, series) in lanes.chain(parts) {
+            let name = json(&name);
             // A counter cannot say that it was not measured.
             for (at, value) in series.points().iter().filter(|(_, v)| v.is_finite()) {
                 self.counter(&name, *at, *value)?;
@@ -267,7 +267,7 @@ impl Trace<'_> {
 
     fn messages(&mut self) -> Result<(), Failure> {
         for (at, message) in self.run.messages() {
-            let (ts, text) = (Micros(*at), Text(&message.text));
+            let (ts, text) = (Micros(*at), json(&message.text));
             self.event(
                 "i",
                 format_args!(
@@ -303,23 +303,8 @@ impl fmt::Display for Micros {
 }
 
 /// A text in quotation marks, as JSON has it.
-struct Text<'a>(&'a str);
-
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use fmt::Write as _;
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\n' => f.write_str("\\n")?,
-                c if c < ' ' => write!(f, "\\u{:04x}", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
-    }
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 #[cfg(test)]
@@ -331,8 +316,8 @@ mod tests {
         assert_eq!(Micros(Nanos(1_234_567)).to_string(), "1234.567");
         assert_eq!(Micros(Nanos(-1)).to_string(), "-0.001");
         assert_eq!(Micros(Nanos(5_000)).to_string(), "5");
-        let odd = "a\"b\\c\n\u{1}\u{e9}\u{2028}";
-        let read: String = serde_json::from_str(&Text(odd).to_string()).expect("JSON");
+        let odd = "a\"b\\c\n\t\u{1}\u{7f}\u{e9}\u{2028}";
+        let read: String = serde_json::from_str(&json(odd)).expect("JSON");
         assert_eq!(read, odd);
     }
 }
