@@ -35,7 +35,9 @@ pub use export::{ExportFormat, export_runs};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
-pub use loadscope_live::{End, PROBE, ProgramError, at_exit, end_at_once, end_by, take_signals};
+pub use loadscope_live::{
+    End, PROBE, ProgramError, at_exit, end_at_once, end_by, is_ignored, take_signals,
+};
 pub use opened::{Opened, open, read_run};
 pub use outgoing::{new_recording, new_recording_in};
 pub use session::Session;

@@ -10,12 +10,14 @@ mod gauges;
 mod join;
 mod listen;
 mod program;
+mod signals;
 mod wire;
 
 pub use gauges::Gauges;
 pub use join::{Join, Process, StreamId};
 pub use listen::{Listener, Said};
-pub use program::{End, Program, ProgramError, at_exit, end_at_once, end_by, take_signals};
+pub use program::{End, Program, ProgramError};
+pub use signals::{at_exit, end_at_once, end_by, is_ignored, take_signals};
 pub use wire::{Introduction, Record, WireError};
 
 /// The probe, as `loadscope probe` prints it.

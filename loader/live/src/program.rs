@@ -7,6 +7,8 @@ use std::process::{Child, Command, ExitStatus};
 
 use loadscope_files::TemporaryFolder;
 
+#[cfg(unix)]
+use crate::signals;
 use crate::{Listener, PROBE, SITECUSTOMIZE, variable};
 
 /// What the names of the folders with the probe begin with.
@@ -172,122 +174,4 @@ fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// From now on signals that ask this process to end do not end it: it ends with its program, which is asked instead
-/// ([`Program::pass_signals_on`]).
-pub fn take_signals() {
-    #[cfg(unix)]
-    signals::take();
-}
-
-/// Calls `last` when this process ends by `exit`, whoever calls it: a library does when the display is gone.
-pub fn at_exit(last: fn()) {
-    #[cfg(unix)]
-    signals::at_exit(last);
-    #[cfg(not(unix))]
-    let _ = last;
-}
-
-/// Ends this process at once, with nothing of it taken down.
-pub fn end_at_once(code: i32) -> ! {
-    #[cfg(unix)]
-    // SAFETY: it does not return, and touches no memory.
-    unsafe {
-        libc::_exit(code)
-    }
-    #[cfg(not(unix))]
-    std::process::exit(code)
-}
-
-/// Ends this process by a signal, as its program was ended.
-pub fn end_by(number: i32) -> ! {
-    #[cfg(unix)]
-    signals::end_by(number);
-    std::process::exit(128 + number)
-}
-
-#[cfg(unix)]
-mod signals {
-    use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    static LAST: OnceLock<fn()> = OnceLock::new();
-
-    extern "C" fn at_last() {
-        if let Some(last) = LAST.get() {
-            last();
-        }
-    }
-
-    pub fn at_exit(last: fn()) {
-        if LAST.set(last).is_ok() {
-            // SAFETY: the function lives as long as the program, and does not unwind: a panic in it aborts.
-            unsafe { libc::atexit(at_last) };
-        }
-    }
-
-    /// One bit for each signal that came.
-    static CAME: AtomicU64 = AtomicU64::new(0);
-
-    const TAKEN: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-
-    extern "C" fn came(number: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-        // SAFETY: the system hands over a description of the signal that lives as long as this call.
-        let code = unsafe { info.as_ref() }.map_or(0, |info| info.si_code);
-        // What the terminal sends (a positive code) goes to the whole group, the program included.
-        if code <= 0 {
-            CAME.fetch_or(1 << number, Ordering::Relaxed);
-        }
-    }
-
-    pub fn take() {
-        for number in TAKEN {
-            if is_ignored(number) {
-                continue;
-            }
-            // SAFETY: an all-zero sigaction is a valid one, and every field that matters is set. The handler only
-            // touches an atomic number, which is allowed in a signal handler.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = came as *const () as libc::sighandler_t;
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-                libc::sigemptyset(&raw mut action.sa_mask);
-                libc::sigaction(number, &raw const action, std::ptr::null_mut());
-            }
-        }
-    }
-
-    /// Who was told to ignore a signal, by `nohup` say, has its programs ignore it as well.
-    fn is_ignored(number: libc::c_int) -> bool {
-        // SAFETY: the system fills in what an all-zero sigaction has room for.
-        unsafe {
-            let mut before: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(number, std::ptr::null(), &raw mut before) == 0
-                && before.sa_sigaction == libc::SIG_IGN
-        }
-    }
-
-    pub fn next() -> Option<libc::c_int> {
-        let number = CAME.load(Ordering::Relaxed).trailing_zeros();
-        if number >= 64 {
-            return None;
-        }
-        CAME.fetch_and(!(1 << number), Ordering::Relaxed);
-        libc::c_int::try_from(number).ok()
-    }
-
-    pub fn end_by(number: libc::c_int) {
-        // SAFETY: none of these read memory of ours, apart from a limit that lives through the call. The memory that
-        // would be dumped is not the program's.
-        unsafe {
-            let none = libc::rlimit {
-                rlim_cur: 0,
-                rlim_max: 0,
-            };
-            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-            libc::signal(number, libc::SIG_DFL);
-            libc::raise(number);
-        }
-    }
 }

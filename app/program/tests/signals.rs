@@ -1,0 +1,73 @@
+//! Signals that this program, or the one it records, was told to ignore or does not know.
+#![cfg(unix)]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const LOADSCOPE: &str = env!("CARGO_BIN_EXE_loadscope");
+
+/// Starts a script that finds the program as `$LOADSCOPE`.
+fn shell(script: &str) -> Child {
+    Command::new("sh")
+        .args(["-c", script])
+        .env("LOADSCOPE", LOADSCOPE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("there is a shell")
+}
+
+/// Waits until it ends by itself; kills it if that takes too long.
+fn ends(mut child: Child) -> Output {
+    let since = Instant::now();
+    while child.try_wait().expect("it is ours").is_none() {
+        if since.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("it does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+/// As behind `nohup`. Samples that take two seconds leave it the time to take its signals.
+#[test]
+fn what_is_ignored_stays_ignored() {
+    for (number, name) in [
+        (libc::SIGINT, "INT"),
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGHUP, "HUP"),
+    ] {
+        let run = "run --dataset synthetic:len=2,cost_ms=2000 --batch-size 1";
+        let child = shell(&format!("trap '' {name}; exec \"$LOADSCOPE\" {run}"));
+        std::thread::sleep(Duration::from_millis(1500));
+        let process = libc::pid_t::try_from(child.id()).expect("a process id");
+        for _ in 0..2 {
+            // SAFETY: the child was not waited for, so its number is no one else's.
+            assert_eq!(unsafe { libc::kill(process, number) }, 0);
+        }
+        let output = ends(child);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {said}");
+    }
+}
+
+/// Also by one that has no name, that stops nothing in other systems, or that is never taken.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recorder_ends_by_the_signal_that_ended_its_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.jsonl");
+    // SIGKILL, SIGSEGV, SIGIO, SIGPWR and a real-time signal of Linux.
+    for number in [9, 11, 29, 30, 40] {
+        let file = file.display();
+        let child = shell(&format!(
+            "exec \"$LOADSCOPE\" record --force -o '{file}' -- sh -c 'kill -{number} $$'"
+        ));
+        let output = ends(child);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(number), "{said}");
+    }
+}
