@@ -10,32 +10,40 @@ pub use cost::{CostModel, Tail};
 pub use spec::{DatasetSpec, TokenDtype, TokenSpec};
 pub use stream::{Sharing, StreamModel};
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Nanos, RunOptions};
 
 use crate::error::EngineError;
+use crate::keyvalue::{Given, Language, Mistake};
 
 /// What `text` adds to the costs of a data set of `len` samples.
 ///
 /// # Errors
 /// If the text is not understood, or speaks of the length or the shape, which are those of the data set.
 pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
-    let keys = || {
-        text.split(',')
-            .filter_map(|o| o.split_once('='))
-            .map(|(key, _)| key.trim())
-    };
-    if let Some(key) = keys().find(|key| ["len", "shape"].contains(key)) {
-        return Err(EngineError::Spec(format!(
-            "extra_cost={text}: {key} is that of the data set and cannot be given here. Leave {key} out"
-        )));
-    }
-    let free = if keys().any(|key| key == "cost_ms") {
-        ""
-    } else {
-        "cost_ms=0,"
-    };
+    const OF_DATASET: [&str; 2] = ["len", "shape"];
+    let language = Language::new(cost::KEYS);
     // The length lets indices beyond the end be refused.
-    format!("len={},{free}{text}", len.max(1)).parse()
+    let base = CostModel {
+        len: len.max(1),
+        cost: Nanos::ZERO,
+        ..CostModel::default()
+    };
+    let read = language.read(text).and_then(|all| {
+        match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
+            Some(Given { key, .. }) => Err(Mistake::Together(format!(
+                "{key} is that of the data set and cannot be given here. Leave {key} out"
+            ))),
+            None => base.with(&all),
+        }
+    });
+    read.map_err(|mistake| {
+        let possible = cost::KEYS.into_iter();
+        let possible = Language::new(possible.filter(|key| !OF_DATASET.contains(&key.name)));
+        EngineError::Spec(format!(
+            "extra_cost={text}: {}",
+            possible.sentence(&mistake)
+        ))
+    })
 }
 
 /// Whether the data set of these options can be slowed down.

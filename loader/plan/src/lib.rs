@@ -23,6 +23,7 @@ pub mod dataset;
 pub mod error;
 mod facts;
 pub mod forecast;
+pub mod keyvalue;
 pub mod limits;
 pub mod loader;
 pub mod order;

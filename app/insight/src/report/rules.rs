@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
 use loadscope_trace::{Cause, Nanos, Severity};
 
 use super::Report;
@@ -51,10 +52,26 @@ enum Unit {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
-     throughput<100, dropped>0, findings>0. Names are wait, run, ready, throughput, dropped, errors, findings, and the \
-     causes of waiting as in the JSON"
+     throughput<100, dropped>0, findings>0"
 )]
 pub struct NoRule(String, String);
+
+/// What rules can be about.
+fn names() -> Language {
+    let causes = Cause::ALL.into_iter().map(Cause::id);
+    let names = NAMES.into_iter().map(|(name, _)| name).chain(causes);
+    Language::new(names.map(|name| Key::once(name, name)))
+}
+
+const NAMES: [(&str, What); 7] = [
+    ("wait", What::Wait),
+    ("run", What::Run),
+    ("ready", What::Ready),
+    ("throughput", What::Throughput),
+    ("dropped", What::Dropped),
+    ("errors", What::Errors),
+    ("findings", What::Findings),
+];
 
 impl FromStr for Rule {
     type Err = NoRule;
@@ -71,7 +88,7 @@ impl FromStr for Rule {
             Some(number) => (true, number.trim()),
             None => (false, rest.trim()),
         };
-        let what = what(name.trim()).ok_or_else(|| no("there is no such name"))?;
+        let what = what(name.trim()).map_err(|mistake| no(&names().sentence(&mistake)))?;
         let (number, unit, factor) = if let Some(number) = number.strip_suffix('%') {
             (number, Unit::Percent, 0.01)
         } else if let Some(number) = number.strip_suffix("ms") {
@@ -81,10 +98,7 @@ impl FromStr for Rule {
         } else {
             (number, Unit::Plain, 1.0)
         };
-        let limit: f64 = (number.trim().parse()).map_err(|_| no("its limit is no number"))?;
-        if !limit.is_finite() {
-            return Err(no("its limit is no number"));
-        }
+        let limit = real(number.trim(), ..).map_err(|wrong| no(&wrong.to_string()))?;
         let is_time = matches!(what, What::Wait | What::Blame(_) | What::Run | What::Ready);
         match (is_time, unit) {
             (true, Unit::Plain) => return Err(no("its limit needs a unit: %, s or ms")),
@@ -102,17 +116,12 @@ impl FromStr for Rule {
     }
 }
 
-fn what(name: &str) -> Option<What> {
-    Some(match name {
-        "wait" => What::Wait,
-        "run" => What::Run,
-        "ready" => What::Ready,
-        "throughput" => What::Throughput,
-        "dropped" => What::Dropped,
-        "errors" => What::Errors,
-        "findings" => What::Findings,
-        _ => What::Blame(Cause::ALL.into_iter().find(|c| c.id() == name)?),
-    })
+fn what(name: &str) -> Result<What, Mistake> {
+    let own = NAMES.into_iter().find(|(own, _)| *own == name);
+    let cause = || Cause::ALL.into_iter().find(|cause| cause.id() == name);
+    let what = own.map(|(_, what)| what);
+    what.or_else(|| cause().map(What::Blame))
+        .ok_or_else(|| Mistake::Unknown(name.to_owned()))
 }
 
 impl Rule {

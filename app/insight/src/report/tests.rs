@@ -69,16 +69,23 @@ fn rules_are_broken_or_not() {
     assert!(broken("throughput<100").is_some());
     assert!(broken("findings>0").is_some());
     assert!(broken("fetching>50%").is_some());
-    for wrong in [
-        "wait",
-        "wait>",
-        "wait>10",
-        "patience>3%",
-        "dropped>3%",
-        "wait>NaN%",
-        "wait>1e999s",
+    for (wrong, says) in [
+        ("wait", "no < or >"),
+        ("wait>", "'' is no number"),
+        ("wait>10", "needs a unit"),
+        ("patience>3%", "there is no patience"),
+        ("colating>3%", "Possible are collating, fetching"),
+        ("dropped>3%", "has no unit"),
+        ("wait>NaN%", "'NaN' is no number"),
+        ("wait>1e999s", "'1e999' is no number"),
     ] {
-        assert!(wrong.parse::<Rule>().is_err(), "{wrong}");
+        let error = wrong.parse::<Rule>().expect_err(wrong).to_string();
+        let begins = format!("'{wrong}' is no rule: ");
+        assert!(
+            error.starts_with(&begins) && error.contains(says),
+            "{error}"
+        );
+        assert!(error.contains("wait>10%"), "{error}");
     }
 }
 

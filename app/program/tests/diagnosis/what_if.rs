@@ -108,16 +108,21 @@ fn ranges_are_a_table_and_what_makes_no_sense_is_refused() {
         "{said}"
     );
     for (set, says) in [
-        ("num_worker=3", "there is no num_worker"),
+        (
+            "num_worker=3",
+            "there is no num_worker. Possible are num_workers=4",
+        ),
         ("num_workers", "not of the form"),
         ("cache=2", "from 0 to 1"),
         ("faster=decoding:2", "no stage decoding"),
         ("prefetch_factor=0", "greater than 0"),
         ("batch_size=0", "positive"),
-        ("in_order=perhaps", "true or false"),
+        ("in_order=perhaps", "neither true nor false"),
     ] {
         let said = refusal(&["what-if", &file, "--set", set]);
         assert!(said.contains(says), "{set}: {said}");
     }
+    let twice = ["what-if", &file, "--set", "cores=1", "--set", "cores=2"];
+    assert!(refusal(&twice).contains("cores is given twice"));
     assert!(refusal(&["what-if", &file, "--workers", "0..99999"]).contains("at most 1,024"));
 }

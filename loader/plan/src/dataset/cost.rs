@@ -7,6 +7,7 @@ use std::str::FromStr;
 use loadscope_trace::Nanos;
 
 use crate::error::EngineError;
+use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
 use crate::limits;
 
 /// Most samples of a synthetic data set.
@@ -16,9 +17,20 @@ const MAX_BYTES: i64 = 1 << 28;
 /// Longest cost of a sample: a day.
 const MAX_COST_MS: f64 = 86_400_000.0;
 
-const OPTIONS: &str = "Possible are len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), every=8:200 (each 8th \
-                       takes 200 ms), jitter=0.2 (±20 %), tail=0.05:10 (5 % take 10 times as long), fail=7 (sample 7 \
-                       raises an error), panic=9, cpu=true (compute instead of sleeping), seed=0 and shape=3x32x32.";
+/// The names of its text.
+pub(super) const KEYS: [Key; 11] = [
+    Key::once("len", "len=24"),
+    Key::once("cost_ms", "cost_ms=50"),
+    Key::repeated("slow", "slow=4:1000 (sample 4 takes 1000 ms)"),
+    Key::once("every", "every=8:200 (each 8th takes 200 ms)"),
+    Key::once("jitter", "jitter=0.2 (±20 %)"),
+    Key::once("tail", "tail=0.05:10 (5 % take 10 times as long)"),
+    Key::repeated("fail", "fail=7 (sample 7 raises an error)"),
+    Key::repeated("panic", "panic=9"),
+    Key::once("cpu", "cpu=true (compute instead of sleeping)"),
+    Key::once("seed", "seed=0"),
+    Key::once("shape", "shape=3x32x32"),
+];
 
 /// Some samples take much longer than the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,51 +131,44 @@ impl CostModel {
         (z >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        match key {
-            "len" => self.len = whole(value, 0, MAX_LEN)?,
+    fn set(&mut self, given: &Given<'_>) -> Result<(), Wrong> {
+        let value = given.value;
+        match given.key {
+            "len" => self.len = whole(value, 0..=MAX_LEN)?,
             "cost_ms" => self.cost = millis(value)?,
             "slow" => {
                 for entry in value.split(';') {
                     let (index, cost) = pair(entry)?;
-                    let index = whole(index, 0, usize::MAX)?;
+                    let index = whole(index, 0..=usize::MAX)?;
                     if self.slow.insert(index, millis(cost)?).is_some() {
-                        return Err(format!("sample {index} has two costs"));
+                        return Err(Wrong::Other(format!("sample {index} has two costs")));
                     }
                 }
             }
             "every" => {
                 let (n, cost) = pair(value)?;
-                self.every = Some((whole(n, 1, MAX_LEN)?, millis(cost)?));
+                self.every = Some((whole(n, 1..=MAX_LEN)?, millis(cost)?));
             }
-            "jitter" => self.jitter = real(value, 0.0, 1.0)?,
+            "jitter" => self.jitter = real(value, 0.0..=1.0)?,
             "tail" => {
                 let (fraction, factor) = pair(value)?;
                 self.tail = Some(Tail {
-                    fraction: real(fraction, 0.0, 1.0)?,
-                    factor: real(factor, 0.0, 1e6)?,
+                    fraction: real(fraction, 0.0..=1.0)?,
+                    factor: real(factor, 0.0..=1e6)?,
                 });
             }
             "fail" => self.fail.extend(indices(value)?),
             "panic" => self.panic.extend(indices(value)?),
-            "cpu" => {
-                self.cpu = value
-                    .parse()
-                    .map_err(|_| format!("'{value}' is neither true nor false"))?;
-            }
-            "seed" => {
-                self.seed = value
-                    .parse()
-                    .map_err(|_| format!("'{value}' is no whole number from 0 to {}", u64::MAX))?;
-            }
+            "cpu" => self.cpu = flag(value)?,
+            "seed" => self.seed = whole(value, 0..=u64::MAX)?,
             "shape" => self.shape = shape(value)?,
-            _ => return Err("there is no such option".to_owned()),
+            other => return Err(Wrong::Other(format!("{other} is no part of a cost"))),
         }
         Ok(())
     }
 
     /// An index beyond the end would silently do nothing.
-    fn check_indices(&self) -> Result<(), String> {
+    fn check_indices(&self) -> Result<(), Mistake> {
         let named = [
             ("slow", self.slow.keys().next_back()),
             ("fail", self.fail.last()),
@@ -171,11 +176,11 @@ impl CostModel {
         ];
         for (key, last) in named {
             if let Some(&index) = last.filter(|&&index| index >= self.len) {
-                return Err(format!(
+                return Err(Mistake::Together(format!(
                     "{key} names sample {index}, but with len={} the last sample is {}. Raise len or name another",
                     self.len,
                     self.len.saturating_sub(1)
-                ));
+                )));
             }
         }
         Ok(())
@@ -186,30 +191,25 @@ impl FromStr for CostModel {
     type Err = EngineError;
 
     fn from_str(text: &str) -> Result<Self, EngineError> {
-        Self::parse("synthetic", text)
+        let language = Language::new(KEYS);
+        let model = language
+            .read(text)
+            .and_then(|all| Self::default().with(&all));
+        model.map_err(|mistake| {
+            let sentence = language.sentence(&mistake);
+            EngineError::Spec(format!("synthetic:{text}: {sentence}"))
+        })
     }
 }
 
 impl CostModel {
-    /// Reads the text behind `name:`.
-    pub(super) fn parse(name: &str, text: &str) -> Result<Self, EngineError> {
-        let fail = |what: String| EngineError::Spec(format!("{name}:{text}: {what}. {OPTIONS}"));
-        let mut model = Self::default();
-        let mut seen = BTreeSet::new();
-        for option in text.split(',').map(str::trim).filter(|o| !o.is_empty()) {
-            let (key, value) = option
-                .split_once('=')
-                .map(|(key, value)| (key.trim(), value.trim()))
-                .ok_or_else(|| fail(format!("'{option}' is not of the form name=value")))?;
-            if !seen.insert(key) && !["slow", "fail", "panic"].contains(&key) {
-                return Err(fail(format!("{key} is given twice")));
-            }
-            model
-                .set(key, value)
-                .map_err(|what| fail(format!("{key}={value}: {what}")))?;
+    /// The same, but for what was given.
+    pub(super) fn with(mut self, all: &[Given<'_>]) -> Result<Self, Mistake> {
+        for given in all {
+            self.set(given).map_err(|wrong| given.mistake(wrong))?;
         }
-        model.check_indices().map_err(fail)?;
-        Ok(model)
+        self.check_indices()?;
+        Ok(self)
     }
 }
 
@@ -273,40 +273,18 @@ impl fmt::Display for Millis {
     }
 }
 
-fn pair(text: &str) -> Result<(&str, &str), String> {
-    let (a, b) = text
-        .split_once(':')
-        .ok_or_else(|| format!("'{text}' needs two numbers with a colon between them"))?;
-    Ok((a.trim(), b.trim()))
-}
-
-fn whole(text: &str, low: usize, high: usize) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if (low..=high).contains(&number) => Ok(number),
-        _ => Err(format!("'{text}' is no whole number from {low} to {high}")),
-    }
-}
-
-fn real(text: &str, low: f64, high: f64) -> Result<f64, String> {
-    match text.parse() {
-        // Adding zero turns −0 into 0.
-        Ok(number) if (low..=high).contains(&number) => Ok(number + 0.0),
-        _ => Err(format!("'{text}' is no number from {low} to {high}")),
-    }
-}
-
-fn millis(text: &str) -> Result<Nanos, String> {
-    let ms = real(text, 0.0, MAX_COST_MS)?;
+fn millis(text: &str) -> Result<Nanos, Wrong> {
+    let ms = real(text, 0.0..=MAX_COST_MS)?;
     Ok(Nanos((ms * 1e6).round() as i64))
 }
 
-fn indices(text: &str) -> Result<Vec<usize>, String> {
+fn indices(text: &str) -> Result<Vec<usize>, Wrong> {
     text.split(';')
-        .map(|index| whole(index.trim(), 0, usize::MAX))
+        .map(|index| whole(index.trim(), 0..=usize::MAX))
         .collect()
 }
 
-fn shape(text: &str) -> Result<Vec<i64>, String> {
+fn shape(text: &str) -> Result<Vec<i64>, Wrong> {
     let sizes: Option<Vec<i64>> = text
         .split('x')
         .map(|size| size.trim().parse().ok().filter(|&size| size > 0))
@@ -320,9 +298,9 @@ fn shape(text: &str) -> Result<Vec<i64>, String> {
         Some(sizes) if sizes.len() <= 8 && bytes(&sizes).is_some_and(|b| b <= MAX_BYTES) => {
             Ok(sizes)
         }
-        _ => Err(format!(
+        _ => Err(Wrong::Other(format!(
             "'{text}' is no shape: up to 8 sizes with x between them, {MAX_BYTES} elements at most"
-        )),
+        ))),
     }
 }
 
@@ -370,10 +348,13 @@ mod tests {
             let error = text.parse::<CostModel>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
             assert!(error.contains("Possible are"), "{error}");
+            assert!(error.contains(&format!("synthetic:{text}: ")), "{error}");
         };
-        says("size=3", "size=3: there is no such option");
+        says("cost=3", "there is no cost. Possible are cost_ms=50");
+        says("size=3", "synthetic:size=3: there is no size");
         says("len", "'len' is not of the form name=value");
-        says("len=-1", "'-1' is no whole number");
+        says("len=", "'len=' is not of the form name=value");
+        says("len=-1", "len=-1: '-1' is no whole number from 0 to");
         says("len=3,len=4", "len is given twice");
         says("slow=4", "needs two numbers with a colon");
         says("slow=4:1;4:2", "sample 4 has two costs");

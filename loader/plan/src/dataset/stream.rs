@@ -3,11 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::CostModel;
+use super::{CostModel, cost};
 use crate::error::EngineError;
+use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag};
 
-const OPTIONS: &str = "Further options are shard=true (each worker yields its part) or shard=false (each worker yields \
-                       everything), and shards=3/8/5 (worker 0 yields 3 samples, worker 1 8, worker 2 5) instead of len.";
+/// The names of its text, besides those of what a sample costs.
+const KEYS: [Key; 2] = [
+    Key::once(
+        "shard",
+        "shard=true (each worker yields its part) or shard=false (each worker yields everything)",
+    ),
+    Key::once(
+        "shards",
+        "shards=3/8/5 (worker 0 yields 3 samples, worker 1 8, worker 2 5) instead of len",
+    ),
+];
 
 /// What each worker yields of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,59 +95,62 @@ impl FromStr for StreamModel {
     type Err = EngineError;
 
     fn from_str(text: &str) -> Result<Self, EngineError> {
-        let fail = |what: String| EngineError::Spec(format!("stream:{text}: {what}. {OPTIONS}"));
-        let mut sharing = None;
-        let mut rest = Vec::new();
-        for option in text.split(',') {
-            let (key, value) = option.split_once('=').unwrap_or((option, ""));
-            let parsed = match (key.trim(), value.trim()) {
-                ("shard", "true") => Sharing::Strided,
-                ("shard", "false") => Sharing::Everything,
-                ("shard", other) => {
-                    return Err(fail(format!("shard={other} is neither true nor false")));
-                }
-                ("shards", sizes) => Sharing::Shards(shards(sizes).map_err(fail)?),
-                ("len", _) if text.contains("shards=") => {
-                    return Err(fail("len follows from shards. Leave len out".to_owned()));
-                }
+        let language = Language::new(cost::KEYS.into_iter().chain(KEYS));
+        let model = language.read(text).and_then(|all| Self::of(&all));
+        model.map_err(|mistake| {
+            let sentence = language.sentence(&mistake);
+            EngineError::Spec(format!("stream:{text}: {sentence}"))
+        })
+    }
+}
+
+impl StreamModel {
+    fn of(all: &[Given<'_>]) -> Result<Self, Mistake> {
+        let together = |what: &str| Err(Mistake::Together(what.to_owned()));
+        let (mut sharing, mut costs) = (None, Vec::new());
+        for given in all {
+            let read = match given.key {
+                "shard" => flag(given.value).map(|shared| match shared {
+                    true => Sharing::Strided,
+                    false => Sharing::Everything,
+                }),
+                "shards" => shards(given.value).map(Sharing::Shards),
                 _ => {
-                    rest.push(option.to_owned());
+                    costs.push(*given);
                     continue;
                 }
             };
-            if sharing.replace(parsed).is_some() {
-                return Err(fail(
-                    "how workers share the stream is given twice".to_owned(),
-                ));
+            let read = read.map_err(|wrong| given.mistake(wrong))?;
+            if sharing.replace(read).is_some() {
+                return together("how workers share the stream is given twice");
             }
         }
         let sharing = sharing.unwrap_or_default();
+        let mut base = CostModel::default();
         if let Sharing::Shards(sizes) = &sharing {
+            if costs.iter().any(|given| given.key == "len") {
+                return together("len follows from shards. Leave len out");
+            }
             let ends = sizes.iter().enumerate().filter(|(_, size)| **size > 0);
-            let end = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
-            rest.push(format!("len={end}"));
+            base.len = ends.map(|(id, size)| 100 * id + size).max().unwrap_or(0);
         }
-        let cost = CostModel::parse("stream", &rest.join(","))
-            .map_err(|e| EngineError::Spec(format!("{e} {OPTIONS}")))?;
+        let cost = base.with(&costs)?;
         Ok(Self { cost, sharing })
     }
 }
 
 /// `3/8/5`
-fn shards(text: &str) -> Result<Vec<usize>, String> {
+fn shards(text: &str) -> Result<Vec<usize>, Wrong> {
     /// More are not looked at by anyone, and sample numbers must not overflow.
     const MOST: usize = 1000;
     let sizes = text.split('/').map(|size| size.trim().parse());
     match sizes.collect::<Result<Vec<usize>, _>>() {
-        Ok(sizes)
-            if sizes.len() <= MOST
-                && sizes.iter().all(|&size| size <= super::cost::MAX_LEN / 2) =>
-        {
+        Ok(sizes) if sizes.len() <= MOST && sizes.iter().all(|&size| size <= cost::MAX_LEN / 2) => {
             Ok(sizes)
         }
-        _ => Err(format!(
-            "shards={text} are not up to {MOST} whole numbers with / between them"
-        )),
+        _ => Err(Wrong::Other(format!(
+            "these are not up to {MOST} whole numbers with / between them"
+        ))),
     }
 }
 
@@ -217,12 +230,13 @@ mod tests {
             ("shards=3/x", "whole numbers with /"),
             ("shards=3,len=4", "Leave len out"),
             ("shard=true,shards=3", "given twice"),
-            ("speed=3", "stream:speed=3"),
+            ("speed=3", "stream:speed=3: there is no speed"),
+            ("shared=true", "there is no shared. Possible are shard=true"),
             ("shards=3,fail=3", "the last sample is 2"),
         ] {
             let error = text.parse::<StreamModel>().unwrap_err().to_string();
             assert!(
-                error.contains(says) && error.contains("Further options"),
+                error.contains(says) && error.contains("shard=true (each worker"),
                 "{error}"
             );
         }

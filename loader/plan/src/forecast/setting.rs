@@ -3,6 +3,7 @@
 use loadscope_trace::Nanos;
 
 use super::{Recorded, Refusal};
+use crate::keyvalue::{Given, Key, Language, Wrong, flag, real, whole};
 use crate::limits;
 
 /// How the same samples are to be loaded, under PyTorch's names.
@@ -32,74 +33,70 @@ pub struct Setting {
     pub trainer_cpu: f64,
 }
 
-impl Setting {
-    /// The keys of [`Setting::set`].
-    pub const KEYS: &str = "num_workers, prefetch_factor, batch_size, in_order, persistent_workers, pin_memory, step_ms, \
-                            cores, cache (share of the samples, 0.8), faster (stage:factor, decode:2), \
-                            trainer_cpu (share of a step, 0.5)";
+/// What can be different.
+const KEYS: [Key; 11] = [
+    Key::once("num_workers", "num_workers=4"),
+    Key::once("prefetch_factor", "prefetch_factor=2"),
+    Key::once("batch_size", "batch_size=32 (or none)"),
+    Key::once("in_order", "in_order=false"),
+    Key::once("persistent_workers", "persistent_workers=true"),
+    Key::once("pin_memory", "pin_memory=true"),
+    Key::once("step_ms", "step_ms=20"),
+    Key::once("cores", "cores=8"),
+    Key::once("cache", "cache=0.8 (share of the samples)"),
+    Key::repeated("faster", "faster=decode:2 (a named stage and a factor)"),
+    Key::once("trainer_cpu", "trainer_cpu=0.5 (share of a step)"),
+];
 
-    /// Changes what `text` says: `key=value`, a key of [`Setting::KEYS`].
+impl Setting {
+    /// Changes what `text` says: `key=value`.
     ///
     /// # Errors
     /// If it is not understood.
     pub fn set(&mut self, text: &str) -> Result<(), Refusal> {
-        let Some((key, value)) = text.split_once('=') else {
-            return Err(Refusal(format!(
-                "'{text}' is not of the form key=value. Keys are {}",
-                Self::KEYS
-            )));
-        };
-        let (key, value) = (key.trim(), value.trim());
-        let wrong = |what: &str| Refusal(format!("{key}={value}: {what}"));
-        let whole = || {
-            value
-                .parse::<usize>()
-                .map_err(|_| wrong("a whole number is expected"))
-        };
-        let flag = || match value.to_ascii_lowercase().as_str() {
-            "true" | "1" => Ok(true),
-            "false" | "0" => Ok(false),
-            _ => Err(wrong("true or false is expected")),
-        };
-        let share = || {
-            let share = match value.strip_suffix('%') {
-                Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
-                None => value.parse::<f64>(),
-            };
-            let share = share.ok().filter(|s| (0.0..=1.0).contains(s));
-            share.ok_or_else(|| wrong("a share from 0 to 1 is expected"))
-        };
-        match key {
-            "num_workers" => self.num_workers = whole()?,
-            "prefetch_factor" => self.prefetch_factor = whole()?,
+        self.set_all([text]).map(drop)
+    }
+
+    /// Changes what all the texts say, each `key=value`, and returns the keys.
+    ///
+    /// # Errors
+    /// If one is not understood, or contradicts another.
+    pub fn set_all<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<&'static str>, Refusal> {
+        let language = Language::new(KEYS);
+        let read = language.read_all(texts).and_then(|all| {
+            all.iter()
+                .map(|given| match self.change(given) {
+                    Ok(()) => Ok(given.key),
+                    Err(wrong) => Err(given.mistake(wrong)),
+                })
+                .collect()
+        });
+        read.map_err(|mistake| Refusal(language.sentence(&mistake)))
+    }
+
+    fn change(&mut self, given: &Given<'_>) -> Result<(), Wrong> {
+        let value = given.value;
+        let count = || whole(value, 0..=usize::MAX);
+        match given.key {
+            "num_workers" => self.num_workers = count()?,
+            "prefetch_factor" => self.prefetch_factor = count()?,
             "batch_size" if value.eq_ignore_ascii_case("none") => self.batch_size = None,
-            "batch_size" => self.batch_size = Some(whole()?),
-            "in_order" => self.in_order = flag()?,
-            "persistent_workers" => self.persistent_workers = flag()?,
-            "pin_memory" => self.pin_memory = flag()?,
+            "batch_size" => self.batch_size = Some(count()?),
+            "in_order" => self.in_order = flag(value)?,
+            "persistent_workers" => self.persistent_workers = flag(value)?,
+            "pin_memory" => self.pin_memory = flag(value)?,
             "step_ms" => {
-                let ms = value.parse().ok().filter(|ms| (0.0..=3.6e6).contains(ms));
-                let ms: f64 =
-                    ms.ok_or_else(|| wrong("milliseconds from 0 to 3,600,000 are expected"))?;
+                let ms = real(value, 0.0..=limits::STEP_MS)?;
                 self.step = Some(Nanos::from_secs_f64(ms / 1e3));
             }
-            "cores" => self.cores = Some(whole()?),
-            "cache" => self.cache = share()?,
-            "trainer_cpu" => self.trainer_cpu = share()?,
-            "faster" => {
-                let parsed = value.rsplit_once(':').and_then(|(stage, factor)| {
-                    let factor = factor.trim_end_matches(['x', '×']).parse::<f64>().ok()?;
-                    (factor.is_finite() && factor > 0.0).then(|| (stage.to_owned(), factor))
-                });
-                let wanted = "a named stage and a factor are expected, as in faster=decode:2";
-                self.faster.push(parsed.ok_or_else(|| wrong(wanted))?);
-            }
-            _ => {
-                return Err(Refusal(format!(
-                    "there is no {key}. Keys are {}",
-                    Self::KEYS
-                )));
-            }
+            "cores" => self.cores = Some(count()?),
+            "cache" => self.cache = share(value)?,
+            "trainer_cpu" => self.trainer_cpu = share(value)?,
+            "faster" => self.faster.push(faster(value)?),
+            other => return Err(Wrong::Other(format!("{other} is no part of a setting"))),
         }
         Ok(())
     }
@@ -161,6 +158,24 @@ impl Setting {
         }
         out
     }
+}
+
+/// `0.8` or `80%`
+fn share(text: &str) -> Result<f64, Wrong> {
+    match text.strip_suffix('%') {
+        Some(percent) => Ok(real(percent.trim(), 0.0..=100.0)? / 100.0),
+        None => real(text, 0.0..=1.0),
+    }
+}
+
+/// `decode:2`. The name of a stage may hold colons, too.
+fn faster(text: &str) -> Result<(String, f64), Wrong> {
+    let parsed = text.rsplit_once(':').and_then(|(stage, factor)| {
+        let factor = real(factor.trim_end_matches(['x', '×']), ..).ok()?;
+        (factor > 0.0).then(|| (stage.to_owned(), factor))
+    });
+    let wanted = "a named stage and a factor are expected, as in faster=decode:2";
+    parsed.ok_or_else(|| Wrong::other(wanted))
 }
 
 impl Recorded {

@@ -101,7 +101,7 @@ fn the_usual_texts() {
     assert!(parse("folder:").is_err());
     for (text, says) in [
         ("tokens:", "needs the path"),
-        ("tokens:a,block=0", "at least 1"),
+        ("tokens:a,block=0", "block=0: '0' is no whole number from 1"),
         ("tokens:a,dtype=int8", "int64 or uint16"),
     ] {
         let error = text.parse::<DatasetSpec>().unwrap_err().to_string();

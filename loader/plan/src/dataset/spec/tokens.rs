@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::EngineError;
+use crate::keyvalue::{Given, whole};
 
 /// Tokens of a window, unless said otherwise.
 const BLOCK: usize = 1024;
@@ -38,11 +39,10 @@ impl FromStr for TokenSpec {
 
     fn from_str(text: &str) -> Result<Self, EngineError> {
         let fail = |what: &str| EngineError::Spec(format!("tokens:{text}: {what}"));
-        let count = |key: &str, value: &str| match value.parse() {
-            Ok(count) if count > 0 => Ok(count),
-            _ => Err(fail(&format!(
-                "{key}={value} is no whole number of at least 1"
-            ))),
+        let count = |key: &'static str, value: &str| {
+            let given = Given { key, value };
+            let count = whole(value, 1..=usize::MAX);
+            count.map_err(|wrong| fail(&given.mistake(wrong).to_string()))
         };
         let (mut path, mut block, mut stride, mut dtype) = (text, None, None, None);
         while let Some((front, option)) = path.rsplit_once(',') {

@@ -1,0 +1,228 @@
+//! Texts of the form `name=value`: what a made-up data set costs, how a stream is shared, what a setting changes. A [`Language`]
+//! knows its names and reads such texts; a [`Mistake`] in any of them is told in the same words. Rules (`wait>10%`) and ranges
+//! (`0..8`) have a form of their own, and the names, numbers and mistakes of here.
+
+mod value;
+
+pub use value::{Wrong, flag, numbers, pair, real, whole};
+
+/// A name that may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// `slow`
+    pub name: &'static str,
+    /// How it is written, and what that means: `slow=4:1000 (sample 4 takes 1000 ms)`.
+    pub example: &'static str,
+    /// True if it may be given several times.
+    pub repeats: bool,
+}
+
+impl Key {
+    /// One that is given at most once.
+    pub const fn once(name: &'static str, example: &'static str) -> Self {
+        Self {
+            name,
+            example,
+            repeats: false,
+        }
+    }
+
+    /// One that may be given several times.
+    pub const fn repeated(name: &'static str, example: &'static str) -> Self {
+        Self {
+            name,
+            example,
+            repeats: true,
+        }
+    }
+}
+
+/// What stands in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given<'a> {
+    /// The name: one of the language's.
+    pub key: &'static str,
+    /// What stands behind the `=`, without blanks around it; never empty.
+    pub value: &'a str,
+}
+
+impl Given<'_> {
+    /// That its value is wrong.
+    pub fn mistake(&self, wrong: Wrong) -> Mistake {
+        Mistake::Value {
+            key: self.key,
+            value: self.value.to_owned(),
+            wrong,
+        }
+    }
+}
+
+/// What is wrong with a text. [`Language::sentence`] adds what would be right.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Mistake {
+    /// No name, no `=` or no value.
+    #[error("'{0}' is not of the form name=value")]
+    Form(String),
+    /// No such name.
+    #[error("there is no {0}")]
+    Unknown(String),
+    /// A name that may be given once is given again.
+    #[error("{0} is given twice")]
+    Twice(&'static str),
+    /// The value of one name.
+    #[error("{key}={value}: {wrong}")]
+    Value {
+        /// The name.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong with it.
+        wrong: Wrong,
+    },
+    /// What was given does not go together. The sentence says so.
+    #[error("{0}")]
+    Together(String),
+}
+
+/// The names that a text may hold.
+#[derive(Clone, Debug)]
+pub struct Language {
+    keys: Vec<Key>,
+}
+
+impl Language {
+    /// One of these names, in the order in which they are told.
+    pub fn new(keys: impl IntoIterator<Item = Key>) -> Self {
+        Self {
+            keys: keys.into_iter().collect(),
+        }
+    }
+
+    /// Reads `name=value` with commas between them; there may be none at all.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn read<'a>(&self, text: &'a str) -> Result<Vec<Given<'a>>, Mistake> {
+        let parts = text.split(',').filter(|part| !part.trim().is_empty());
+        self.read_all(parts)
+    }
+
+    /// Reads texts of one `name=value` each, in which commas are part of the value.
+    ///
+    /// # Errors
+    /// The first mistake.
+    pub fn read_all<'a>(
+        &self,
+        parts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Given<'a>>, Mistake> {
+        let mut all: Vec<Given<'a>> = Vec::new();
+        for part in parts {
+            let (name, value) = part
+                .split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .filter(|(name, value)| !name.is_empty() && !value.is_empty())
+                .ok_or_else(|| Mistake::Form(part.trim().to_owned()))?;
+            let key = self.key(name)?;
+            if !key.repeats && all.iter().any(|given| given.key == key.name) {
+                return Err(Mistake::Twice(key.name));
+            }
+            all.push(Given {
+                key: key.name,
+                value,
+            });
+        }
+        Ok(all)
+    }
+
+    /// The key with this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn key(&self, name: &str) -> Result<Key, Mistake> {
+        let found = self.keys.iter().find(|key| key.name == name);
+        found
+            .copied()
+            .ok_or_else(|| Mistake::Unknown(name.to_owned()))
+    }
+
+    /// The mistake, and what is possible: where a name is unknown, those that are most like it come first.
+    pub fn sentence(&self, mistake: &Mistake) -> String {
+        let mut keys = self.keys.clone();
+        if let Mistake::Unknown(name) = mistake {
+            // Nobody means one of ours by a longer one.
+            let name: String = name.chars().take(64).collect();
+            let name = name.to_ascii_lowercase();
+            keys.sort_by_cached_key(|key| strsim::osa_distance(&name, key.name));
+        }
+        let examples: Vec<&str> = keys.iter().map(|key| key.example).collect();
+        format!("{mistake}. Possible are {}", examples.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn language() -> Language {
+        Language::new([
+            Key::once("len", "len=24"),
+            Key::once("cost_ms", "cost_ms=50"),
+            Key::repeated("slow", "slow=4:1000 (sample 4 takes 1000 ms)"),
+        ])
+    }
+
+    fn pairs<'a>(all: &[Given<'a>]) -> Vec<(&'static str, &'a str)> {
+        all.iter().map(|given| (given.key, given.value)).collect()
+    }
+
+    #[test]
+    fn names_and_values_are_read_in_their_order() {
+        let read = language()
+            .read(" slow = 4:1 ,,len=3,slow=a=b,")
+            .expect("sound");
+        assert_eq!(
+            pairs(&read),
+            [("slow", "4:1"), ("len", "3"), ("slow", "a=b")]
+        );
+        assert_eq!(language().read(" "), Ok(Vec::new()));
+        let read = language().read_all(["slow=1,2", "len=3"]).expect("sound");
+        assert_eq!(pairs(&read), [("slow", "1,2"), ("len", "3")]);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_is_possible() {
+        let language = language();
+        let says = |text: &str, sentence: &str| {
+            let mistake = language.read(text).expect_err(text);
+            assert_eq!(language.sentence(&mistake), sentence);
+        };
+        let possible = "Possible are len=24, cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms)";
+        for text in ["len", "len=", "=3", "len= "] {
+            let form = format!("'{}' is not of the form name=value", text.trim());
+            says(text, &format!("{form}. {possible}"));
+        }
+        says("len=3,len=3", &format!("len is given twice. {possible}"));
+        says(
+            "Cost=3",
+            "there is no Cost. Possible are cost_ms=50, slow=4:1000 (sample 4 takes 1000 ms), len=24",
+        );
+        let given = language.read("len=x").expect("sound")[0];
+        let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
+        assert_eq!(
+            language.sentence(&mistake),
+            format!("len=x: 'x' is no whole number from 0 to 9. {possible}")
+        );
+        let together = Mistake::Together("both at once".to_owned());
+        assert_eq!(
+            language.sentence(&together),
+            format!("both at once. {possible}")
+        );
+    }
+
+    #[test]
+    fn a_long_name_takes_no_time() {
+        let name = "a".repeat(1 << 20);
+        let mistake = language().key(&name).expect_err("there is none");
+        assert!(language().sentence(&mistake).ends_with("len=24"));
+    }
+}

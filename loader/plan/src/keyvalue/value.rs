@@ -1,0 +1,210 @@
+//! What stands behind a name: numbers, pairs, truths, ranges.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::{Bound, RangeBounds};
+use std::str::FromStr;
+
+use crate::limits;
+
+/// What is wrong with a value, or with a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// No number of that kind, or one out of range.
+    #[error("'{text}' is no {kind}{range}")]
+    Number {
+        /// What was given.
+        text: String,
+        /// `whole number`
+        kind: &'static str,
+        /// ` from 0 to 9`; empty if any would do.
+        range: String,
+    },
+    /// No truth.
+    #[error("'{0}' is neither true nor false")]
+    Flag(String),
+    /// One number, or more than two.
+    #[error("'{0}' needs two numbers with a colon between them")]
+    Pair(String),
+    /// Something that only one name has. The sentence says what.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Wrong {
+    /// Something that only one name has.
+    pub fn other(sentence: impl Into<String>) -> Self {
+        Self::Other(sentence.into())
+    }
+}
+
+/// A whole number in a range.
+///
+/// # Errors
+/// If it is none.
+pub fn whole<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    range: impl RangeBounds<T>,
+) -> Result<T, Wrong> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| not_a("whole number", text, &range))
+}
+
+/// A finite number in a range.
+///
+/// # Errors
+/// If it is none.
+pub fn real(text: &str, range: impl RangeBounds<f64>) -> Result<f64, Wrong> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && range.contains(number));
+    // Adding zero turns −0 into 0.
+    let number = number.map(|number| number + 0.0);
+    number.ok_or_else(|| not_a("number", text, &range))
+}
+
+fn not_a<T: Display>(kind: &'static str, text: &str, range: &impl RangeBounds<T>) -> Wrong {
+    let end = |bound| match bound {
+        Bound::Included(end) | Bound::Excluded(end) => Some(end),
+        Bound::Unbounded => None,
+    };
+    let range = match (end(range.start_bound()), end(range.end_bound())) {
+        (Some(low), Some(high)) => format!(" from {low} to {high}"),
+        (Some(low), None) => format!(" of at least {low}"),
+        (None, Some(high)) => format!(" of at most {high}"),
+        (None, None) => String::new(),
+    };
+    let text = text.to_owned();
+    Wrong::Number { text, kind, range }
+}
+
+/// `true` or `false`, in Python's letters as well, or `1` or `0`.
+///
+/// # Errors
+/// If it is something else.
+pub fn flag(text: &str) -> Result<bool, Wrong> {
+    match text {
+        "1" => Ok(true),
+        "0" => Ok(false),
+        _ if text.eq_ignore_ascii_case("true") => Ok(true),
+        _ if text.eq_ignore_ascii_case("false") => Ok(false),
+        _ => Err(Wrong::Flag(text.to_owned())),
+    }
+}
+
+/// `4:1000`, as its two parts.
+///
+/// # Errors
+/// If there is no colon.
+pub fn pair(text: &str) -> Result<(&str, &str), Wrong> {
+    let parts = text.split_once(':').map(|(a, b)| (a.trim(), b.trim()));
+    parts.ok_or_else(|| Wrong::Pair(text.to_owned()))
+}
+
+/// `4`, `0..8` (with its end) or `1,2,4`: numbers of `name` up to `most`, each of which is there once, the smallest first.
+///
+/// # Errors
+/// If they are none, or too large.
+pub fn numbers(text: &str, name: &str, most: usize) -> Result<Vec<usize>, Wrong> {
+    let number = |text: &str| {
+        let text = text.trim();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Wrong::other(
+                "a number, a range as in 0..8, or a list as in 1,2,4 is expected",
+            ));
+        }
+        let too_much = || {
+            let most = limits::grouped(most as u64);
+            Wrong::Other(limits::too_much(name, most, text, "ask for less"))
+        };
+        let number = text.parse::<usize>().ok().filter(|number| *number <= most);
+        number.ok_or_else(too_much)
+    };
+    // No more than `most` are different.
+    let mut all = BTreeSet::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            None => all.extend([number(part)?]),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last.trim_start_matches('='))?);
+                if last < first {
+                    return Err(Wrong::Other(format!(
+                        "a range goes from the smaller to the larger number, as in {last}..{first}"
+                    )));
+                }
+                all.extend(first..=last);
+            }
+        }
+    }
+    Ok(all.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says<T: std::fmt::Debug>(read: Result<T, Wrong>, sentence: &str) {
+        let error = read.expect_err(sentence);
+        assert_eq!(error.to_string(), sentence);
+    }
+
+    #[test]
+    fn numbers_are_in_their_range() {
+        assert_eq!(whole("7", 0..=9), Ok(7u64));
+        assert_eq!(whole("+7", 1..), Ok(7usize));
+        says(whole("-1", 0..=9u64), "'-1' is no whole number from 0 to 9");
+        says(whole("10", 0..=9u64), "'10' is no whole number from 0 to 9");
+        says(whole("", 1usize..), "'' is no whole number of at least 1");
+        says(
+            whole("7.5", 0..=9u8),
+            "'7.5' is no whole number from 0 to 9",
+        );
+        says(
+            whole("99999999999999999999", ..=u64::MAX),
+            "'99999999999999999999' is no whole number of at most 18446744073709551615",
+        );
+        assert_eq!(real("-0", 0.0..=1.0).map(f64::to_bits), Ok(0));
+        assert_eq!(real("1e3", ..), Ok(1000.0));
+        for wrong in ["2", "NaN", "inf", "many"] {
+            says(
+                real(wrong, 0.0..=1.0),
+                &format!("'{wrong}' is no number from 0 to 1"),
+            );
+        }
+        says(real("inf", ..), "'inf' is no number");
+    }
+
+    #[test]
+    fn truths_and_pairs() {
+        let read = ["true", "False", "1", "0"].map(|text| flag(text).ok());
+        assert_eq!(read, [Some(true), Some(false), Some(true), Some(false)]);
+        says(flag("yes"), "'yes' is neither true nor false");
+        assert_eq!(pair("4 : 1000"), Ok(("4", "1000")));
+        says(pair("4"), "'4' needs two numbers with a colon between them");
+    }
+
+    #[test]
+    fn ranges_are_numbers_spans_and_lists() {
+        let read = |text: &str| numbers(text, "num_workers", 1024);
+        assert_eq!(read("4"), Ok(vec![4]));
+        assert_eq!(read("0..3"), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(read("8, 1..=2,1"), Ok(vec![1, 2, 8]));
+        let many = ["0..1024"; 1000].join(",");
+        assert_eq!(read(&many).map(|all| all.len()), Ok(1025));
+        let wrong = "a number, a range as in 0..8, or a list as in 1,2,4 is expected";
+        for text in ["", "many", "-1", "1,", "..", "+1"] {
+            says(read(text), wrong);
+        }
+        says(
+            read("4..1"),
+            "a range goes from the smaller to the larger number, as in 1..4",
+        );
+        for text in ["99999999", "18446744073709551617"] {
+            says(
+                read(&format!("0..{text}")),
+                &format!(
+                    "num_workers should be at most 1,024, but got num_workers={text}; ask for less"
+                ),
+            );
+        }
+    }
+}
