@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use loadscope_trace::{Cause, Nanos, Run, Severity};
+use oorandom::Rand64;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,6 @@ use super::facts::rate;
 use super::text::signed;
 use crate::Datasets;
 use crate::format::percent;
-use loadscope_plan::rng::Generator;
 
 mod distribution;
 mod pieces;
@@ -31,7 +31,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Fewer pieces say nothing of chance.
 const FEW_PIECES: usize = 5;
 /// The same two recordings give the same intervals.
-const SEED: u64 = 0;
+const SEED: u128 = 0;
 
 /// Two runs, and what differs.
 pub struct Comparison<'a> {
@@ -286,11 +286,11 @@ fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
     if of_a.batches == 0.0 || of_b.batches == 0.0 {
         return Vec::new();
     }
-    let mut generator = Generator::new(SEED);
+    let mut random = Rand64::new(SEED);
     let enough = |epochs: &[Vec<Drawn>]| epochs.iter().map(Vec::len).sum::<usize>() >= FEW_PIECES;
     let draws: Vec<(Drawn, Drawn)> = match enough(a) && enough(b) {
         true => (0..DRAWS)
-            .map(|_| (draw(a, &mut generator), draw(b, &mut generator)))
+            .map(|_| (draw(a, &mut random), draw(b, &mut random)))
             .collect(),
         false => Vec::new(),
     };
@@ -327,15 +327,19 @@ fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
 }
 
 /// As many pieces of each epoch as it has, each any one of them.
-fn draw(epochs: &[Vec<Drawn>], generator: &mut Generator) -> Drawn {
+fn draw(epochs: &[Vec<Drawn>], random: &mut Rand64) -> Drawn {
     let mut sum = Drawn::default();
     for pieces in epochs {
-        for _ in 0..pieces.len() {
-            let at = (generator.rand_f64() * pieces.len() as f64) as usize;
-            sum.add(&pieces[at.min(pieces.len() - 1)]);
+        for _ in pieces {
+            sum.add(any_of(pieces, random));
         }
     }
     sum
+}
+
+/// Any one of them, each as likely as the others. There is one.
+fn any_of<'a, T>(all: &'a [T], random: &mut Rand64) -> &'a T {
+    &all[random.rand_range(0..all.len() as u64) as usize]
 }
 
 #[cfg(test)]

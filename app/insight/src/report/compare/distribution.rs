@@ -1,10 +1,10 @@
 //! How the times of single batches are spread in both runs: what half of them, nine in ten and 99 in 100 keep below.
 
 use loadscope_trace::Nanos;
+use oorandom::Rand64;
 use serde::Serialize;
 
-use super::{CONFIDENCE, FEW_PIECES, Outcome, SEED};
-use loadscope_plan::rng::Generator;
+use super::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
 /// So often the batches are drawn anew.
 const DRAWS: usize = 300;
@@ -117,12 +117,11 @@ fn differences(a: &[&Vec<f64>], b: &[&Vec<f64>]) -> Vec<[f64; QUANTILES.len()]> 
     if a.len() < FEW_PIECES || b.len() < FEW_PIECES {
         return Vec::new();
     }
-    let mut generator = Generator::new(SEED);
+    let mut random = Rand64::new(SEED);
     let mut draw = |pieces: &[&Vec<f64>]| {
         let mut times = Vec::new();
         for _ in pieces {
-            let place = (generator.rand_f64() * pieces.len() as f64) as usize;
-            times.extend_from_slice(pieces[place.min(pieces.len() - 1)]);
+            times.extend(any_of(pieces, &mut random).iter());
         }
         at(&mut times)
     };
