@@ -33,6 +33,9 @@ pub use write::{Compression, LogWriter};
 
 use crate::Nanos;
 
+/// The first bytes of a zstd frame.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
 /// How far events of different processes may be out of order in a file.
 const SORT_WINDOW: Nanos = Nanos(1_000_000_000);
 

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::ZSTD_MAGIC;
 use super::header::Header;
 use super::lines::{thorough, too_long};
 use super::quick::Quick;
-use super::unpack::{Unpacked, ZSTD_MAGIC};
+use super::unpack::Unpacked;
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};
 use crate::{Event, LogError, Sorter};
 

@@ -4,9 +4,6 @@ use std::io::{self, BufRead, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-/// The first bytes of a zstd frame.
-pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-
 /// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
 /// unless it is told otherwise.
 const MAX_WINDOW_LOG: u32 = 27;

@@ -5,9 +5,6 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The first bytes of a zstd frame.
-pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-
 /// How far back a compressed file may refer, bytes: it costs as much memory.
 const MAX_WINDOW: u64 = 1 << 27;
 

@@ -4,8 +4,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 
 use crate::LogError;
+use crate::log::ZSTD_MAGIC;
 use crate::log::checksums::{self, Checksums};
-use crate::log::unpack::{Unpacker, ZSTD_MAGIC};
+use crate::log::unpack::Unpacker;
 
 /// Takes a piece of decompressed text, and says whether to go on.
 type EachPiece<'a> = dyn FnMut(&[u8]) -> Result<ControlFlow<()>, LogError> + 'a;
