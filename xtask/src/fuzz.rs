@@ -13,8 +13,10 @@ use clap::Args;
 use crate::setup::Ready;
 use crate::{sanitize, steps};
 
+mod archive;
 mod table;
 
+use archive::{add, pack, unpack};
 use table::{page, read_table};
 
 /// What the compiler is told beside: count edges in bytes of their own, and tell what is compared with what.
@@ -26,16 +28,13 @@ const FLAGS: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// Inputs that found a mistake are called so, and stay.
-const FOUND: &str = "found-";
-
 /// Longest input that the repository keeps, bytes.
 const LONGEST_KEPT: usize = 50_000;
 
 /// What is to be fuzzed, and for how long.
 #[derive(Args)]
 pub struct Options {
-    /// One target, a folder of loader/fuzz/tests/corpus; without, all of them
+    /// One target, as `TARGETS` of loader/fuzz names it; without, all of them
     target: Option<String>,
     /// Executions of each target
     #[arg(long, default_value_t = 100_000)]
@@ -43,9 +42,13 @@ pub struct Options {
     /// Longest input that is made up, bytes
     #[arg(long, default_value_t = 16 << 10)]
     longest: usize,
-    /// Afterwards take the inputs that reach something new into the repository, and leave out those that are no longer needed
+    /// Afterwards take the inputs that reach something new into loader/fuzz/tests/corpus.tar.zst, and leave out those that are no
+    /// longer needed
     #[arg(long)]
     keep: bool,
+    /// Only put these files into loader/fuzz/tests/corpus.tar.zst, as inputs of the target, which may be a new one
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "target", conflicts_with_all = ["keep", "runs", "longest"])]
+    add: Vec<PathBuf>,
 }
 
 /// Where things are.
@@ -54,12 +57,26 @@ struct Places {
     home: PathBuf,
     /// What is made here and stays on this machine.
     work: PathBuf,
-    program: PathBuf,
 }
 
 impl Places {
+    /// The corpus in the repository.
+    fn archive(&self) -> PathBuf {
+        self.home.join("tests/corpus.tar.zst")
+    }
+
+    /// What was in the archive, by target.
+    fn inputs(&self) -> PathBuf {
+        self.work.join("inputs")
+    }
+
     fn corpus(&self, target: &str) -> PathBuf {
-        self.home.join("tests/corpus").join(target)
+        self.inputs().join(target)
+    }
+
+    /// Inputs that found a mistake; each has a test.
+    fn faults(&self, target: &str) -> PathBuf {
+        self.home.join("tests/faults").join(target)
     }
 
     fn table(&self) -> PathBuf {
@@ -67,27 +84,35 @@ impl Places {
     }
 }
 
-/// Builds the program, runs the targets one after the other, and writes the table.
+/// Builds the program, runs the targets one after the other, and writes the table; or only adds inputs.
 pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
-    let places = build(ready, workspace)?;
-    let Some(places) = places else {
-        return Ok(1);
+    let places = Places {
+        home: workspace.join("loader/fuzz"),
+        work: ready.target.join("fuzz"),
     };
+    unpack(&places.archive(), &places.inputs())?;
+    if let (Some(target), [_, ..]) = (&options.target, &options.add[..]) {
+        return take_in(&places, target, &options.add);
+    }
     let all = targets(&places)?;
     let chosen = match &options.target {
         Some(name) if all.contains(name) => std::slice::from_ref(name),
         Some(name) => bail!("there is no target {name}. There are {}", all.join(", ")),
         None => &all,
     };
+    let Some(program) = build(ready, &places)? else {
+        return Ok(1);
+    };
     let mut code = 0;
     for target in chosen {
-        let (done, sound) = fuzz(&places, target, options)?;
+        let (done, sound) = fuzz(&places, &program, target, options)?;
         let mut table = read_table(&places)?;
         let sum = table.entry(target.clone()).or_default();
         sum.executions += done.executions;
         sum.seconds += done.seconds;
         if options.keep && sound {
-            keep(&places, target)?;
+            keep(&places, &program, target)?;
+            pack(&places.inputs(), &places.archive())?;
         }
         fs::write(places.table(), page(&places, &all, &table)?)?;
         if !sound {
@@ -97,10 +122,22 @@ pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
     Ok(code)
 }
 
+/// Puts files into the archive.
+fn take_in(places: &Places, target: &str, paths: &[PathBuf]) -> Result<u8> {
+    for path in paths {
+        add(&places.inputs(), target, path)?;
+    }
+    pack(&places.inputs(), &places.archive())?;
+    let table = page(places, &targets(places)?, &read_table(places)?)?;
+    fs::write(places.table(), table)?;
+    let count = files(&places.corpus(target))?.len();
+    println!("{target} has {count} inputs now.");
+    Ok(0)
+}
+
 /// The program that libFuzzer drives, in a folder of its own; `None` if it cannot be built.
-fn build(ready: &Ready, workspace: &Path) -> Result<Option<Places>> {
+fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
     let host = sanitize::host()?;
-    let work = ready.target.join("fuzz");
     let arguments = [
         "build",
         "--profile",
@@ -115,28 +152,19 @@ fn build(ready: &Ready, workspace: &Path) -> Result<Option<Places>> {
     let mut command = steps::cargo(ready, &arguments);
     // With a target named, build scripts and macros are left alone.
     command.args(["--target", &host]);
-    command.env("CARGO_TARGET_DIR", &work);
+    command.env("CARGO_TARGET_DIR", &places.work);
     command.env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"));
     if steps::finish(&mut command)? != 0 {
         return Ok(None);
     }
-    Ok(Some(Places {
-        home: workspace.join("loader/fuzz"),
-        program: work.join(&host).join("fuzz/fuzz"),
-        work,
-    }))
+    Ok(Some(places.work.join(&host).join("fuzz/fuzz")))
 }
 
 /// Each has a folder in the corpus.
 fn targets(places: &Places) -> Result<Vec<String>> {
-    let folder = places.corpus("");
-    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-    let mut names = Vec::new();
-    for entry in entries {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
+    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
+    let folders = files(&places.inputs())?;
+    Ok(folders.into_iter().filter_map(name).collect())
 }
 
 /// What was done of a target.
@@ -147,10 +175,10 @@ struct Done {
 }
 
 /// libFuzzer on a target.
-fn program(places: &Places, target: &str) -> Result<Command> {
+fn program(places: &Places, program: &Path, target: &str) -> Result<Command> {
     let temporary = places.work.join("scratch");
     fs::create_dir_all(&temporary)?;
-    let mut command = Command::new(&places.program);
+    let mut command = Command::new(program);
     command.env("LOADSCOPE_FUZZ_TARGET", target);
     // Files that are written anew thousands of times a second belong into memory.
     let memory = Path::new("/dev/shm");
@@ -164,14 +192,14 @@ fn program(places: &Places, target: &str) -> Result<Command> {
 }
 
 /// Makes up inputs. False if one of them is not taken.
-fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)> {
+fn fuzz(places: &Places, built: &Path, target: &str, options: &Options) -> Result<(Done, bool)> {
     let grown = places.work.join("corpus").join(target);
     let found = places.work.join("found").join(target);
     for folder in [&grown, &found] {
         fs::create_dir_all(folder)?;
     }
     let words = places.home.join("tests/words.dict");
-    let mut command = program(places, target)?;
+    let mut command = program(places, built, target)?;
     command
         .arg(format!("-runs={}", options.runs))
         .arg(format!("-max_len={}", options.longest))
@@ -186,6 +214,8 @@ fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)
         ])
         .args([&grown, &places.corpus(target)])
         .stderr(Stdio::piped());
+    // What found a mistake is near to others.
+    command.args(Some(places.faults(target)).filter(|folder| folder.is_dir()));
     let (started, before) = (Instant::now(), processor());
     let output = command.output().context("the fuzzer cannot be started")?;
     let seconds = match (before, processor()) {
@@ -199,8 +229,9 @@ fn fuzz(places: &Places, target: &str, options: &Options) -> Result<(Done, bool)
         let last: Vec<&str> = said.lines().rev().take(60).collect();
         last.iter().rev().for_each(|line| eprintln!("{line}"));
         eprintln!(
-            "An input is not taken. It is in {}. Fix what it shows, and keep it as tests/corpus/{target}/{FOUND}…",
-            found.display()
+            "An input is not taken. It is in {}. Fix what it shows, move it to {}/what-was-wrong, and write its test into tests/faults.rs",
+            found.display(),
+            places.faults(target).display()
         );
     }
     let done = Done {
@@ -238,14 +269,14 @@ fn executions(said: &str) -> u64 {
 }
 
 /// The fewest inputs that reach what all of them reach take the place of the corpus.
-fn keep(places: &Places, target: &str) -> Result<()> {
+fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
     let kept = places.work.join("kept").join(target);
     if kept.exists() {
         fs::remove_dir_all(&kept)?;
     }
     fs::create_dir_all(&kept)?;
     let corpus = places.corpus(target);
-    let mut command = program(places, target)?;
+    let mut command = program(places, built, target)?;
     command
         .args([
             "-set_cover_merge=1",
@@ -260,9 +291,7 @@ fn keep(places: &Places, target: &str) -> Result<()> {
         bail!("{}", String::from_utf8_lossy(&output.stderr));
     }
     for path in files(&corpus)? {
-        if !is_found(&path) {
-            fs::remove_file(path)?;
-        }
+        fs::remove_file(path)?;
     }
     for path in files(&kept)? {
         let name = path.file_name().context("a file has a name")?.to_owned();
@@ -281,11 +310,6 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     }
     paths.sort();
     Ok(paths)
-}
-
-fn is_found(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(FOUND)
 }
 
 #[cfg(test)]

@@ -2,20 +2,18 @@
 
 mod command;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
 use command::loadscope;
-use loadscope_fuzz::fleet_events;
+use loadscope_fuzz::{Input, corpus, fleet_events};
 use loadscope_trace::{Compression, Event, LogWriter};
 
 /// The inputs that were worth keeping.
-fn inputs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loader/fuzz/tests/corpus/fleet");
-    let entries = fs::read_dir(folder).expect("the corpus is there");
-    entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect()
+fn inputs() -> Vec<Input> {
+    let mut inputs = corpus().expect("the corpus is there");
+    inputs.retain(|input| input.target == "fleet");
+    inputs
 }
 
 fn write(path: &Path, events: &[Event]) {
@@ -35,7 +33,7 @@ fn every_command_answers_for_loaders_in_any_order() {
     let inputs = inputs();
     assert!(!inputs.is_empty(), "there is a corpus");
     for input in inputs {
-        let events = fleet_events(&fs::read(&input).expect("it can be read"));
+        let events = fleet_events(&input.bytes);
         write(&path, &events);
         for args in [
             &["info", file][..],
@@ -45,7 +43,7 @@ fn every_command_answers_for_loaders_in_any_order() {
         ] {
             let output = loadscope(args);
             let complaint = String::from_utf8_lossy(&output.stderr);
-            let name = input.display();
+            let name = &input.name;
             assert!(output.status.success(), "{name}: {args:?}: {complaint}");
             assert!(!complaint.contains("panicked"), "{name}: {complaint}");
         }

@@ -3,11 +3,13 @@
 //! were worth keeping.
 
 mod bounds;
+mod corpus;
 mod examine;
 mod scratch;
 mod target;
 
 pub use bounds::{Bounds, Spent};
+pub use corpus::{Input, corpus};
 pub use target::{TARGETS, Target, fleet_events};
 
 /// A number that the bytes decide, so that what is done with one input in so many is done with the same ones every time.

@@ -17,7 +17,7 @@ pub use fleet::events as fleet_events;
 /// A way into the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, and that of its folder in the corpus.
+    /// Its name, and that of its inputs' folder in the corpus.
     pub name: &'static str,
     /// What the bytes are.
     pub about: &'static str,

@@ -6,7 +6,7 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Done, FOUND, Places, files, is_found};
+use super::{Done, Places, files};
 
 /// What was done so far, by target.
 pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
@@ -43,7 +43,8 @@ pub(super) fn page(
     let mut page = String::from(
         "# Fuzzing\n\nWritten by `cargo xtask fuzz`, which adds what it did to what is here. Executions are libFuzzer's own count, guided by the \
          edges that an\ninput reaches, with overflow checks and debug assertions; more than 512 MiB or a second of the processor counts as \
-         a mistake. The targets\nare in `src/target.rs`. `cargo test -p loadscope-fuzz` replays the corpus.\n\n\
+         a mistake. The targets\nare in `src/target.rs`, the inputs in `tests/corpus.tar.zst`, those that found a mistake in \
+         `tests/faults`.\n`cargo test -p loadscope-fuzz` replays all of them.\n\n\
          | target | executions | seconds of the processor | inputs kept | bytes | mistakes that were found and are fixed |\n|---|---|---|---|---|---|\n",
     );
     let mut total = Done::default();
@@ -51,13 +52,18 @@ pub(super) fn page(
     for target in all {
         let done = table.get(target).copied().unwrap_or_default();
         let (mut count, mut size, mut found) = (0, 0, Vec::new());
-        for path in files(&places.corpus(target))? {
+        let faults = places.faults(target);
+        let faults = match faults.is_dir() {
+            true => files(&faults)?,
+            false => Vec::new(),
+        };
+        for path in files(&places.corpus(target))?.iter().chain(&faults) {
             count += 1;
             size += path.metadata()?.len();
-            if is_found(&path) {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                found.push(name[FOUND.len()..].replace('-', " "));
-            }
+        }
+        for path in &faults {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            found.push(name.replace('-', " "));
         }
         writeln!(
             page,
@@ -101,8 +107,6 @@ fn grouped(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use anyhow::Context as _;
 
     use super::super::targets;
@@ -113,11 +117,13 @@ mod tests {
         let home = tempfile::tempdir()?;
         let places = Places {
             home: home.path().to_owned(),
-            work: home.path().to_owned(),
-            program: PathBuf::new(),
+            work: home.path().join("work"),
         };
-        for (name, bytes) in [("a/0123", 7), ("a/found-a-hole", 5), ("b/1", 2_000)] {
-            let path = places.corpus("").join(name);
+        for (path, bytes) in [
+            (places.corpus("a").join("0123"), 7),
+            (places.faults("a").join("a-hole"), 5),
+            (places.corpus("b").join("1"), 2_000),
+        ] {
             fs::create_dir_all(path.parent().context("a folder")?)?;
             fs::write(path, vec![0; bytes])?;
         }

@@ -1,0 +1,132 @@
+//! What the fuzzer found and what was wrong, one test each. The inputs are in `faults/`, by target; `FUZZ.md` names them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use loadscope_exchange::{check, read};
+use loadscope_fuzz::{Bounds, Spent, TARGETS};
+use loadscope_live::Record;
+use loadscope_trace::{Lines, LogReader};
+
+const QUOTED_IN_A_RECORDING: Fault = ("recording", "a-refusal-quoted-a-whole-line");
+const QUOTED_IN_A_STREAM: Fault = ("wire", "a-refusal-quoted-a-whole-line");
+const CUT: Fault = ("compressed", "a-cut-was-told-though-nobody-had-read-so-far");
+const TABLE: Fault = ("spdl", "a-table-without-end");
+const EVENTS: Fault = ("spdl", "events-without-end");
+
+/// All that have a test here.
+const FAULTS: [Fault; 5] = [
+    QUOTED_IN_A_RECORDING,
+    QUOTED_IN_A_STREAM,
+    CUT,
+    TABLE,
+    EVENTS,
+];
+
+/// The target that failed, and what was wrong.
+type Fault = (&'static str, &'static str);
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults")
+}
+
+fn path((target, name): Fault) -> PathBuf {
+    folder().join(target).join(name)
+}
+
+/// Gives the input to its target once more, and returns it.
+fn taken(fault: Fault) -> Vec<u8> {
+    // The memory that is counted is that of the program, so one after the other.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = fs::read(path(fault)).expect("a file of the repository");
+    let target = TARGETS.iter().find(|target| target.name == fault.0);
+    let target = target.expect("there is such a target");
+    Bounds::LENIENT.hold(Spent::on(|| (target.run)(&bytes, true)));
+    bytes
+}
+
+#[test]
+fn every_input_has_its_test() {
+    let mut found = BTreeSet::new();
+    for target in fs::read_dir(folder()).expect("a folder of the repository") {
+        let target = target.expect("an entry").path();
+        for input in fs::read_dir(&target).expect("a folder of inputs") {
+            found.insert(input.expect("an entry").path());
+        }
+    }
+    assert_eq!(found, BTreeSet::from(FAULTS.map(path)));
+}
+
+#[test]
+fn a_refused_line_of_a_recording_is_quoted_in_part() {
+    let bytes = taken(QUOTED_IN_A_RECORDING);
+    let longest = bytes.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
+    assert!(longest > Some(2_000), "{longest:?}");
+    let mut reader = LogReader::new(Cursor::new(bytes)).expect("a header");
+    let refusal = reader.find_map(Result::err).expect("a refused line");
+    let refusal = refusal.to_string();
+    assert!(refusal.contains("xxx") && refusal.len() < 600, "{refusal}");
+}
+
+#[test]
+fn a_refused_line_of_a_stream_is_quoted_in_part() {
+    let bytes = taken(QUOTED_IN_A_STREAM);
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let line = lines.max_by_key(|line| line.len()).expect("a line");
+    assert!(line.len() > 2_000, "{}", line.len());
+    // The first byte says whose it is.
+    let refusal = Record::parse(&line[1..]).expect_err("no record");
+    let refusal = refusal.to_string();
+    assert!(refusal.contains("xxx") && refusal.len() < 600, "{refusal}");
+}
+
+/// A line is wrong, and the file is cut behind it: nobody looked there.
+#[test]
+fn a_cut_behind_a_refused_line_is_not_told() {
+    let bytes = taken(CUT);
+    // In three frames, as the target packs it: of the one that is cut nothing is read.
+    let text = &bytes[8..];
+    let frames = text.chunks(text.len() / 3 + 1);
+    let frames = frames.map(|piece| zstd::bulk::compress(piece, 0).expect("a vector"));
+    let mut packed: Vec<u8> = frames.flatten().collect();
+    packed.truncate(packed.len() - 5);
+    let mut reader = LogReader::new(Cursor::new(packed)).expect("a header");
+    let mut lines = Lines::default();
+    let mut last = None;
+    while reader.read_lines(&mut lines) {
+        let block = lines.parse();
+        last = Some((block.failed.is_some(), block.cut));
+        if block.failed.is_some() {
+            break;
+        }
+    }
+    assert_eq!(last, Some((true, false)), "refused, and not cut");
+}
+
+/// Pages that are their own children, in a table.
+#[test]
+fn a_table_without_end_ends() {
+    taken(TABLE);
+    ends(TABLE);
+}
+
+/// The same where only events are.
+#[test]
+fn events_without_end_end() {
+    taken(EVENTS);
+    ends(EVENTS);
+}
+
+/// It is a database, and reading it is given up with a sentence.
+fn ends(fault: Fault) {
+    assert!(check(&path(fault)).is_ok(), "it looks like one of SPDL");
+    let Err(refusal) = read(&path(fault), |_, _| true) else {
+        panic!("nothing that can be read to its end");
+    };
+    let refusal = refusal.to_string();
+    assert!(refusal.contains("its tables have no end"), "{refusal}");
+}
