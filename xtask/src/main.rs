@@ -1,7 +1,7 @@
 //! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | diagnosis | readers | probe-matrix |
-//! probe-overhead | screenshots`.
+//! probe-overhead | screenshots | pictures`.
 //!
-//! Every command first sees to libtorch and the system packages; once they are there, that takes
+//! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
 
 #![allow(
@@ -17,6 +17,7 @@ mod fuzz;
 mod libtorch;
 mod link;
 mod packages;
+mod pictures;
 mod probe;
 mod python;
 mod pytorch;
@@ -122,11 +123,14 @@ enum Command {
     Speak(faults::speak::Speech),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
-    /// Draw the pictures that the picture tests compare with anew
+    /// Draw the pictures that the picture tests compare with anew, and make them small
     Screenshots,
     /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
     /// machine
     Rebuild(rebuild::Options),
+    /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
+    /// UPDATE_SNAPSHOTS=true
+    Pictures,
 }
 
 /// An end whose reason the user has seen already; carries the exit code.
@@ -227,12 +231,13 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
-            steps::screenshots(&ready)
+            steps::screenshots(&ready, &setup::workspace())
         }
         Command::Rebuild(options) => {
             building()?;
             rebuild::run(&options)
         }
+        Command::Pictures => pictures::shrink(&setup::workspace()),
     }
 }
 
