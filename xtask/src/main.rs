@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod check;
 #[cfg(target_os = "linux")]
 mod faults;
 mod fuzz;
@@ -75,7 +76,7 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Everything CI checks: formatting, clippy, tests, documentation
+    /// Everything CI checks: formatting, size of a clone, dependencies, clippy, tests, documentation
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -201,7 +202,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
                 Level::Tests
             };
             let ready = setup::prepare(level, packages::Missing::Fails)?;
-            steps::check(&ready, !no_test, keep_going)
+            check::check(&ready, &setup::workspace(), !no_test, keep_going)
         }
         Command::Bench {
             comparison,

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -161,71 +161,6 @@ pub fn screenshots(ready: &Ready, workspace: &Path) -> Result<u8> {
     Ok(if drawn == 0 { shrunk } else { drawn })
 }
 
-/// What CI checks, one step after the other.
-pub fn check(ready: &Ready, with_tests: bool, keep_going: bool) -> Result<u8> {
-    type Step<'a> = (&'static str, Box<dyn Fn() -> Result<u8> + 'a>);
-    let step = |arguments: &'static [&'static str]| move || finish(&mut cargo(ready, arguments));
-    let mut steps: Vec<Step> = vec![
-        ("format", Box::new(step(&["fmt", "--all", "--check"]))),
-        (
-            "clippy",
-            Box::new(step(&[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ])),
-        ),
-    ];
-    if with_tests {
-        steps.push(("tests", Box::new(|| test(ready, &[]))));
-    }
-    let document = || {
-        let mut command = cargo(ready, &["doc", "--workspace", "--no-deps"]);
-        finish(command.env("RUSTDOCFLAGS", "-D warnings"))
-    };
-    steps.push(("documentation", Box::new(document)));
-    let without_engine = step(&[
-        "clippy",
-        "-p",
-        "loadscope",
-        "--no-default-features",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    steps.push(("without the embedded loader", Box::new(without_engine)));
-    steps.push(("browser", Box::new(|| crate::web::check(ready))));
-
-    let total = Instant::now();
-    let mut failed = Vec::new();
-    let mut code = 0;
-    for (name, step) in steps {
-        eprintln!("── {name}");
-        let started = Instant::now();
-        let ended = step()?;
-        let outcome = if ended == 0 { "ok" } else { "FAILED" };
-        eprintln!("── {name}: {outcome}, {}", shown(started.elapsed()));
-        if ended != 0 {
-            failed.push(name);
-            code = if code == 0 { ended } else { code };
-            if !keep_going {
-                break;
-            }
-        }
-    }
-    let total = shown(total.elapsed());
-    if failed.is_empty() {
-        eprintln!("Everything is in order ({total}).");
-    } else {
-        eprintln!("Failed: {} ({total}).", failed.join(", "));
-    }
-    Ok(code)
-}
-
 /// Cargo with the environment that a plain call from the user's shell would have.
 pub fn cargo(ready: &Ready, arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -324,7 +259,8 @@ fn code_of(status: ExitStatus) -> u8 {
         .map_or(1, |code| u8::try_from(code).unwrap_or(1))
 }
 
-fn shown(duration: Duration) -> String {
+/// As people say how long something took.
+pub fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 60.0 {
         format!("{seconds:.1} s")

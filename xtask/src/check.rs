@@ -1,0 +1,217 @@
+//! What CI checks, one step after the other.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::setup::Ready;
+use crate::steps::{cargo, finish, shown, test};
+use crate::web;
+
+/// Bytes that the files of a clone may take on a disk.
+const MOST_BYTES: u64 = 40_000_000;
+/// Disks give away whole blocks, so a small file takes as much as a middling one.
+const BLOCK: u64 = 4096;
+
+/// How a step ended.
+enum Ended {
+    /// With this code; zero is good.
+    With(u8),
+    /// It could not be taken, and has said why.
+    NotTaken,
+}
+
+type Step<'a> = (&'static str, Box<dyn Fn() -> Result<Ended> + 'a>);
+
+/// Takes all steps; without `keep_going` until the first one that fails.
+pub fn check(ready: &Ready, workspace: &Path, with_tests: bool, keep_going: bool) -> Result<u8> {
+    let total = Instant::now();
+    let (mut failed, mut left_out) = (Vec::new(), Vec::new());
+    let mut code = 0;
+    for (name, step) in steps(ready, workspace, with_tests) {
+        eprintln!("── {name}");
+        let started = Instant::now();
+        let outcome = match step()? {
+            Ended::With(0) => "ok",
+            Ended::With(ended) => {
+                failed.push(name);
+                code = if code == 0 { ended } else { code };
+                "FAILED"
+            }
+            Ended::NotTaken => {
+                left_out.push(name);
+                "NOT CHECKED"
+            }
+        };
+        eprintln!("── {name}: {outcome}, {}", shown(started.elapsed()));
+        if code != 0 && !keep_going {
+            break;
+        }
+    }
+    let total = shown(total.elapsed());
+    if !failed.is_empty() {
+        eprintln!("Failed: {} ({total}).", failed.join(", "));
+    } else if left_out.is_empty() {
+        eprintln!("Everything is in order ({total}).");
+    } else {
+        eprintln!(
+            "What was checked is in order ({total}). Not checked: {}.",
+            left_out.join(", ")
+        );
+    }
+    Ok(code)
+}
+
+fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Step<'a>> {
+    let step = |arguments: &'static [&'static str]| {
+        move || finish(&mut cargo(ready, arguments)).map(Ended::With)
+    };
+    let clippy = step(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    let document = || {
+        let mut command = cargo(ready, &["doc", "--workspace", "--no-deps"]);
+        finish(command.env("RUSTDOCFLAGS", "-D warnings")).map(Ended::With)
+    };
+    let mut steps: Vec<Step<'a>> = vec![
+        ("format", Box::new(step(&["fmt", "--all", "--check"]))),
+        ("size", Box::new(|| size(workspace))),
+        ("dependencies", Box::new(|| dependencies(ready))),
+        ("clippy", Box::new(clippy)),
+    ];
+    if with_tests {
+        steps.push(("tests", Box::new(|| test(ready, &[]).map(Ended::With))));
+    }
+    steps.push(("documentation", Box::new(document)));
+    let without_engine = step(&[
+        "clippy",
+        "-p",
+        "loadscope",
+        "--no-default-features",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    steps.push(("without the embedded loader", Box::new(without_engine)));
+    let browser = || web::check(ready).map(Ended::With);
+    steps.push(("browser", Box::new(browser)));
+    steps
+}
+
+/// What `deny.toml` says of the dependencies: under which licences they may be, and where they may come from.
+fn dependencies(ready: &Ready) -> Result<Ended> {
+    let works = |arguments: &[&str]| {
+        let mut command = cargo(ready, arguments);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !works(&["deny", "--version"]) {
+        eprintln!(
+            "cargo-deny is not installed, so nobody looks at the licences and sources of the dependencies. Install it with \
+             `cargo install cargo-deny --locked`."
+        );
+        return Ok(Ended::NotTaken);
+    }
+    let mut command = cargo(ready, &["deny", "check", "--hide-inclusion-graph"]);
+    command.args(["licenses", "bans", "sources"]);
+    if works(&["deny", "fetch", "db"]) {
+        command.arg("advisories");
+    } else {
+        eprintln!("The database of advisories cannot be reached, so they are not checked.");
+    }
+    finish(&mut command).map(Ended::With)
+}
+
+/// A clone is small: its files, without the history.
+fn size(workspace: &Path) -> Result<Ended> {
+    let mut command = Command::new("git");
+    let listed = command
+        .args(["ls-files", "-z"])
+        .current_dir(workspace)
+        .stderr(Stdio::null())
+        .output();
+    let Some(listed) = listed.ok().filter(|listed| listed.status.success()) else {
+        eprintln!("This is no clone, so which files belong to one is not known.");
+        return Ok(Ended::NotTaken);
+    };
+    let listed = String::from_utf8(listed.stdout).context("names of files are UTF-8")?;
+    let mut sizes = Vec::new();
+    for name in listed.split_terminator('\0') {
+        // What was removed and not committed is still listed.
+        if let Ok(file) = fs::symlink_metadata(workspace.join(name)) {
+            sizes.push((file.len(), name));
+        }
+    }
+    let total = on_disk(&sizes);
+    if total <= MOST_BYTES {
+        return Ok(Ended::With(0));
+    }
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let largest = sizes.iter().take(10);
+    let largest: Vec<String> = largest
+        .map(|(bytes, name)| format!("{bytes:>9}  {name}"))
+        .collect();
+    eprintln!(
+        "The files of a clone take {:.1} MB, and {:.0} are allowed. `cargo xtask pictures` makes pictures smaller. The largest are\n{}",
+        total as f64 / 1e6,
+        MOST_BYTES as f64 / 1e6,
+        largest.join("\n")
+    );
+    Ok(Ended::With(1))
+}
+
+fn on_disk(sizes: &[(u64, &str)]) -> u64 {
+    sizes
+        .iter()
+        .map(|(bytes, _)| bytes.next_multiple_of(BLOCK))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
+        let mut command = Command::new("git");
+        let status = command.args(arguments).current_dir(folder).status()?;
+        anyhow::ensure!(status.success(), "git {arguments:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_clone_that_has_grown_fails() -> Result<()> {
+        let home = tempfile::tempdir()?;
+        let outcome = || size(home.path());
+        assert!(matches!(outcome()?, Ended::NotTaken), "no clone yet");
+        git(home.path(), &["init", "--quiet"])?;
+        let file = fs::File::create(home.path().join("large"))?;
+        file.set_len(MOST_BYTES / BLOCK * BLOCK)?;
+        assert!(matches!(outcome()?, Ended::With(0)), "not part of it yet");
+        git(home.path(), &["add", "--intent-to-add", "large"])?;
+        assert!(
+            matches!(outcome()?, Ended::With(0)),
+            "as much as is allowed"
+        );
+        fs::write(home.path().join("small"), "x")?;
+        git(home.path(), &["add", "--intent-to-add", "small"])?;
+        assert!(matches!(outcome()?, Ended::With(1)), "a block too many");
+        Ok(())
+    }
+
+    #[test]
+    fn a_small_file_takes_a_block() {
+        assert_eq!(
+            on_disk(&[(0, "a"), (1, "b"), (4096, "c"), (4097, "d")]),
+            4 * BLOCK
+        );
+    }
+}
