@@ -13,6 +13,7 @@
 mod bench;
 mod check;
 #[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
 mod fuzz;
 mod libtorch;

@@ -1,6 +1,7 @@
 //! Interrupts, resumes and corrupts the set-up of libtorch, against an index on this machine.
 
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

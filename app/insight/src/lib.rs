@@ -16,6 +16,8 @@
 //! assert!(text(&report).contains("num_workers"));
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod arrival;
 pub mod background;
 pub mod colours;

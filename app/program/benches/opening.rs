@@ -2,6 +2,7 @@
 //!
 //! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -46,6 +47,7 @@ fn shrunk(by: usize) {
 }
 
 // SAFETY: everything is passed on to mimalloc as it is.
+#[expect(unsafe_code, reason = "an allocator that counts")]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());

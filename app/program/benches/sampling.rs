@@ -1,6 +1,8 @@
 //! Ten million indices in a random order: everything that is said about them, and their picture. And the plots of a run of half a
 //! million batches while one pans through it.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
+
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};

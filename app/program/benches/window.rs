@@ -8,6 +8,7 @@
 //!
 //! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -1,5 +1,7 @@
 //! Loadscope's window and command line: what brings the model, the interface and the sources of runs together.
 
+#![forbid(unsafe_code)]
+
 pub mod cli;
 pub mod dialog;
 pub mod motion;

@@ -1,5 +1,7 @@
 //! `loadscope`: opens the window, or runs a command without one.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use loadscope::cli;

@@ -1,5 +1,6 @@
 //! What may be asked for has limits: each ends with a sentence, soon, and without taking the machine's memory.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::ffi::CString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,6 +18,7 @@ use loadscope_trace::count;
 const USUAL: u64 = 3 << 30;
 
 /// The program with at most so many bytes of address space.
+#[expect(unsafe_code, reason = "a limit for the program that is started")]
 fn command(args: &[&str], space: u64) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
     command
@@ -80,6 +82,7 @@ fn refused_in(args: &[&str], space: u64) -> String {
     text
 }
 
+#[expect(unsafe_code, reason = "a pipe")]
 fn make_pipe(path: &Path) {
     let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
     // SAFETY: the name ends with a zero.
@@ -384,6 +387,7 @@ fn an_order_ends_with_ctrl_c() {
     assert!(reader.join().expect("it ends").is_ok());
 }
 
+#[expect(unsafe_code, reason = "a signal")]
 fn signal(child: &Child, number: libc::c_int) {
     // SAFETY: the child was not waited for, so its number is no one else's.
     assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, number) }, 0);

@@ -1,5 +1,7 @@
 //! The command line, run as a user runs it.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod command;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! `report`, `what-if` and `compare`, run as a script runs them.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod diagnosis {
     mod what_if;
 }

@@ -1,5 +1,7 @@
 //! What the fuzzer made of several loaders, through the commands: each answers or refuses with a sentence.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod command;
 
 use std::fs::File;

@@ -1,5 +1,6 @@
 //! What strangers hand to the command line: nothing is run, nothing hangs, and nothing of it commands the terminal.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::ffi::CString;
 use std::fs::File;
@@ -49,6 +50,7 @@ fn refused(path: &Path) -> String {
 }
 
 /// A pipe with a name: whoever opens it waits for somebody at the other end.
+#[expect(unsafe_code, reason = "a pipe")]
 fn make_pipe(path: &Path) {
     let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
     // SAFETY: the name ends with a zero.

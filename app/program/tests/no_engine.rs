@@ -1,6 +1,7 @@
 //! The program without the embedded loader: all that shows recordings works, and what needs the loader says so.
 
 #![cfg(not(feature = "engine"))]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;
 

@@ -1,5 +1,7 @@
 //! `loadscope order`: which batches a loader will yield.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod command;
 
 use command::{json, loadscope, refusal};

@@ -1,5 +1,6 @@
 //! `loadscope record` and `probe`, run as a user runs them.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};

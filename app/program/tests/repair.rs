@@ -1,5 +1,7 @@
 //! Damaged recordings on the command line: refused with the remedy, repaired, opened.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod command;
 
 use std::fs;

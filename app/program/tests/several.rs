@@ -1,5 +1,7 @@
 //! Several loaders, ranks and recordings on the command line.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -1,5 +1,6 @@
 //! Signals that this program, or the one it records, was told to ignore or does not know.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Output, Stdio};
@@ -34,6 +35,7 @@ fn ends(mut child: Child) -> Output {
 
 /// As behind `nohup`. Samples that take two seconds leave it the time to take its signals.
 #[test]
+#[expect(unsafe_code, reason = "a signal")]
 fn what_is_ignored_stays_ignored() {
     for (number, name) in [
         (libc::SIGINT, "INT"),

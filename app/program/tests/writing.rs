@@ -1,5 +1,6 @@
 //! What is written where: nothing that exists is lost by it.
 #![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;

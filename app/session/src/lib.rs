@@ -4,6 +4,8 @@
 //! Whatever the origin, what arrives is an [`Update`] on one channel. A thread of its own sorts the events and writes the
 //! log, so that neither the loader nor the window waits for a disk.
 
+#![forbid(unsafe_code)]
+
 use std::sync::Arc;
 
 use loadscope_files::GrowingFile;
@@ -105,7 +107,8 @@ pub fn check(options: &RunOptions) -> Result<(), SessionError> {
     Ok(loadscope_plan::plan::check_options(options)?)
 }
 
-#[cfg(all(test, feature = "engine"))]
+#[cfg(test)]
+#[cfg(feature = "engine")]
 mod tests;
 
 /// The example of the README compiles and holds.

@@ -1,5 +1,7 @@
 //! How fast other settings are forecast: `cargo bench -p loadscope-engine --bench forecast`.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
+
 use std::hint::black_box;
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! The loader's throughput on small versions of the work that `cargo xtask bench --peers` compares, its latency, and what
 //! telling costs.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
+
 mod work;
 
 use std::hint::black_box;

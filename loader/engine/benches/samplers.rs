@@ -1,5 +1,7 @@
 //! How fast samplers hand out their indices: `cargo bench -p loadscope-engine --bench samplers`.
 
+#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,6 +4,7 @@ use loadscope_trace::Nanos;
 
 /// CPU time that this thread has used.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "a system call")]
 pub(crate) fn thread_cpu_time() -> Option<Nanos> {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -2,6 +2,10 @@
 
 mod dtype;
 mod mapping;
+#[expect(
+    unsafe_code,
+    reason = "bytes of tensors, and what tch leaves out of libtorch"
+)]
 mod memory;
 mod numpy;
 #[cfg(test)]

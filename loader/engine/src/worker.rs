@@ -372,6 +372,7 @@ impl Looking {
 }
 
 /// The operating system's number of the calling thread.
+#[allow(unsafe_code, reason = "a system call")]
 pub(crate) fn os_thread_id() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {

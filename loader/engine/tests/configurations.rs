@@ -1,6 +1,12 @@
 //! Thousands of random loaders: whatever the number of workers and whatever the data set does, the batches are those that the
 //! algorithm says, in its order; so are the draws from the generators and the events; and no thread is left over.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test ends with what went wrong"
+)]
+
 #[path = "configuration/mod.rs"]
 mod configuration;
 mod support;

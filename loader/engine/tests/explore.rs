@@ -2,6 +2,8 @@
 //! well-placed interruptions are likely. A deadlock, a thread that is left over and a panic are found by the explorer itself; it
 //! prints the order that led there, which `shuttle::replay` takes.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 #[path = "exploring/mod.rs"]
 mod exploring;
 

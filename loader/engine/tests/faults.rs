@@ -1,5 +1,7 @@
 //! Faults that random loaders brought to light, each as one small loader.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use std::sync::Arc;

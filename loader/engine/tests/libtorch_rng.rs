@@ -1,5 +1,6 @@
 //! The generator against libtorch itself, as a second witness besides the recorded cases.
 
+#![allow(clippy::unwrap_used, reason = "a test ends with what went wrong")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

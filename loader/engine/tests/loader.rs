@@ -1,5 +1,7 @@
 //! The loader with real threads: order, errors, pausing, stepping, early ends.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 mod variables;
 

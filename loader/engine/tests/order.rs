@@ -1,5 +1,7 @@
 //! The predicted order is the order that comes.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::sync::Arc;
 
 use loadscope_engine::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};

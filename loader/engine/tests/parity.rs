@@ -3,6 +3,12 @@
 //! The cases lie in `tests/reference/golden`; `LOADSCOPE_REFERENCE` names another folder of the same form, made by
 //! `tests/reference/make_cases.py`. `LOADSCOPE_PARITY=weighted,datasets` looks at these files only.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test ends with what went wrong"
+)]
+
 #[path = "parity/collate.rs"]
 mod collate;
 #[path = "parity/datasets.rs"]

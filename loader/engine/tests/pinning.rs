@@ -1,5 +1,7 @@
 //! Page-locked memory in a loader.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use std::sync::Arc;

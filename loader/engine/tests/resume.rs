@@ -1,5 +1,7 @@
 //! A loader that is stopped anywhere, saved as text and loaded into a fresh one goes on as if nothing had happened.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 #[path = "configuration/mod.rs"]
 mod configuration;
 mod support;

@@ -6,6 +6,8 @@
 //!
 //! No thread, no window, no engine. A file is data from a stranger: memory is bounded, and what is damaged gets a sentence.
 
+#![forbid(unsafe_code)]
+
 mod error;
 mod export;
 mod import;

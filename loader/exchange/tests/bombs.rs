@@ -1,5 +1,7 @@
 //! Small files that expand to much: memory stays bounded. One test, so that the program's peak of memory is its own.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use std::io::{Read, Write};

@@ -1,6 +1,8 @@
 //! What is exported, held against the run: the rules of the formats, and every number. `tests/readers` does the same with the programs
 //! that people read it with.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Files that other tools really wrote: what is in them, held against what the programs that made them measured themselves.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use loadscope_trace::{Cause, GaugeKind, Level, Nanos, Origin, Run, Stage};

@@ -1,5 +1,7 @@
 //! Names that somebody else gave, where they are written to: they stay names.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use loadscope_exchange::{Format, export};

@@ -1,5 +1,7 @@
 //! SQLite files that do more than hold rows: none of it is run, and none of it takes for ever.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod support;
 
 use std::path::{Path, PathBuf};

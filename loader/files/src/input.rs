@@ -171,6 +171,7 @@ fn what_else(kind: FileType) -> Option<&'static str> {
 
 /// Waits until there is something to read, or the end.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "a system call")]
 fn wait(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     let mut asked = libc::pollfd {
@@ -241,6 +242,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    #[expect(unsafe_code, reason = "a pipe")]
     fn a_pipe_without_a_writer_is_not_waited_for() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("pipe");

@@ -14,7 +14,9 @@ mod atomic;
 mod error;
 mod growing;
 mod input;
+#[allow(unsafe_code, reason = "a system call")]
 mod kernel;
+#[allow(unsafe_code, reason = "a handler of a signal")]
 mod limit;
 mod lock;
 mod stream;

@@ -40,6 +40,7 @@ pub(crate) fn open(path: &Path) -> Result<File, WriteError> {
 
 /// From now on writing waits for the reader.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "system calls")]
 fn wait_for_room(file: &File) -> std::io::Result<()> {
     use std::os::fd::AsRawFd as _;
     // SAFETY: fcntl with these commands reads no memory of ours; the descriptor is open as long as `file` lives.

@@ -143,6 +143,7 @@ fn is_abandoned(entry: &fs::DirEntry) -> bool {
 }
 
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "a system call")]
 fn is_own(entry: &fs::DirEntry) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // SAFETY: it has no arguments and cannot fail.

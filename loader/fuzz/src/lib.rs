@@ -2,6 +2,15 @@
 //! of the run, and panics if something is wrong on it. libFuzzer makes up bytes (`cargo xtask fuzz`); the tests replay those that
 //! were worth keeping.
 
+#![allow(
+    clippy::expect_used,
+    reason = "what is not as it should be ends the test"
+)]
+
+#[expect(
+    unsafe_code,
+    reason = "an allocator that counts, and the clock of a thread"
+)]
 mod bounds;
 mod corpus;
 mod examine;

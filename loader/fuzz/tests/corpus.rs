@@ -1,5 +1,7 @@
 //! Every input that was worth keeping, once more. What found a mistake has a test of its own in `faults.rs`.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
 

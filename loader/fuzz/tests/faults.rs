@@ -1,5 +1,7 @@
 //! What the fuzzer found and what was wrong, one test each. The inputs are in `faults/`, by target; `FUZZ.md` names them.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;

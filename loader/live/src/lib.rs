@@ -6,10 +6,12 @@
 //! No window, no engine.
 
 pub mod folder;
+#[allow(unsafe_code, reason = "a system call")]
 mod gauges;
 mod join;
 mod listen;
 mod program;
+#[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
 mod wire;
 

@@ -144,6 +144,7 @@ impl Program {
 }
 
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "a signal")]
 fn signal(pid: u32, number: i32) {
     let Ok(pid) = libc::pid_t::try_from(pid) else {
         return;

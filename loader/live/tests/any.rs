@@ -1,5 +1,7 @@
 //! Streams that say anything at all, in any order: nothing panics, nothing is believed that cannot be, and the fold takes it.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use loadscope_live::{Introduction, Join, Record, StreamId};
 use loadscope_trace::{Event, EventKind, Run};
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Streams that end: in order, by a signal, with an error, or with something that nobody will ever place.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod speak;
 
 use loadscope_live::Join;

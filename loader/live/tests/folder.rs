@@ -1,5 +1,7 @@
 //! Streams in files: as many as there are, in order of time, and what is none.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::fs::{self, File};
 use std::path::Path;
 
@@ -98,6 +100,7 @@ fn what_comes_too_late_is_said() {
 /// Whoever opens a pipe waits until somebody writes into it, for ever if need be.
 #[cfg(unix)]
 #[test]
+#[expect(unsafe_code, reason = "a pipe")]
 fn pipes_and_folders_are_no_streams() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().expect("a folder");

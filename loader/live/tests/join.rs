@@ -1,5 +1,7 @@
 //! Streams as the probe writes them, put together.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod speak;
 
 use loadscope_live::{Introduction, Join, Record};

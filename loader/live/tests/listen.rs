@@ -1,5 +1,7 @@
 //! The door: who comes in, who does not, and what a stranger may cost.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;

@@ -1,5 +1,7 @@
 //! Who means harm at the door, or does not mean anything: many, silent, half there, guessing.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};

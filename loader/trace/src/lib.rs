@@ -20,6 +20,8 @@
 //! assert_eq!(run.machine_at(Nanos(30)).stage_of(batch), Some(Stage::Fetching));
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod align;
 mod batch;
 mod blame;

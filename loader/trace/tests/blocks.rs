@@ -1,5 +1,7 @@
 //! Reading by blocks of lines says what reading line by line says.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::{Cursor, Read};
 
 use loadscope_trace::{

@@ -1,5 +1,7 @@
 //! Small files that expand to much: memory and time stay bounded. One test, so that the program's peak of memory is its own.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::{Cursor, Read, Write};
 use std::time::{Duration, Instant};
 

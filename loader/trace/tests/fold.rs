@@ -1,5 +1,7 @@
 //! Properties of the fold and of the log, over random histories.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::collections::BTreeMap;
 
 use loadscope_trace::{

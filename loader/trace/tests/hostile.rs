@@ -1,5 +1,7 @@
 //! Events and files that no honest source makes: nothing panics, nothing contradicts itself, nothing takes for ever.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod any;
 mod ask;
 

@@ -1,5 +1,7 @@
 //! What a damaged recording keeps: every line that is sound, and nothing that was not written.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::Cursor;
 use std::ops::Range;
 

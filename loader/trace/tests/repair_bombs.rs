@@ -1,6 +1,8 @@
 //! Small damaged files that expand to much: what repair holds in memory stays bounded. One test, so that the program's peak of
 //! memory is its own.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 use std::io::Cursor;
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
 //! `FORMAT.md` and `schema.json` say what the reader and the writer do.
 
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
 mod any;
 
 use std::io::Cursor;

@@ -18,6 +18,10 @@ pub struct TensorDataset {
 /// A tensor that is only read.
 struct Shared(Tensor);
 
+#[expect(
+    unsafe_code,
+    reason = "libtorch's tensors can be read by many threads, which tch does not say"
+)]
 // SAFETY: libtorch allows any number of threads to read a tensor and to make views of it at the same time; its counts of
 // references are atomic. `Tensor` is not `Sync` only because operations in place take a shared reference to other
 // tensors; here none is ever called.

@@ -32,6 +32,7 @@ impl TokenWindows {
     ///
     /// # Errors
     /// If the file cannot be opened, holds half a token or not even one window.
+    #[expect(unsafe_code, reason = "a file that is mapped to memory")]
     pub fn open(
         path: &Path,
         block: usize,
@@ -126,6 +127,7 @@ impl TokenWindows {
 
 /// Asks the processor for bytes that are about to be read.
 #[inline]
+#[allow(unsafe_code, reason = "an instruction of the processor")]
 fn prefetch(bytes: &[u8]) {
     /// Of a cache line, bytes.
     const LINE: usize = 64;

@@ -125,6 +125,7 @@ fn devices_stay_devices_and_full_ones_are_reported() {
 
 #[cfg(unix)]
 #[test]
+#[expect(unsafe_code, reason = "a pipe")]
 fn a_pipe_gets_everything_and_one_without_reader_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("pipe");

@@ -59,6 +59,7 @@ pub fn check_threads(num_workers: usize) -> Result<(), EngineError> {
 /// # Errors
 /// The system's.
 #[cfg(unix)]
+#[expect(unsafe_code, reason = "system calls")]
 pub fn has_room_for_thread() -> io::Result<()> {
     let length = usize::try_from(PROBED).unwrap_or(usize::MAX);
     // SAFETY: the mapping is new, nothing is read from it or written to it, and it is given back at once.
@@ -149,6 +150,7 @@ mod linux {
     }
 
     /// How many threads the user has already is not looked up: what is refused later is an error, too.
+    #[expect(unsafe_code, reason = "a system call")]
     fn threads_of_user() -> Option<Room> {
         // SAFETY: geteuid takes nothing and always succeeds. The superuser is not limited.
         let is_root = unsafe { libc::geteuid() } == 0;
@@ -186,6 +188,7 @@ mod linux {
 
     /// The soft limit, if there is one.
     #[allow(clippy::unnecessary_cast, reason = "its type differs between systems")]
+    #[expect(unsafe_code, reason = "a system call")]
     fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
         let mut found = libc::rlimit {
             rlim_cur: 0,

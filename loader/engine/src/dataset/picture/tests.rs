@@ -145,6 +145,7 @@ fn what_is_compressed_beside_the_pixels_is_limited() {
 
 #[cfg(unix)]
 #[test]
+#[expect(unsafe_code, reason = "a pipe")]
 fn only_regular_files_are_pictures() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
