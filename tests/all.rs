@@ -1,6 +1,7 @@
 //! End-to-end tests: the window driven as a user drives it, pictures of it, real data through the engine.
 //!
 //! One binary, since linking it takes longer than running it.
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 mod bad_input;
 mod control_sequence;

@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
+use loadscope_model::question::Output;
 use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, repository, until, wait};
@@ -121,6 +122,47 @@ fn a_run_is_exported_in_the_background() {
             .query_by_label_contains("/no/such/folder/run.json")
             .is_some()
     );
+}
+
+#[test]
+fn what_is_shown_is_not_written_over() {
+    let (dir, path) = control_recording();
+    // By the name that a table of its own would have.
+    let table = dir.path().join("run.samples.csv");
+    std::fs::copy(&path, &table).expect("room");
+    let before = std::fs::read(&path).expect("it is there");
+    let tables = dir.path().join("run.csv");
+    for (shown, command) in [
+        (&path, Command::ExportTo(path.clone())),
+        (
+            &path,
+            Command::Overwrite(Output::Export(path.clone(), None)),
+        ),
+        (&path, Command::SaveTo(path.clone())),
+        (&path, Command::Overwrite(Output::Recording(path.clone()))),
+        (&table, Command::ExportTo(tables.clone())),
+        (
+            &table,
+            Command::Overwrite(Output::Export(tables.clone(), Some(table.clone()))),
+        ),
+    ] {
+        let mut window = Window {
+            files: vec![shown.clone()],
+            ..Window::new()
+        }
+        .open();
+        let ctx = window.ctx.clone();
+        window.state_mut().run(&ctx, command);
+        wait(&mut window, |app| {
+            app.state.session.exporting.is_none() && app.state.session.saving.is_none()
+        });
+        window.run();
+        let mut said = window.query_all_by_label_contains("is the input");
+        assert!(said.next().is_some());
+        assert_eq!(std::fs::read(shown).expect("it is there"), before);
+        let entries = std::fs::read_dir(dir.path()).expect("a folder");
+        assert_eq!(entries.count(), 2, "nothing else was written");
+    }
 }
 
 #[test]

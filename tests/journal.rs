@@ -1,7 +1,7 @@
 //! Runs that are journaled as they come, and files that exist already.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use eframe::egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable as _;
@@ -10,7 +10,7 @@ use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::question::Output;
 use loadscope_model::state::Source;
-use loadscope_session::{Journal, LeftOver};
+use loadscope_session::{Journal, LeftOver, read_run};
 use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 
@@ -89,6 +89,77 @@ fn an_unsaved_run_of_a_killed_window_is_offered_opened_and_saved() {
             .query_by_label("Not saved before Loadscope ended")
             .is_none()
     );
+}
+
+/// A file that appears in the journal, and is written while the run goes on, not at its end.
+#[test]
+fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = open(dir.path());
+    window.state_mut().state.set_up().prefs.options = RunOptions {
+        dataset: "synthetic:len=100000,cost_ms=2".to_owned(),
+        batch_size: Some(4),
+        num_workers: 2,
+        ..RunOptions::default()
+    };
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(2);
+    wait(&mut window, |app| {
+        app.state.session.run.batches().len() >= 20
+    });
+    let shown = window.state().state.session.run.batches().len();
+    // What a kill at this moment would leave: the bytes, without the lock of the process.
+    let left = tempfile::tempdir().expect("a temporary folder");
+    let journals = files(dir.path());
+    let [journal] = &journals[..] else {
+        panic!("one run, not {journals:?}");
+    };
+    let copy = left.path().join(journal.file_name().expect("a name"));
+    let until = Instant::now() + Duration::from_secs(20);
+    let in_copy = || {
+        std::fs::copy(journal, &copy).expect("room");
+        let read = read_run(&copy, |_| true);
+        read.map_or(0, |(run, _)| run.batches().len())
+    };
+    while in_copy() < shown {
+        assert!(Instant::now() < until, "it is not written as it comes");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(
+        window.state().state.session.source,
+        Source::Live { paused: false }
+    );
+    // It is somebody's: nobody else is offered it.
+    assert_eq!(Journal::at(dir.path()).left_over(), []);
+    let mut next = open(left.path());
+    assert!(
+        next.query_by_label("Not saved before Loadscope ended")
+            .is_some()
+    );
+    next.get_by_label("100000 made-up samples, 2 workers")
+        .click();
+    next.run_steps(2);
+    wait(&mut next, |app| {
+        matches!(app.state.session.source, Source::Recording { .. })
+    });
+    assert!(next.state().state.session.run.batches().len() >= shown);
+    assert!(copy.exists(), "it was not saved yet");
+}
+
+/// Damaged, with a name that says so; a click tells what can be done.
+#[test]
+fn a_damaged_journal_is_offered_and_stays() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("000000000000001-000.jsonl.zst");
+    std::fs::write(&path, "{\"loadscope\":1}\n?\n{}\n").expect("room");
+    let mut window = open(dir.path());
+    window.get_by_label("A run that is damaged").click();
+    window.run_steps(2);
+    wait(&mut window, |app| app.state.session.source == Source::None);
+    window.run();
+    let mut said = window.query_all_by_label_contains("loadscope repair");
+    assert!(said.next().is_some());
+    assert!(path.exists());
 }
 
 #[test]

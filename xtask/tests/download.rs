@@ -1,5 +1,5 @@
 //! Interrupts, resumes and corrupts the set-up of libtorch, against an index on this machine.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 

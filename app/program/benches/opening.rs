@@ -3,6 +3,7 @@
 //! `BATCHES=100000 cargo bench -p loadscope --bench opening` for a smaller one.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "a file to measure with")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -28,7 +28,14 @@ pub use window::Renderer;
 
 /// Makes the inside of a data loader visible.
 #[derive(Debug, Parser)]
-#[command(name = "loadscope", version, about, max_term_width = 100)]
+#[command(
+    name = "loadscope",
+    // Not the name of the file, which may hold anything.
+    bin_name = "loadscope",
+    version,
+    about,
+    max_term_width = 100
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Sub>,
@@ -128,10 +135,14 @@ pub enum OnErrorArg {
 /// Prints the help that was asked for, or what is wrong with the arguments.
 fn help_or_error(error: &clap::Error) -> anyhow::Result<ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    if error.use_stderr() {
+        // Without colours: it quotes the arguments, among which are names that a shell found in a folder of strangers'.
+        terminal::refuse(&error.render().to_string());
+        return Ok(code);
+    }
+    // The help holds nothing but our own words.
     match error.print() {
-        Err(e) if !error.use_stderr() && e.kind() != ErrorKind::BrokenPipe => {
-            Err(anyhow::anyhow!("standard output: {e}"))
-        }
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(anyhow::anyhow!("standard output: {e}")),
         _ => Ok(code),
     }
 }

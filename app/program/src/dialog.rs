@@ -1,6 +1,7 @@
 //! File dialogs. They answer with a [`Command`], when the user has chosen.
 
 use std::future::Future;
+use std::path::Path;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -100,15 +101,16 @@ impl Dialogs {
         });
     }
 
-    /// Asks where to save a picture, and saves it.
-    pub fn picture(&self, picture: Picture) {
+    /// Asks where to save a picture of the run that was read from `input`, and saves it.
+    pub fn picture(&self, picture: Picture, input: Option<&Path>) {
+        let input = input.map(Path::to_owned);
         let dialog = AsyncFileDialog::new()
             .set_title("Save the picture")
             .set_file_name(picture.file_name())
             .add_filter("PNG picture", &["png"]);
         self.ask(dialog.save_file(), None, move |f| {
             let path = f.path();
-            Command::Say(match picture::save(&picture, path) {
+            Command::Say(match picture::save(&picture, path, input.as_deref()) {
                 Ok(()) => Notice {
                     is_error: false,
                     text: format!("Saved to {}", path.display()),

@@ -108,6 +108,7 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
     use super::*;
 
@@ -142,5 +143,33 @@ mod tests {
         let mut store = Store::at(Path::new("/dev/full"));
         store.finish(&Prefs::default());
         assert_eq!(store.kept, None);
+    }
+
+    /// A part of the new ones can be written, and not all: a place that takes nothing more stands for a disk that is full.
+    #[cfg(unix)]
+    #[test]
+    fn the_old_ones_stay_where_new_ones_cannot_be_written() {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("preferences.json");
+        let old = Prefs::default();
+        Store::at(&path).finish(&old);
+        let new = Prefs {
+            asks: !old.asks,
+            ..Prefs::default()
+        };
+        // They are replaced as a whole and not followed: what a link leads to stays.
+        let link = dir.path().join("link.json");
+        symlink(&path, &link).expect("links");
+        let mut store = Store::at(&link);
+        store.finish(&new);
+        assert_eq!(Store::at(&link).load(), Some(new.clone()));
+        assert_eq!(Store::at(&path).load(), Some(old.clone()));
+        // No file can be made beside them.
+        let long = dir.path().join("p".repeat(250));
+        fs::copy(&path, &long).expect("room");
+        let mut store = Store::at(&long);
+        store.finish(&new);
+        assert_eq!((store.kept, Store::at(&long).load()), (None, Some(old)));
     }
 }

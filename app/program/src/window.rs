@@ -258,7 +258,10 @@ impl App {
             }
             Some(Effect::AskOpen) => self.dialogs.open(),
             Some(Effect::AskSave) => self.dialogs.save(),
-            Some(Effect::AskPicture(picture)) => self.dialogs.picture(picture),
+            Some(Effect::AskPicture(picture)) => {
+                let input = self.session.as_ref().and_then(Session::input);
+                self.dialogs.picture(picture, input);
+            }
             Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
             Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),

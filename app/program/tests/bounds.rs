@@ -1,6 +1,7 @@
 //! What may be asked for has limits: each ends with a sentence, soon, and without taking the machine's memory.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::ffi::CString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -315,6 +316,34 @@ fn files_of_options_and_samplers_are_bounded_and_may_be_pipes() {
     let output = ends(child, Duration::from_secs(30));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(text.starts_with("epoch 0: 3 batches\n"), "{text}");
+}
+
+#[test]
+fn more_settings_than_can_be_forecast_are_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("run.jsonl");
+    let path = path.to_str().expect("UTF-8");
+    let args = "run --dataset synthetic:len=40,cost_ms=1 --batch-size 2 --num-workers 2 --record";
+    let args: Vec<&str> = args.split(' ').chain([path]).collect();
+    assert!(run_in(&args, USUAL).status.success());
+    for (workers, prefetch, says) in [
+        (
+            "1..1000",
+            "1..11",
+            "11,000 settings, but at most 10,000 are forecast",
+        ),
+        ("0..1024", "1..10000", "10,250,000 settings"),
+    ] {
+        let text = refused(&[
+            "what-if",
+            path,
+            "--workers",
+            workers,
+            "--prefetch",
+            prefetch,
+        ]);
+        assert!(text.contains(says), "{text}");
+    }
 }
 
 /// Nobody writes into it: that is found out, and said.

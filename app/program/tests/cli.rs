@@ -1,5 +1,5 @@
 //! The command line, run as a user runs it.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;

@@ -1,5 +1,5 @@
 //! `report`, `what-if` and `compare`, run as a script runs them.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod diagnosis {

@@ -1,5 +1,5 @@
 //! What the fuzzer made of several loaders, through the commands: each answers or refuses with a sentence.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;

@@ -1,6 +1,7 @@
 //! What strangers hand to the command line: nothing is run, nothing hangs, and nothing of it commands the terminal.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::ffi::CString;
 use std::fs::File;
@@ -161,6 +162,141 @@ fn refusals_quote_little_and_command_nothing() {
             "{text}"
         );
     }
+}
+
+/// Letters of a file's name that clear the screen, set its title, colour what follows and turn it round.
+const NAME: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{202e}gpj";
+
+/// Runs a command and returns what it says, which has to be tame, and to show the name, spelled out.
+fn names_tamely(args: &[&Path]) -> (Option<i32>, String) {
+    let output = loadscope(args);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let said = text(output.stdout) + &text(output.stderr);
+    assert!(is_tame(&said), "{args:?}: {said:?}");
+    // Of what is wrong with arguments, whole commands for a terminal are left out.
+    let is_shown = ["\\u202egpj", "\\u{202e}gpj"].map(|name| said.contains(name));
+    assert!(is_shown.contains(&true), "{args:?}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    (output.status.code(), said)
+}
+
+/// Of a folder it is said which of its files are damaged, cut off, or nothing that opens.
+#[test]
+fn names_of_files_in_a_folder_do_not_command_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let header = "{\"loadscope\":1}\n{\"t\":0,\"e\":\"run_started\",\"info\":{}}\n";
+    let at = |what: &str| folder.path().join(format!("{what}{NAME}.jsonl"));
+    for (what, more) in [
+        ("sound", "{\"t\":1,\"e\":\"run_ended\"}\n"),
+        ("damaged", "?\n{\"t\":1,\"e\":\"run_ended\"}\n"),
+        ("cut", "{\"t\":1"),
+    ] {
+        std::fs::write(at(what), format!("{header}{more}")).expect("there is room");
+    }
+    std::fs::write(at("foreign"), "neither").expect("there is room");
+    symlink("nowhere", at("dangling")).expect("a link");
+    make_pipe(&at("pipe"));
+    let out = folder.path().join("out.json");
+    let whole = folder.path();
+    let (info, report, to) = (Path::new("info"), Path::new("report"), Path::new("--to"));
+    let (export, chrome) = (Path::new("export"), Path::new("chrome"));
+    for args in [
+        &[info, whole][..],
+        &[info, whole, Path::new("--json")],
+        &[report, whole],
+        &[Path::new("compare"), whole, whole],
+        &[export, whole, to, chrome, Path::new("-o"), &out],
+    ] {
+        let (_, said) = names_tamely(args);
+        assert!(
+            said.contains("damaged\\u001b") && said.contains("cut\\u001b"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn names_that_are_written_to_do_not_command_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |ending: &str| folder.path().join(format!("{NAME}.{ending}"));
+    let run = at("jsonl");
+    let word = |word: &'static str| Path::new(word);
+    let record = [
+        word("run"),
+        word("--dataset"),
+        word("synthetic:len=4"),
+        word("--record"),
+        &run,
+    ];
+    assert_eq!(loadscope(&record).status.code(), Some(0));
+    let (code, said) = names_tamely(&record);
+    assert!(code == Some(2) && said.contains("already exists"), "{said}");
+    // What is made is named where it is; what is in the way, as well.
+    for (format, out) in [
+        ("chrome", at("json")),
+        ("csv", at("csv")),
+        ("parquet", at("parquet")),
+    ] {
+        let export = [
+            word("export"),
+            &run,
+            word("--to"),
+            word(format),
+            word("-o"),
+            &out,
+        ];
+        assert_eq!(names_tamely(&export).0, Some(0));
+        let (code, said) = names_tamely(&export);
+        assert!(code == Some(2) && said.contains("already exists"), "{said}");
+    }
+    let onto_itself = [word("report"), &run, word("--html"), &run];
+    assert!(names_tamely(&onto_itself).1.contains("is the input"));
+    assert!(names_tamely(&[word("repair"), &run]).1.contains("is sound"));
+    let text = std::fs::read_to_string(&run).expect("it is there");
+    let text = text.replacen("\"e\":\"dispatched\"", "\"e\":?", 1);
+    std::fs::write(&run, text).expect("there is room");
+    for code in [0, 2] {
+        let (ended, said) = names_tamely(&[word("repair"), &run]);
+        assert_eq!(ended, Some(code), "{said}");
+    }
+    let program = [word("record"), word("-o"), &run, word("--"), word("true")];
+    assert_eq!(names_tamely(&program).0, Some(2));
+    let missing = at("missing");
+    let new = folder.path().join("new.jsonl");
+    let program = [word("record"), word("-o"), &new, word("--"), &missing];
+    assert_eq!(names_tamely(&program).0, Some(127));
+}
+
+/// `loadscope info *` in a folder of a stranger's: the second name is one argument too many, and is quoted.
+#[test]
+fn arguments_that_are_refused_do_not_command_the_terminal() {
+    let hostile = Path::new(NAME);
+    let option = format!("--{NAME}");
+    let value = format!("--num-workers={NAME}");
+    let word = |word: &'static str| Path::new(word);
+    for args in [
+        &[hostile][..],
+        &[word("info"), word("a"), hostile],
+        &[word("info"), Path::new(&option)],
+        &[word("run"), Path::new(&value)],
+        &[word("export"), word("a"), word("--to"), hostile],
+        &[word("report"), word("a"), word("--fail-on"), hostile],
+        &[word("run"), word("--dataset"), hostile],
+        &[word("run"), word("--sampler"), hostile],
+        &[word("what-if"), word("a"), word("--workers"), hostile],
+    ] {
+        let (code, _) = names_tamely(args);
+        assert_eq!(code, Some(2), "{args:?}");
+    }
+    // What is wrong is told as before, in several lines.
+    let output = loadscope(&[word("info"), word("a"), word("b")]);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        said.starts_with("error: unexpected argument 'b' found\n"),
+        "{said}"
+    );
+    assert!(said.contains("\nUsage: loadscope info"), "{said}");
+    assert!(output.stdout.is_empty());
 }
 
 #[test]

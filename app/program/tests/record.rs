@@ -1,6 +1,7 @@
 //! `loadscope record` and `probe`, run as a user runs them.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Damaged recordings on the command line: refused with the remedy, repaired, opened.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod command;

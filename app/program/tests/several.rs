@@ -1,5 +1,5 @@
 //! Several loaders, ranks and recordings on the command line.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::path::Path;

@@ -1,22 +1,35 @@
 //! What is written where: nothing that exists is lost by it.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
+use std::ffi::CString;
 use std::fs;
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-fn loadscope(folder: &Path, args: &[&str]) -> Output {
+#[path = "writing/input.rs"]
+mod input;
+
+fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
     command
         .args(args)
         .current_dir(folder)
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY");
-    command.output().expect("the executable starts")
+    command
+}
+
+fn loadscope(folder: &Path, args: &[&str]) -> Output {
+    command(folder, args)
+        .output()
+        .expect("the executable starts")
 }
 
 fn errors(output: &Output) -> String {
@@ -39,17 +52,47 @@ fn recorded() -> TempDir {
         ],
     );
     assert!(made.status.success(), "{}", errors(&made));
+    let whole = fs::read_to_string(dir.path().join("run.jsonl")).expect("it is there");
+    let mut lines: Vec<&str> = whole.lines().collect();
+    let middle = lines.len() / 2;
+    lines[middle] = "{\"t\":";
+    let damaged = dir.path().join("damaged.jsonl");
+    fs::write(damaged, lines.join("\n") + "\n").expect("room");
     dir
 }
 
 /// Every way to write to a file, with the file as the last argument.
-const WRITERS: [&[&str]; 5] = [
+const WRITERS: [&[&str]; 6] = [
     &["export", "run.jsonl", "--to", "chrome", "-o"],
     &["export", "run.jsonl", "--to", "csv", "-o"],
     &["report", "run.jsonl", "--html"],
     &["run", "--dataset", "synthetic:len=4", "--record"],
+    &["repair", "damaged.jsonl", "-o"],
+    // The only one that has nothing to write in the end: its program loads nothing.
     &["record", "-o"],
 ];
+
+/// Those that write something.
+fn writers() -> impl Iterator<Item = &'static [&'static str]> {
+    WRITERS.into_iter().filter(|writer| writer[0] != "record")
+}
+
+/// Where a writer is told to write, and a file that it makes by that. Of tables it has the name of a table.
+fn output(writer: &[&str], name: &str) -> (String, String) {
+    match writer.contains(&"csv") {
+        true => (format!("{name}.csv"), format!("{name}.batches.csv")),
+        false => (name.to_owned(), name.to_owned()),
+    }
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|e| name(e.expect("an entry"))).collect();
+    names.sort();
+    names
+}
 
 /// The arguments of a writer that writes to `out`.
 fn writing<'a>(writer: &[&'a str], out: &'a str, force: bool) -> Vec<&'a str> {
@@ -66,13 +109,9 @@ fn writing<'a>(writer: &[&'a str], out: &'a str, force: bool) -> Vec<&'a str> {
 fn an_existing_file_is_kept_without_force() {
     let dir = recorded();
     for writer in WRITERS {
-        // Of tables the file that is in the way has the name of a table.
-        let (out, kept) = match writer.contains(&"csv") {
-            true => ("mine.csv", "mine.batches.csv"),
-            false => ("mine", "mine"),
-        };
-        fs::write(dir.path().join(kept), "mine").expect("room");
-        let refused = loadscope(dir.path(), &writing(writer, out, false));
+        let (out, kept) = output(writer, "mine");
+        fs::write(dir.path().join(&kept), "mine").expect("room");
+        let refused = loadscope(dir.path(), &writing(writer, &out, false));
         let said = errors(&refused);
         assert_eq!(refused.status.code(), Some(2), "{writer:?}: {said}");
         assert!(
@@ -87,67 +126,165 @@ fn an_existing_file_is_kept_without_force() {
 #[test]
 fn with_force_it_is_replaced_by_a_whole_one() {
     let dir = recorded();
-    for writer in &WRITERS[..4] {
-        let (out, kept) = match writer.contains(&"csv") {
-            true => ("old.csv", "old.batches.csv"),
-            false => ("old", "old"),
-        };
-        fs::write(dir.path().join(kept), "old").expect("room");
-        let written = loadscope(dir.path(), &writing(writer, out, true));
+    for writer in writers() {
+        let (out, kept) = output(writer, "old");
+        fs::write(dir.path().join(&kept), "old").expect("room");
+        let written = loadscope(dir.path(), &writing(writer, &out, true));
         assert!(written.status.success(), "{writer:?}: {}", errors(&written));
         let size = fs::metadata(dir.path().join(kept))
             .expect("it is there")
             .len();
         assert!(size > 100, "{writer:?}: {size} bytes");
     }
-    let left: Vec<_> = fs::read_dir(dir.path())
-        .expect("a folder")
-        .map(|e| {
-            e.expect("an entry")
-                .file_name()
-                .to_string_lossy()
-                .into_owned()
-        })
-        .filter(|name| name.contains("part") || name.contains("unfinished"))
-        .collect();
+    let mut left = names(dir.path());
+    left.retain(|name| name.contains("part") || name.contains("unfinished"));
     assert_eq!(left, [""; 0]);
 }
 
+/// A folder, by any name, as the output: nothing is written into it.
 #[test]
-fn the_input_is_never_the_output() {
+fn a_folder_is_no_output() {
     let dir = recorded();
-    let input = dir.path().join("run.jsonl");
-    let before = fs::read(&input).expect("it is there");
-    fs::hard_link(&input, dir.path().join("hard")).expect("links");
-    std::os::unix::fs::symlink("run.jsonl", dir.path().join("soft")).expect("links");
-    for name in ["run.jsonl", "./run.jsonl", "hard", "soft"] {
-        for writer in [WRITERS[0], WRITERS[2]] {
-            let refused = loadscope(dir.path(), &writing(writer, name, true));
+    fs::create_dir(dir.path().join("folder")).expect("room");
+    let before = names(dir.path());
+    for writer in WRITERS {
+        for (out, force) in [
+            (".", true),
+            ("./folder/", false),
+            ("folder", true),
+            ("", true),
+        ] {
+            // Tables are written into a folder, if one is named.
+            if writer.contains(&"csv") && !out.is_empty() {
+                continue;
+            }
+            let refused = loadscope(dir.path(), &writing(writer, out, force));
             let said = errors(&refused);
-            assert_eq!(refused.status.code(), Some(2), "{writer:?} {name}: {said}");
-            assert!(said.contains("is the input"), "{said}");
+            assert_eq!(refused.status.code(), Some(2), "{writer:?} {out:?}: {said}");
+            assert!(!said.contains("panicked"), "{said}");
         }
     }
-    assert_eq!(fs::read(&input).expect("it is there"), before);
+    assert_eq!(names(dir.path()), before);
+    assert_eq!(names(&dir.path().join("folder")), [""; 0]);
+}
+
+/// Links under names that unfinished files have had: whoever may write into the folder must not lead a writer elsewhere.
+#[test]
+fn links_under_the_names_of_unfinished_files_are_not_followed() {
+    let dir = recorded();
+    let precious = dir.path().join("precious");
+    fs::write(&precious, "precious").expect("room");
+    for (k, writer) in writers().enumerate() {
+        let (out, made) = output(writer, &format!("new{k}"));
+        let mut planted = Vec::new();
+        for name in [&out, &made] {
+            for link in [
+                format!("{name}.part"),
+                format!(".{name}.part"),
+                format!(".{name}.abcdef.part"),
+                format!("{name}.tmp"),
+                format!("{name}.unfinished"),
+            ] {
+                let link = dir.path().join(link);
+                if fs::symlink_metadata(&link).is_err() {
+                    symlink(&precious, &link).expect("links");
+                    planted.push(link);
+                }
+            }
+        }
+        for force in [false, true] {
+            let written = loadscope(dir.path(), &writing(writer, &out, force));
+            assert!(written.status.success(), "{writer:?}: {}", errors(&written));
+            let text = fs::read_to_string(&precious).expect("it is there");
+            assert_eq!(text, "precious", "{writer:?}");
+        }
+        for link in planted {
+            let still = fs::read_link(&link).expect("nobody else's business");
+            assert_eq!(still, precious, "{}", link.display());
+        }
+    }
+}
+
+/// A disk without room, as a limit of the system has it: the old file stays, and no half of a new one.
+#[expect(unsafe_code, reason = "a limit for the program that is started")]
+#[test]
+fn where_there_is_no_room_the_old_file_stays() {
+    let dir = recorded();
+    for writer in writers() {
+        let (out, kept) = output(writer, "old");
+        fs::write(dir.path().join(&kept), "old").expect("room");
+        let before = names(dir.path());
+        let mut command = command(dir.path(), &writing(writer, &out, true));
+        let limit = || {
+            let limit = libc::rlimit {
+                rlim_cur: 100,
+                rlim_max: 100,
+            };
+            // SAFETY: the call only reads the limit, which lives through it, and may be made between fork and exec.
+            match unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        // SAFETY: the closure allocates nothing and makes one system call.
+        unsafe { command.pre_exec(limit) };
+        let refused = command.output().expect("the executable starts");
+        let said = errors(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{writer:?}: {said}");
+        assert!(said.contains("File too large"), "{said}");
+        let text = fs::read_to_string(dir.path().join(&kept)).expect("it is there");
+        assert_eq!(text, "old", "{writer:?}");
+        let mut after = names(dir.path());
+        // What was recorded until then can be read, and is said to.
+        after.retain(|name| !name.contains("unfinished") || !said.contains(name.as_str()));
+        assert_eq!(after, before, "{writer:?}");
+    }
+}
+
+/// A device of the same kind in a folder of the test's own, so that nothing else would suffer if it were replaced. `None` where
+/// root, which could replace the real one, can make none.
+#[expect(unsafe_code, reason = "a device to write into")]
+fn device(folder: &Path, name: &str, minor: u32) -> Option<PathBuf> {
+    let path = folder.join(name);
+    let text = CString::new(path.as_os_str().as_bytes()).expect("no zero");
+    let mode = libc::S_IFCHR | 0o666;
+    // SAFETY: mknod reads the name, which lives through the call.
+    let made = unsafe { libc::mknod(text.as_ptr(), mode, libc::makedev(1, minor)) };
+    let works = made == 0 && fs::File::options().write(true).open(&path).is_ok();
+    // SAFETY: it has no arguments and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    match (works, is_root) {
+        (true, _) => Some(path),
+        (false, false) => Some(Path::new("/dev").join(name)),
+        (false, true) => None,
+    }
 }
 
 #[test]
 fn devices_and_pipes_are_written_into() {
     let dir = recorded();
-    for writer in [WRITERS[0], WRITERS[2], WRITERS[3]] {
-        let to_null = loadscope(dir.path(), &writing(writer, "/dev/null", false));
-        assert!(to_null.status.success(), "{writer:?}: {}", errors(&to_null));
-        let to_full = loadscope(dir.path(), &writing(writer, "/dev/full", false));
-        assert_eq!(to_full.status.code(), Some(2), "{writer:?}");
-        assert!(
-            errors(&to_full).contains("No space left"),
-            "{}",
-            errors(&to_full)
-        );
-    }
-    for device in ["/dev/null", "/dev/full"] {
-        let kind = fs::metadata(device).expect("a device").file_type();
-        assert!(kind.is_char_device(), "{device}");
+    let made = (device(dir.path(), "null", 3), device(dir.path(), "full", 7));
+    if let (Some(null), Some(full)) = made {
+        let number = |path: &Path| fs::symlink_metadata(path).map(|found| found.rdev()).ok();
+        let before = [&null, &full].map(|path| number(path));
+        let path = |path: &'_ PathBuf| path.to_str().expect("plain letters").to_owned();
+        for writer in writers().filter(|writer| !writer.contains(&"csv")) {
+            for force in [false, true] {
+                let to_null = loadscope(dir.path(), &writing(writer, &path(&null), force));
+                assert!(to_null.status.success(), "{writer:?}: {}", errors(&to_null));
+                let to_full = loadscope(dir.path(), &writing(writer, &path(&full), force));
+                assert_eq!(to_full.status.code(), Some(2), "{writer:?}");
+                let said = errors(&to_full);
+                assert!(said.contains("No space left"), "{said}");
+            }
+        }
+        assert_eq!([&null, &full].map(|path| number(path)), before);
+        for device in [null, full] {
+            let kind = fs::symlink_metadata(&device).expect("a device").file_type();
+            assert!(kind.is_char_device(), "{}", device.display());
+        }
+    } else {
+        eprintln!("No device can be made here, so they were not tested");
     }
     let piped = loadscope(dir.path(), &writing(WRITERS[0], "/dev/stdout", false));
     let text = String::from_utf8_lossy(&piped.stdout).into_owned();
@@ -173,11 +310,8 @@ fn devices_and_pipes_are_written_into() {
 fn links_are_replaced_and_what_they_lead_to_is_not() {
     let dir = recorded();
     fs::write(dir.path().join("precious"), "precious").expect("room");
-    std::os::unix::fs::symlink("precious", dir.path().join("link")).expect("links");
-    for writer in &WRITERS[..4] {
-        if writer.contains(&"csv") {
-            continue;
-        }
+    symlink("precious", dir.path().join("link")).expect("links");
+    for writer in writers().filter(|writer| !writer.contains(&"csv")) {
         let written = loadscope(dir.path(), &writing(writer, "link", true));
         assert!(written.status.success(), "{writer:?}: {}", errors(&written));
         let text = fs::read_to_string(dir.path().join("precious")).expect("it is there");

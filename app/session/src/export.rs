@@ -7,7 +7,7 @@ use std::thread::Builder;
 
 use loadscope_exchange::ExportError;
 pub use loadscope_exchange::Format as ExportFormat;
-use loadscope_files::{Existing, WriteError};
+use loadscope_files::{Existing, WriteError, refuse_input};
 use loadscope_trace::{Run, RunId};
 
 use super::{Origin, Session, SessionError, Update};
@@ -27,13 +27,27 @@ pub fn export_runs(
     loadscope_exchange::export(runs, format, path, existing, progress)
 }
 
+/// Refuses to export over what is exported: `out`, and of tables each of the files that are made from that name.
+///
+/// # Errors
+/// If one of them is `input`, by whatever name, or a file in that folder.
+pub fn refuse_export_onto(
+    input: &Path,
+    format: ExportFormat,
+    out: &Path,
+) -> Result<(), WriteError> {
+    refuse_input(out, input)?;
+    let files = loadscope_exchange::files(format, out);
+    files.iter().try_for_each(|file| refuse_input(file, input))
+}
+
 impl Session {
     /// Writes `runs` to `path` as its name asks for, in the background. Runs that may still grow are copied there first: until then
     /// their owner waits, and not for as long as the export takes.
     pub fn export(&mut self, runs: Vec<(RunId, Arc<Run>)>, path: &Path, existing: Existing) {
         self.cancel_export = Arc::new(AtomicBool::new(false));
         let cancel = Arc::clone(&self.cancel_export);
-        let path = path.to_owned();
+        let (path, input) = (path.to_owned(), self.input().map(Path::to_owned));
         let (out, wake) = (self.to_window.clone(), Arc::clone(&self.wake));
         let grows = !matches!(self.origin, Origin::File { .. });
         let job = move || {
@@ -48,7 +62,14 @@ impl Session {
                 !cancel.load(Ordering::Acquire)
             };
             let format = ExportFormat::for_path(&path);
-            let update = match export_runs(&runs, format, &path, existing, progress) {
+            let allowed = match &input {
+                Some(input) => refuse_export_onto(input, format, &path),
+                None => Ok(()),
+            };
+            let exported = allowed
+                .map_err(ExportError::from)
+                .and_then(|()| export_runs(&runs, format, &path, existing, progress));
+            let update = match exported {
                 Ok(files) => Update::Exported(files),
                 Err(ExportError::Cancelled) => Update::NotExported(None),
                 Err(ExportError::Refused(WriteError::Exists(file))) => {
@@ -73,4 +94,50 @@ impl Session {
 
 fn copied((id, run): (RunId, Arc<Run>)) -> (RunId, Arc<Run>) {
     (id, Arc::new(Run::clone(&run)))
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn none_of_the_files_of_an_export_is_its_input() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| dir.path().join(name);
+        let input = at("run.samples.csv");
+        fs::write(&input, "x").expect("room");
+        fs::hard_link(&input, at("gauges.csv")).expect("links");
+        fs::create_dir(at("sub")).expect("room");
+        for (out, format, refused) in [
+            (
+                "run.samples.csv",
+                ExportFormat::Chrome,
+                Some("run.samples.csv"),
+            ),
+            ("run.csv", ExportFormat::Csv, Some("run.samples.csv")),
+            (
+                "sub/../run.CSV",
+                ExportFormat::Csv,
+                Some("sub/../run.samples.csv"),
+            ),
+            ("", ExportFormat::Csv, Some("gauges.csv")),
+            ("run.parquet", ExportFormat::Parquet, None),
+            ("new", ExportFormat::Csv, None),
+            ("trace.json", ExportFormat::Chrome, None),
+        ] {
+            let found = refuse_export_onto(&input, format, &at(out));
+            match (found, refused) {
+                (Ok(()), None) => {}
+                (Err(WriteError::IsInput(file)), Some(name)) => assert_eq!(file, at(name)),
+                (found, _) => panic!("{out}: {found:?}"),
+            }
+        }
+        // A folder is read: what is written into it must not take the place of what is in it.
+        let into = |out: &str| refuse_export_onto(dir.path(), ExportFormat::Csv, &at(out));
+        assert!(into("run.csv").is_err() && into("").is_err());
+        assert!(into("new.csv").is_ok() && into("new").is_ok());
+    }
 }

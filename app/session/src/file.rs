@@ -281,7 +281,13 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
 
 /// Says that events came too late to be put in their place.
 pub(super) fn late(run: RunId, at: Nanos, count: u64) -> Event {
-    let text = format!("{count} events came late and are shown later than they happened");
+    let text = match count {
+        1 => "1 event came late and is shown later than it happened".to_owned(),
+        more => format!(
+            "{} events came late and are shown later than they happened",
+            loadscope_trace::count(more)
+        ),
+    };
     Event::warning(run, at, text)
 }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use loadscope_files::{GrowingFile, WriteError, is_being_written};
+use loadscope_files::{GrowingFile, WriteError, is_abandoned};
 pub use loadscope_insight::unsaved::LeftOver;
-use loadscope_trace::{EventKind, LogReader, RunInfo};
+use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
 
 use super::outgoing::new_recording_in;
 
@@ -92,24 +92,33 @@ impl Journal {
         Ok(NewEntry { file, entry })
     }
 
-    /// What was written by windows that are no more, latest first. Those without a batch are removed.
+    /// What was written by windows that are no more, latest first. A file that holds a header and nothing else is removed; one that
+    /// is damaged is offered with what is known of it, and one that cannot be opened is left alone.
     pub fn left_over(&self) -> Vec<LeftOver> {
         let mut all = Vec::new();
         for (path, found) in self.entries() {
-            if is_being_written(&path) {
+            if !is_abandoned(&path) {
                 continue;
             }
-            match first_run(&path) {
-                Some(info) => all.push(LeftOver {
-                    until: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-                    bytes: found.len(),
-                    dataset: info.dataset,
-                    workers: info.options.num_workers,
-                    path,
-                }),
+            let Ok(file) = loadscope_files::open_regular(&path) else {
+                continue;
+            };
+            let (dataset, workers) = match Beginning::of(file) {
+                Beginning::Run(info) => (info.dataset, info.options.num_workers),
+                Beginning::Unknown(what) => (what.to_owned(), 0),
                 // Cut off before it told anything.
-                None => remove(&path),
-            }
+                Beginning::Nothing => {
+                    remove(&path);
+                    continue;
+                }
+            };
+            all.push(LeftOver {
+                until: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                bytes: found.len(),
+                dataset,
+                workers,
+                path,
+            });
         }
         all
     }
@@ -119,7 +128,7 @@ impl Journal {
     /// # Errors
     /// If it is none of the journal's, or the system refuses.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
-        match path.parent() == Some(&self.folder) && !is_being_written(path) {
+        match path.parent() == Some(&self.folder) && is_abandoned(path) {
             true => fs::remove_file(path),
             false => Err(io::Error::other("it is not an ended run of the journal")),
         }
@@ -151,7 +160,7 @@ impl Journal {
         for (path, found) in self.entries() {
             runs += 1;
             bytes += found.len();
-            if (runs > MOST_RUNS || bytes > MOST_BYTES) && !is_being_written(&path) {
+            if (runs > MOST_RUNS || bytes > MOST_BYTES) && is_abandoned(&path) {
                 remove(&path);
             }
         }
@@ -202,101 +211,50 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-/// What was recorded, if anything was.
-fn first_run(path: &Path) -> Option<RunInfo> {
-    let file = loadscope_files::open_regular(path).ok()?;
-    let events = LogReader::new(file).ok()?;
-    let mut info = None;
-    for event in events.take(LOOK) {
-        match event.ok()?.kind {
-            EventKind::RunStarted(started) => info = Some(*started),
-            _ if info.is_some() => return info,
-            _ => {}
+/// What is found out about a run from its first events.
+enum Beginning {
+    /// There is no event, and none was being written: nothing is lost with it.
+    Nothing,
+    /// What was recorded.
+    Run(Box<RunInfo>),
+    /// There is something, and this is what can be said of it.
+    Unknown(&'static str),
+}
+
+impl Beginning {
+    fn of(file: fs::File) -> Self {
+        // A disk that was full from the beginning, or a system that stopped, leaves not even the header.
+        if file.metadata().is_ok_and(|found| found.len() == 0) {
+            return Self::Nothing;
+        }
+        match Self::read(file) {
+            Ok(found) => found,
+            Err(LogError::Version { .. }) => Self::Unknown("A run of a newer Loadscope"),
+            Err(_) => Self::Unknown("A run that is damaged"),
         }
     }
-    info
+
+    fn read(file: fs::File) -> Result<Self, LogError> {
+        let mut events = LogReader::new(file)?;
+        let mut run = None;
+        let mut damage = None;
+        for event in events.by_ref().take(LOOK) {
+            match event.map(|event| event.kind) {
+                Ok(EventKind::RunStarted(started)) => run = Some(started),
+                Ok(_) if run.is_some() => break,
+                Ok(_) => {}
+                Err(error) => damage = Some(error),
+            }
+        }
+        match (run, damage) {
+            (Some(run), _) => Ok(Self::Run(run)),
+            (None, Some(error)) => Err(error),
+            // Lines that this version does not know count as well.
+            (None, None) if events.lines() <= 1 && !events.was_cut() => Ok(Self::Nothing),
+            (None, None) => Ok(Self::Unknown("A run whose dataset is not known")),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write as _;
-
-    use loadscope_trace::{Compression, Event, LogWriter, Nanos, RunId};
-
-    use super::*;
-
-    /// Writes what begins a run, and ends as a killed process would.
-    fn killed(journal: &Journal, dataset: &str) -> PathBuf {
-        let entry = journal.begin().expect("the folder can be written to");
-        let info = RunInfo {
-            dataset: dataset.to_owned(),
-            ..RunInfo::default()
-        };
-        // The file begins with the header.
-        let mut log = LogWriter::for_copies(Vec::new(), Compression::Zstd).expect("a vector");
-        let kind = EventKind::RunStarted(Box::new(info));
-        let at = Nanos::ZERO;
-        log.write(&Event {
-            at,
-            run: RunId(0),
-            kind,
-        })
-        .expect("a vector");
-        let bytes = log.finish().expect("a vector");
-        let (mut file, entry) = entry.split();
-        file.write_all(&bytes).expect("room");
-        drop(file);
-        entry.path
-    }
-
-    #[test]
-    fn unsaved_runs_of_ended_processes_are_offered_and_live_ones_are_not() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let journal = Journal::at(&dir.path().join("loadscope/journal"));
-        assert_eq!(journal.left_over(), []);
-        let first = killed(&journal, "first");
-        let second = killed(&journal, "second");
-        let empty = journal.begin().expect("room").entry();
-        assert!(!empty.path().exists(), "nothing was in it");
-        // The next one may get the name that is free again.
-        let live = journal.begin().expect("room");
-        let found = journal.left_over();
-        let names: Vec<&str> = found.iter().map(|f| f.dataset.as_str()).collect();
-        assert_eq!(names, ["second", "first"]);
-        assert_eq!([&found[0].path, &found[1].path], [&second, &first]);
-        assert!(live.entry().path().exists(), "it is being written");
-        // A second look changes nothing.
-        assert_eq!(journal.left_over(), found);
-        live.entry().discard();
-        assert!(!live.entry().path().exists());
-    }
-
-    #[test]
-    fn the_oldest_runs_make_room() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let journal = Journal::at(dir.path());
-        let all: Vec<PathBuf> = (0..MOST_RUNS + 3)
-            .map(|n| killed(&journal, &n.to_string()))
-            .collect();
-        let kept = journal.entries().len();
-        assert_eq!(kept, MOST_RUNS);
-        assert!(!all[0].exists() && !all[2].exists());
-        assert!(all[3].exists() && all[MOST_RUNS + 2].exists());
-        let large = fs::File::options()
-            .write(true)
-            .open(&all[MOST_RUNS])
-            .expect("a file");
-        large.set_len(MOST_BYTES).expect("a sparse file");
-        journal.begin().expect("room");
-        assert!(!all[MOST_RUNS].exists() && all[MOST_RUNS + 1].exists());
-    }
-
-    #[test]
-    fn a_run_does_not_grow_without_end() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let entry = Journal::at(dir.path()).begin().expect("room").entry();
-        assert!(entry.check(0).is_ok());
-        let error = entry.check(MOST_OF_ONE).expect_err("full");
-        assert_eq!(error.to_string(), "a run in the journal has at most 2 GB");
-    }
-}
+mod tests;

@@ -33,7 +33,7 @@ mod simulator;
 mod watch;
 
 pub use engine::HAS_ENGINE;
-pub use export::{ExportFormat, export_runs};
+pub use export::{ExportFormat, export_runs, refuse_export_onto};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};

@@ -40,7 +40,7 @@ pub fn new_recording_in(
 }
 
 /// A log without an event.
-fn head(compression: Compression) -> Vec<u8> {
+pub(super) fn head(compression: Compression) -> Vec<u8> {
     let log = LogWriter::new(Vec::new(), compression).and_then(LogWriter::finish);
     log.unwrap_or_default()
 }
@@ -274,3 +274,6 @@ impl Write for Growing {
         self.file.flush()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -209,6 +209,14 @@ impl Session {
         }
     }
 
+    /// What the run was read from, or is kept in until it is saved: nothing may be written over it. `None` if that is memory.
+    pub fn input(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File { path, .. } => Some(path),
+            _ => self.journal().map(Entry::path),
+        }
+    }
+
     /// True once a program that is watched has ended because this process was asked to end.
     pub fn was_told_to_end(&self) -> bool {
         matches!(&self.origin, Origin::Program { watched, .. } if watched.was_told_to_end())

@@ -1,7 +1,10 @@
 //! Causes that were put into runs against what the verdict names: `cargo xtask diagnosis`.
 //!
 //! Takes the file to be written and the sets of seeds, as in `1..5` (with its end). Fails if fewer are right than is promised.
-
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it writes a page of the documentation, for developers"
+)]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -2,7 +2,10 @@
 //!
 //! Of each workload one run is recorded. From this recording alone the time of other settings is forecast; then they are
 //! really run. Writes a table to the file that is named, and fails if the forecasts are worse than promised.
-
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it writes a page of the documentation, for developers"
+)]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -71,7 +71,8 @@ pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes the runs of a session to `out` and returns the files that were made. `progress` gets the share that is done, 0 to 1,
-/// and returns false to cancel. Nothing is held in memory but the runs themselves; no file is there before all are complete.
+/// and returns false to cancel. Nothing is held in memory but the runs themselves; no file is there before all are complete. Of several
+/// each takes its place by itself: if one cannot, those before it are new, and it and those behind it are as they were.
 ///
 /// # Errors
 /// If a file exists and may not be replaced, cannot be written, or `progress` returned false.

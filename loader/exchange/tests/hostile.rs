@@ -2,7 +2,7 @@
 //!
 //! `fuzz` goes through many more damaged files than the properties do; `LOADSCOPE_FUZZ=1000000` asks for so many. The files that it
 //! starts from are in `tests/data`.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod support;

@@ -1,5 +1,5 @@
 //! Files that other tools really wrote: what is in them, held against what the programs that made them measured themselves.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod support;

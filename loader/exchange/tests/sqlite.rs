@@ -1,5 +1,5 @@
 //! SQLite files that do more than hold rows: none of it is run, and none of it takes for ever.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod support;

@@ -144,7 +144,7 @@ fn sweep(path: &Path) {
             && name.ends_with(behind)
             && name.len() == before.len() + RANDOM + behind.len();
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_part && is_file && !lock::is_being_written(&entry.path()) && is_old(&entry) {
+        if is_part && is_file && is_old(&entry) && lock::is_abandoned(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -157,7 +157,7 @@ pub fn sweep_folder(folder: &Path) {
         let name = name.as_encoded_bytes();
         let is_part = name.starts_with(b".") && name.ends_with(b".part");
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_part && is_file && !lock::is_being_written(&entry.path()) && is_old(&entry) {
+        if is_part && is_file && is_old(&entry) && lock::is_abandoned(&entry.path()) {
             let _ = fs::remove_file(entry.path());
         }
     }

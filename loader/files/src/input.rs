@@ -200,6 +200,7 @@ fn wait(_: &File) -> io::Result<()> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
     use super::*;
 

@@ -29,7 +29,7 @@ pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
 pub use kernel::is_of_kernel;
 pub use limit::survive_size_limit;
-pub use lock::is_being_written;
+pub use lock::{is_abandoned, is_being_written};
 pub use target::{Existing, refuse_input};
 pub use temporary::TemporaryFolder;
 

@@ -136,6 +136,7 @@ pub(crate) fn beside(path: &Path, name: impl AsRef<Path>) -> PathBuf {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 mod tests {
     use super::*;
 

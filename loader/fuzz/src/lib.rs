@@ -1,7 +1,10 @@
 //! What strangers may hand to Loadscope, as functions of bytes. Each [`Target`] goes the whole way from the bytes to what a user asks
 //! of the run, and panics if something is wrong on it. libFuzzer makes up bytes (`cargo xtask fuzz`); the tests replay those that
 //! were worth keeping.
-
+#![allow(
+    clippy::disallowed_methods,
+    reason = "hostile files are made in a temporary folder of its own"
+)]
 #![allow(
     clippy::expect_used,
     reason = "what is not as it should be ends the test"

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::process::{Child, Command, ExitStatus};
 
 use loadscope_files::TemporaryFolder;
@@ -62,8 +63,12 @@ impl Program {
         let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
         let folder = place.path();
         let prepare = || -> io::Result<(Listener, String, OsString)> {
-            std::fs::write(folder.join("loadscope_probe.py"), PROBE)?;
-            std::fs::write(folder.join("sitecustomize.py"), SITECUSTOMIZE)?;
+            for (name, text) in [
+                ("loadscope_probe.py", PROBE),
+                ("sitecustomize.py", SITECUSTOMIZE),
+            ] {
+                File::create_new(folder.join(name))?.write_all(text.as_bytes())?;
+            }
             let token = token()?;
             #[cfg(unix)]
             let listener = Listener::unix(&folder.join("socket"), token.clone())?;

@@ -1,5 +1,5 @@
 //! Streams in files: as many as there are, in order of time, and what is none.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::fs::{self, File};

@@ -1,5 +1,5 @@
 //! Small files that expand to much: memory and time stay bounded. One test, so that the program's peak of memory is its own.
-
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 use std::io::{Cursor, Read, Write};

@@ -51,6 +51,38 @@ mod tests {
         let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());
         assert!(cases.len() >= 80, "{}", cases.len());
-        assert!(cases.iter().filter(|case| case.fast).count() >= 60);
+        let fast = cases.iter().filter(|case| case.fast).count();
+        assert!(fast >= 120, "{fast}");
+    }
+
+    /// What broke before is tried by CI.
+    #[test]
+    fn what_must_not_come_back_is_fast() {
+        let cases = all(20);
+        for (family, part) in [
+            ("disk", "full disk at every write"),
+            ("disk", "full disk at fsync"),
+            ("disk", "largest file"),
+            ("streams", "watch, standard error is full"),
+            ("streams", "standard error is read late"),
+            ("streams", "wrong arguments, "),
+            ("limits", "few descriptors"),
+            ("limits", "little memory"),
+            ("outputs", "into a pipe"),
+            ("outputs", "into a pipe without a reader"),
+            ("outputs", "into impossible names"),
+            ("outputs", "onto its input"),
+            ("window", "preferences, full disk"),
+            ("window", "SIGTERM"),
+            ("window", "the display dies"),
+            ("window", "the data folder is"),
+            ("window", "the journal's disk is"),
+            ("kills", "the window"),
+            ("kills", "a run of the window"),
+        ] {
+            let is_it = |case: &Case| case.family == family && case.name.contains(part);
+            let fast = cases.iter().filter(|case| is_it(case) && case.fast);
+            assert!(fast.count() > 0, "{family}: {part}");
+        }
     }
 }

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use loadscope_files::refuse_input;
 
 use super::ForceArg;
 use super::pick::{open, which};
 use super::terminal::{complain, say};
-use loadscope_session::{ExportFormat, export_runs};
+use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};
 
 /// What to write where.
 #[derive(Debug, Args)]
@@ -44,18 +43,18 @@ enum To {
 }
 
 pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
-    refuse_input(&args.output, &args.file)?;
+    let format = match args.to {
+        To::Chrome => ExportFormat::Chrome,
+        To::Csv => ExportFormat::Csv,
+        To::Parquet => ExportFormat::Parquet,
+    };
+    refuse_export_onto(&args.file, format, &args.output)?;
     let opened = open(&args.file)?;
     let mut runs: Vec<_> = opened.fleet.runs().collect();
     if let Some(text) = &args.loader {
         let id = which(&opened, text)?;
         runs.retain(|(one, _)| *one == id);
     }
-    let format = match args.to {
-        To::Chrome => ExportFormat::Chrome,
-        To::Csv => ExportFormat::Csv,
-        To::Parquet => ExportFormat::Parquet,
-    };
     // On standard error, and only where somebody looks at it.
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());

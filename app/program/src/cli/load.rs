@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use crossbeam_channel::RecvTimeoutError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use loadscope_files::read_text;
+use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
 
 use super::arguments::{LoaderArgs, set};
@@ -100,6 +100,25 @@ impl LoadArgs {
         }
         Ok(o)
     }
+
+    /// The files that a run reads. The pictures of a folder are not among them: a recording may well stand beside them.
+    fn inputs(&self, options: &RunOptions) -> Vec<PathBuf> {
+        let file = |text: &str, kinds: &[&str]| {
+            let (kind, rest) = text.trim_start().split_once(':')?;
+            // A path may be followed by options.
+            let path = match Path::new(rest).exists() {
+                true => rest,
+                false => rest.split(',').next()?,
+            };
+            kinds.contains(&kind).then(|| PathBuf::from(path))
+        };
+        let tokens = file(&options.dataset, &["tokens"]);
+        let entries = file(&options.sampler, &["subset", "weighted", "equi"]);
+        [self.config.clone(), tokens, entries]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
 }
 
 fn read_config(path: &Path) -> anyhow::Result<RunOptions> {
@@ -129,6 +148,9 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         Some(path) => {
             // Options that are refused leave no file behind.
             session::check(&options)?;
+            for input in args.inputs(&options) {
+                refuse_input(path, &input)?;
+            }
             Record::File(session::new_recording(path, args.force.existing())?)
         }
         None => Record::Off,

@@ -61,9 +61,18 @@ pub(super) fn say_as_made(
 /// Writes a message to standard error. Waits for it to be written, but not for a reader that has stopped reading; an error
 /// changes nothing.
 pub fn complain(what: impl Display) {
+    send(format!("loadscope: {}\n", printable(&what.to_string())));
+}
+
+/// The same for what is wrong with the arguments, which has lines and a form of its own.
+pub(super) fn refuse(text: &str) {
+    send(printable(text).into_owned());
+}
+
+/// Has a message written.
+fn send(text: String) {
     /// True once a message has taken too long.
     static STUCK: AtomicBool = AtomicBool::new(false);
-    let text = format!("loadscope: {}\n", printable(&what.to_string()));
     let Some(writer) = writer() else {
         return write(&text);
     };

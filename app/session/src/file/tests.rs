@@ -71,3 +71,14 @@ fn reading_can_be_broken_off() {
     assert!(run.events() < 24_001, "{}", run.events());
     assert!(read_run("no/such/file.jsonl".as_ref(), |_| true).is_err());
 }
+
+#[test]
+fn how_many_came_late_is_said_in_good_english() {
+    let text = |count| match late(RunId(0), Nanos::ZERO, count).kind {
+        EventKind::Message(message) => message.text,
+        other => panic!("{other:?}"),
+    };
+    let one = "1 event came late and is shown later than it happened";
+    let more = "12,345 events came late and are shown later than they happened";
+    assert_eq!([text(1), text(12_345)], [one, more]);
+}

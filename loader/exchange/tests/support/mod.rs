@@ -1,5 +1,6 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "not every test file uses all of it")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use std::path::{Path, PathBuf};
 

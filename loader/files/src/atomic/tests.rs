@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+
 use super::*;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -87,6 +89,37 @@ fn links_are_replaced_and_never_followed() {
     NewFile::write_all_to(&link, Existing::Replace, b"new").expect("room");
     assert_eq!(fs::read(&target).expect("untouched"), b"precious");
     assert!(fs::symlink_metadata(&link).expect("it is there").is_file());
+}
+
+/// Links where unfinished files are, as somebody may plant them who writes into the same folder.
+#[cfg(unix)]
+#[test]
+fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (precious, path) = (dir.path().join("precious"), dir.path().join("x.csv"));
+    fs::write(&precious, "precious").expect("room");
+    let links = [".x.csv.abcdef.part", ".x.csv.part", "x.csv.part"];
+    for link in links {
+        symlink(&precious, dir.path().join(link)).expect("links");
+    }
+    // Long enough for what is old to be swept.
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..20 {
+        let mut file = NewFile::create(&path, Existing::Replace).expect("room");
+        file.write_all(b"new").expect("room");
+        // A name that can be foreseen could be taken before.
+        seen.extend(names(dir.path()));
+        file.commit().expect("room");
+        sweep_folder(dir.path());
+    }
+    let parts = seen.iter().filter(|name| name.ends_with(".part"));
+    assert_eq!(parts.count(), links.len() + 20, "{seen:?}");
+    assert_eq!(fs::read(&precious).expect("it is there"), b"precious");
+    for link in links {
+        assert!(fs::read_link(dir.path().join(link)).is_ok(), "{link}");
+    }
 }
 
 #[cfg(unix)]

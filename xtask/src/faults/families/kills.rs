@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 mod chance;
+mod window;
 
 use chance::{Chance, Missing, Pulse};
 
-use super::display::{Display, WINDOW, journal};
 use crate::faults::case::Case;
 use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
@@ -160,51 +160,6 @@ fn of_program(place: &Place, kills: u32) -> Result<()> {
     })
 }
 
-fn window(place: &Place, kills: u32) -> Result<()> {
-    let display = Display::start(place)?;
-    let mut chance = Chance::of(place, 3);
-    repeat(place, kills, |_| {
-        // A user of its own each time, for whom the next start offers what is left.
-        let fresh = Place::new(place.world)?;
-        let mut watch = display.watch(&fresh, &speech(&fresh)).start()?;
-        watch.until("the program yields batches", || {
-            !notes(&fresh.notes()).is_empty()
-        })?;
-        if chance.below(4) != 0 {
-            watch.until("the journal is begun", || journal(&fresh).is_some())?;
-        }
-        std::thread::sleep(chance.millis(900));
-        let killed = kill(watch.process);
-        ensure!(
-            watch.wait()?.signal == Some(libc::SIGKILL),
-            "it had ended before"
-        );
-        let before = notes(&fresh.notes()).len();
-        std::thread::sleep(Duration::from_millis(50));
-        ensure!(
-            notes(&fresh.notes()).len() > before,
-            "the program died with its window"
-        );
-        fresh.end_all();
-        let path = journal(&fresh);
-        let Some(path) = path else {
-            let first = notes(&fresh.notes()).first().map(|told| told.at);
-            return Ok(first.map_or(Duration::ZERO, |first| killed.saturating_sub(first)));
-        };
-        missing(&fresh, &path, killed)
-    })?;
-    // The next start removes what was left.
-    let speech = Speech {
-        heeds: true,
-        ..speech(place)
-    };
-    let mut watch = display.watch(place, &speech).deadline(WINDOW).start()?;
-    watch.until("the journal is begun", || journal(place).is_some())?;
-    watch.signal(libc::SIGTERM);
-    watch.wait()?;
-    place.clean()
-}
-
 /// How far a recording goes, by the wall clock.
 fn end_of(log: &Path) -> Result<Option<Duration>> {
     let text = fs::read_to_string(log)?;
@@ -219,24 +174,54 @@ fn end_of(log: &Path) -> Result<Option<Duration>> {
     Ok(began.map(|began| Duration::from_nanos(began + last)))
 }
 
+/// The recording of the run `name`, wherever it grows.
+fn grows(place: &Place, name: &str) -> Option<PathBuf> {
+    let names = place.names().unwrap_or_default();
+    let beside = format!("{name}.unfinished-");
+    let unfinished = names.iter().find(|one| one.starts_with(&beside));
+    let path = match unfinished {
+        Some(unfinished) => place.at(unfinished),
+        None => place.at(format!("{name}.jsonl")),
+    };
+    let size = fs::metadata(&path).map_or(0, |found| found.len());
+    (size > 0).then_some(path)
+}
+
+/// In every other case over an old recording, which then stays.
 fn own_run(place: &Place, kills: u32) -> Result<()> {
     let mut chance = Chance::of(place, 4);
     repeat(place, kills, |number| {
-        let name = format!("run-{number}.jsonl");
-        let log = place.at(&name);
+        let name = format!("run-{number}");
+        let file = format!("{name}.jsonl");
         let line =
             "run --dataset synthetic:len=40000,cost_ms=1 --batch-size 2 --num-workers 1 --record";
-        let words: Vec<&str> = line.split(' ').chain([name.as_str()]).collect();
+        let mut words: Vec<&str> = line.split(' ').chain([file.as_str()]).collect();
+        let old = match number % 2 {
+            0 => {
+                words.push("--force");
+                Some(place.old(&file)?)
+            }
+            _ => None,
+        };
+        let begun =
+            || grows(place, &name).filter(|path| old.as_ref().is_none_or(|(old, _)| old != path));
         let mut run = place.loadscope(&words).start()?;
-        let size = || fs::metadata(&log).map_or(0, |found| found.len());
-        run.until("the recording is begun", || size() > 0)?;
+        run.until("the recording is begun", || begun().is_some())?;
         std::thread::sleep(chance.millis(900));
         let killed = SystemTime::now().duration_since(UNIX_EPOCH)?;
         kill(run.process);
-        run.wait()?;
+        ensure!(
+            run.wait()?.signal == Some(libc::SIGKILL),
+            "it had ended before"
+        );
+        let log = begun().context("there is no recording")?;
         place.facts(&log)?;
         let end = end_of(&log)?.context("nothing is in the recording")?;
         fs::remove_file(&log)?;
+        if let Some((old, bytes)) = &old {
+            place.untouched(old, bytes)?;
+            fs::remove_file(old)?;
+        }
         Ok(killed.saturating_sub(end))
     })?;
     place.clean()
@@ -255,10 +240,17 @@ fn export(place: &Place, kills: u32) -> Result<()> {
         "trace.json",
         "--force",
     ];
-    place.loadscope(&words).run()?.code(0)?;
+    let first = place.loadscope(&words).run()?;
+    first.code(0)?;
     let new = fs::read(place.at("trace.json"))?;
     let (mut killed, mut ended) = (0, 0);
-    for number in 1..=kills {
+    // Only kills count: one that came too late was none.
+    while killed < kills {
+        let number = killed + ended;
+        ensure!(
+            number <= kills * 4 + 20,
+            "{killed} were killed, and {ended} had ended before"
+        );
         let (old, bytes) = place.old("trace.json")?;
         let mut launch = place.loadscope(&words);
         // In every other case at a write, so that it is in the middle of its work.
@@ -274,7 +266,7 @@ fn export(place: &Place, kills: u32) -> Result<()> {
         }
         let export = launch.start()?;
         if !at_write {
-            std::thread::sleep(chance.millis(700));
+            std::thread::sleep(chance.millis(first.took.as_millis() as u64));
             kill(export.process);
         }
         let end = export.wait()?;
@@ -295,7 +287,10 @@ fn export(place: &Place, kills: u32) -> Result<()> {
     // A file is taken for another's as long as it is this young.
     std::thread::sleep(Duration::from_millis(700));
     place.loadscope(&words).run()?.code(0)?;
-    place.note(format!("{killed} killed, {ended} had ended before"));
+    place.note(match ended {
+        0 => format!("{killed} kills"),
+        more => format!("{killed} kills; {more} more had ended before and do not count"),
+    });
     place.clean()
 }
 
@@ -354,8 +349,9 @@ pub fn cases(kills: u32) -> Vec<Case> {
         cases.push(case.fast().alone());
     };
     add("the recorder", share(30), holds, recorder);
-    add("the recorded program", share(20), holds, of_program);
-    add("the window", share(15), holds, window);
+    add("the recorded program", share(15), holds, of_program);
+    add("the window", share(15), holds, window::watching);
+    add("a run of the window", share(5), holds, window::running);
     add("a run of its own", share(10), holds, own_run);
     add(
         "an export",

@@ -285,19 +285,22 @@ const ROWS: &[Row] = &[
         "16 recorders with the same -o and --force at once",
         "the file is one whole recording",
         |place| same_name(place, true),
-    ),
+    )
+    .fast(),
     Row::new(
         "8 exports, one name",
         "8 exports to the same name at once",
         "one writes it, the others refuse; it is whole",
         |place| exports(place, false),
-    ),
+    )
+    .fast(),
     Row::new(
         "8 exports, one name, --force",
         "8 exports to the same name at once, with --force",
         "it is whole",
         |place| exports(place, true),
-    ),
+    )
+    .fast(),
     Row::new(
         "a file appears",
         "another file takes the name right before the export gets it",
@@ -310,13 +313,15 @@ const ROWS: &[Row] = &[
         "a symbolic link to another file takes the name right before the export gets it",
         "the other file stays as it is",
         link_appears,
-    ),
+    )
+    .fast(),
     Row::new(
         "the recording is moved",
         "it is renamed while it grows",
         "it is whole under its new name",
         |place| moved(place, false),
-    ),
+    )
+    .fast(),
     Row::new(
         "the recording is replaced",
         "it is renamed while it grows, and another file takes its name",
@@ -328,15 +333,12 @@ const ROWS: &[Row] = &[
 
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = table("writers", ROWS).collect();
-    for (k, line) in [
+    for line in [
         "record -o run.jsonl",
         "run --dataset synthetic:len=8 --record run.jsonl",
         "export sample.jsonl.zst --to chrome -o run.jsonl",
         "report sample.jsonl.zst --html run.jsonl",
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let name = format!(
             "a recording under way, {}",
             line.split(' ').next().unwrap_or_default()
@@ -347,7 +349,7 @@ pub fn cases() -> Vec<Case> {
         let case = Case::new("writers", name, injected, holds, move |place: &Place| {
             under_way(place, line)
         });
-        cases.push(case.fast_if(k == 0));
+        cases.push(case.fast());
     }
     cases
 }

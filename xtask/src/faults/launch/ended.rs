@@ -34,7 +34,19 @@ impl Started<'_> {
 
     /// Waits until something holds.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut() -> bool) -> Result<()> {
-        while !holds() {
+        self.until_it(what, |_| holds())
+    }
+
+    /// Waits until something came of the rules.
+    pub fn until_injected(&mut self) -> Result<()> {
+        self.until_it("something is injected", |it| {
+            let counts = it.supervised.as_ref().map(Supervised::counts);
+            counts.is_some_and(|counts| counts.iter().any(|(_, done)| *done > 0))
+        })
+    }
+
+    fn until_it(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> Result<()> {
+        while !holds(self) {
             if Instant::now() > self.until {
                 bail!(
                     "{}: it never came to this: {what}. {}",
@@ -44,7 +56,7 @@ impl Started<'_> {
             }
             if !Path::new(&format!("/proc/{}", self.process)).exists() || self.is_zombie() {
                 // Once more: it may have come to it right before its end.
-                if holds() {
+                if holds(self) {
                     return Ok(());
                 }
                 bail!(

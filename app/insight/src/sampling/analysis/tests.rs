@@ -1,4 +1,5 @@
 //! Answers about real orders of the samplers.
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use loadscope_plan::EngineError;
 use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};

@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+
 use super::*;
 use image::codecs::jpeg::JpegEncoder;
 use image::{GrayImage, ImageBuffer, Luma, LumaA, Rgb, RgbImage, Rgba};

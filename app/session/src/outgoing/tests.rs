@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, unbounded};
+use loadscope_trace::{Nanos, RunId};
+
+use super::super::Journal;
+use super::*;
+
+/// What writes into a journal that has so many bytes already, what it tells, and where it is.
+fn journaled(folder: &Path, written: u64) -> (Outgoing, Receiver<Update>, PathBuf) {
+    let (out, told) = unbounded();
+    let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
+    let new = Journal::at(folder).begin().expect("room");
+    let path = new.entry().path().to_owned();
+    let mut outgoing =
+        Outgoing::new(Record::Journal(new), shared, out, wake).expect("the log can be begun");
+    match &mut outgoing.log {
+        Some(Log::Later(growing)) => growing.written = written,
+        _ => panic!("a journal is begun with its first event"),
+    }
+    (outgoing, told, path)
+}
+
+fn events() -> Vec<Event> {
+    let epoch = |epoch: u32| Event {
+        at: Nanos(epoch.into()),
+        run: RunId(0),
+        kind: EventKind::EpochStarted { epoch },
+    };
+    (0..5).map(epoch).collect()
+}
+
+fn write_and_flush(outgoing: &mut Outgoing) {
+    outgoing.write(&mut events());
+    std::thread::sleep(FLUSH_EVERY * 2);
+    outgoing.flush_when_due();
+}
+
+fn events_in(path: &Path) -> usize {
+    let log = loadscope_trace::LogReader::open(path).expect("it opens");
+    let events: Vec<Event> = log.map(|event| event.expect("whole lines")).collect();
+    events.len()
+}
+
+#[test]
+fn a_journal_can_be_read_while_it_grows() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (mut outgoing, told, path) = journaled(dir.path(), 0);
+    for round in 1..4 {
+        write_and_flush(&mut outgoing);
+        assert_eq!(events_in(&path), 5 * round);
+    }
+    assert!(told.try_iter().next().is_none());
+}
+
+#[test]
+fn a_journal_stops_at_its_limit_and_says_where_it_is() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let (mut outgoing, told, path) = journaled(dir.path(), (2 << 30) - 10);
+    write_and_flush(&mut outgoing);
+    write_and_flush(&mut outgoing);
+    let said: Vec<String> = told
+        .try_iter()
+        .filter_map(|update| match update {
+            Update::Failed(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    let [text] = &said[..] else {
+        panic!("it is said once, not {said:?}");
+    };
+    let place = path.display().to_string();
+    assert!(text.starts_with("The recording has stopped. "), "{text}");
+    assert!(
+        text.contains("a run in the journal has at most 2 GB"),
+        "{text}"
+    );
+    assert!(text.ends_with(&place), "{text}");
+    // What had room is there.
+    assert_eq!(events_in(&path), 5);
+}

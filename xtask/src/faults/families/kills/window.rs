@@ -1,0 +1,128 @@
+//! kill -9 of a window: its journal goes as far as it should, and is still there after the next start.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+
+use super::chance::Chance;
+use super::{kill, missing, repeat, speech};
+use crate::faults::keys;
+use crate::faults::place::Place;
+use crate::faults::screen::{Display, WINDOW, journal, opened_and_ended};
+use crate::faults::speak::{Speech, notes};
+
+/// A window with a program.
+pub fn watching(place: &Place, kills: u32) -> Result<()> {
+    let display = Display::start(place)?;
+    let mut chance = Chance::of(place, 3);
+    repeat(place, kills, |number| {
+        // A user of its own each time, for whom the next start offers what is left.
+        let fresh = Place::new(place.world)?;
+        let mut watch = display.watch(&fresh, &speech(&fresh)).start()?;
+        watch.until("the program yields batches", || {
+            !notes(&fresh.notes()).is_empty()
+        })?;
+        if chance.below(4) != 0 {
+            watch.until("the journal is begun", || journal(&fresh).is_some())?;
+        }
+        std::thread::sleep(chance.millis(900));
+        let killed = kill(watch.process);
+        ensure!(
+            watch.wait()?.signal == Some(libc::SIGKILL),
+            "it had ended before"
+        );
+        let before = notes(&fresh.notes()).len();
+        std::thread::sleep(Duration::from_millis(50));
+        ensure!(
+            notes(&fresh.notes()).len() > before,
+            "the program died with its window"
+        );
+        fresh.end_all();
+        let path = journal(&fresh);
+        let Some(path) = path else {
+            let first = notes(&fresh.notes()).first().map(|told| told.at);
+            return Ok(first.map_or(Duration::ZERO, |first| killed.saturating_sub(first)));
+        };
+        if number % 10 == 1 {
+            stays(&display, &fresh, &path)?;
+        }
+        missing(&fresh, &path, killed)
+    })?;
+    // The next start removes what was left.
+    let speech = Speech {
+        heeds: true,
+        ..speech(place)
+    };
+    let mut watch = display.watch(place, &speech).deadline(WINDOW).start()?;
+    watch.until("the journal is begun", || journal(place).is_some())?;
+    watch.signal(libc::SIGTERM);
+    watch.wait()?;
+    place.clean()
+}
+
+/// What a killed window left is still there when the next one has opened and was ended.
+fn stays(display: &Display, place: &Place, left: &Path) -> Result<()> {
+    // A file with nothing but a header is the one thing that may go.
+    if place.facts(left)?.batches == 0 {
+        return Ok(());
+    }
+    let bytes = fs::read(left)?;
+    place.recording()?;
+    let next = display.window(place, &["open", "sample.jsonl.zst"]);
+    opened_and_ended(place, next, libc::SIGTERM)?;
+    place.untouched(left, &bytes)
+}
+
+/// A run of the window's own loader, which is begun with a key.
+pub fn running(place: &Place, kills: u32) -> Result<()> {
+    let display = Display::start(place)?;
+    let mut chance = Chance::of(place, 6);
+    let options = r#"{"options": {"dataset": "synthetic:len=400000,cost_ms=1", "batch_size": 2, "num_workers": 1}}"#;
+    repeat(place, kills, |number| {
+        let fresh = Place::new(place.world)?;
+        let preferences = fresh.home().join("data/loadscope/preferences.json");
+        fs::create_dir_all(preferences.parent().context("a folder")?)?;
+        fs::write(&preferences, options)?;
+        let mut window = display.window(&fresh, &[]).start()?;
+        let shown = || fs::read_to_string(&preferences).is_ok_and(|text| text != options);
+        window.until("the window is open", shown)?;
+        display.keys()?.press(&[keys::CONTROL, keys::R])?;
+        window.until("the journal is begun", || journal(&fresh).is_some())?;
+        let begun = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        std::thread::sleep(chance.millis(900));
+        let killed = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        kill(window.process);
+        ensure!(
+            window.wait()?.signal == Some(libc::SIGKILL),
+            "it had ended before"
+        );
+        let path = journal(&fresh).context("there is no journal of it")?;
+        if number % 10 == 1 {
+            stays(&display, &fresh, &path)?;
+        }
+        fs::rename(&path, fresh.at("left.jsonl.zst"))?;
+        // Killed at once, there may be nothing but a header in it.
+        let end = end_of_any(&fresh, "left.jsonl.zst")?.unwrap_or(begun);
+        Ok(killed.saturating_sub(end))
+    })?;
+    place.clean()
+}
+
+/// How far any recording goes, by the wall clock, as its trace has it; `None` if nothing is in it.
+fn end_of_any(place: &Place, name: &str) -> Result<Option<Duration>> {
+    let words = ["export", name, "--to", "chrome", "-o", "left.json"];
+    place.loadscope(&words).run()?.code(0)?;
+    let trace: Value = serde_json::from_slice(&fs::read(place.at("left.json"))?)?;
+    let began = trace["otherData"]["started_unix_ns"].as_u64();
+    let events = trace["traceEvents"].as_array().context("a trace")?;
+    let end = |event: &Value| {
+        let micros = |name: &str| event[name].as_f64().unwrap_or(0.0);
+        micros("ts") + micros("dur")
+    };
+    let last = events.iter().map(end).fold(0.0, f64::max);
+    let began = began.filter(|_| last > 0.0);
+    Ok(began.map(|began| Duration::from_nanos(began) + Duration::from_secs_f64(last / 1e6)))
+}
