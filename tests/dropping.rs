@@ -109,3 +109,38 @@ fn pictures_of_files_that_are_held_over_the_window() {
         results.extend_harness(&mut window);
     }
 }
+
+/// A folder may hold very many files, or lie on another machine: a thread looks at it.
+#[test]
+fn what_is_opened_is_looked_at_elsewhere() {
+    let (dir, path) = control_recording();
+    let mut window = Window::new().open();
+    let ctx = window.ctx.clone();
+    for asked in [dir.path().to_owned(), path] {
+        let command = loadscope_model::command::Command::Open(asked.clone());
+        window.state_mut().run(&ctx, command);
+        let looking = window.state().state.overlay.looking.clone();
+        assert_eq!(looking.as_deref(), Some(asked.as_path()));
+        wait(&mut window, |app| {
+            app.state.overlay.looking.is_none()
+                && matches!(app.state.session.source, Source::Recording { .. })
+        });
+    }
+}
+
+/// A large run is in many pieces; a thread gives them back, and does so soon.
+#[test]
+fn a_run_that_is_closed_is_let_go_of() {
+    let (_dir, path) = control_recording();
+    let mut window = Window {
+        files: vec![path],
+        ..Window::new()
+    }
+    .open();
+    let run = Arc::downgrade(&window.state().state.session.run.now());
+    let ctx = window.ctx.clone();
+    window
+        .state_mut()
+        .run(&ctx, loadscope_model::command::Action::Close.into());
+    wait(&mut window, |_| run.upgrade().is_none());
+}

@@ -100,8 +100,13 @@ fn damaged_compressed_data_is_refused_repaired_and_opened() {
     bytes[middle..middle + 64].fill(0xA5);
     fs::write(&path, &bytes).expect("there is room");
     let refused = refusal(&["info", text(&path)]);
+    // The damage may be such that it can be decompressed; then a line is none.
+    let places = [
+        "the compressed recording is damaged after ",
+        "of the recording is damaged",
+    ];
     assert!(
-        refused.contains("the compressed recording is damaged after ")
+        places.iter().any(|place| refused.contains(place))
             && refused.contains("`loadscope repair FILE`"),
         "{refused}"
     );

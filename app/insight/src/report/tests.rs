@@ -74,7 +74,7 @@ fn rules_are_broken_or_not() {
         ("wait>", "'' is no number"),
         ("wait>10", "needs a unit"),
         ("patience>3%", "there is no patience"),
-        ("colating>3%", "Possible are collating, fetching"),
+        ("colating>3%", "Possible are collating, "),
         ("dropped>3%", "has no unit"),
         ("wait>NaN%", "'NaN' is no number"),
         ("wait>1e999s", "'1e999' is no number"),

@@ -13,6 +13,8 @@ use crate::window::{App, Start};
 use loadscope_model::prefs::{Prefs, WindowPlace};
 use loadscope_session::{Journal, Watched, look, refusal};
 
+mod display;
+
 /// What draws the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
@@ -80,16 +82,21 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
         persist_window: false,
         ..eframe::NativeOptions::default()
     };
-    let made = eframe::run_native(
-        "loadscope",
-        options,
-        Box::new(|cc| {
-            // Earlier versions kept them where the window keeps its own.
-            let before = || cc.storage.and_then(|s| eframe::get_value(s, Prefs::KEY));
-            let prefs = kept.or_else(before).unwrap_or_default();
-            Ok(Box::new(App::new(&cc.egui_ctx, prefs, start)))
-        }),
-    );
+    let made = display::guarded(|| {
+        eframe::run_native(
+            "loadscope",
+            options,
+            Box::new(|cc| {
+                // Earlier versions kept them where the window keeps its own.
+                let before = || cc.storage.and_then(|s| eframe::get_value(s, Prefs::KEY));
+                let prefs = kept.or_else(before).unwrap_or_default();
+                Ok(Box::new(App::new(&cc.egui_ctx, prefs, start)))
+            }),
+        )
+    });
+    let Some(made) = made else {
+        bail!("the display is gone");
+    };
     if let Err(error) = made {
         bail!(
             "cannot open a window: {}. Is there a display, and an OpenGL driver? \

@@ -79,3 +79,23 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
     // What had room is there.
     assert_eq!(events_in(&path), 5);
 }
+
+/// The window looks at its clock between two chunks, so none may be long.
+#[test]
+fn many_events_are_passed_on_in_short_chunks() {
+    let (out, told) = unbounded();
+    let (shared, wake) = (SharedLog::default(), Arc::new(|| {}));
+    let mut outgoing = Outgoing::new(Record::Off, shared, out, wake).expect("nothing is begun");
+    let many: Vec<Event> = events().into_iter().cycle().take(10_007).collect();
+    outgoing.show(many);
+    drop(outgoing);
+    let lengths: Vec<usize> = told
+        .iter()
+        .map(|update| match update {
+            Update::Events(events) => events.len(),
+            _ => panic!("only events were passed on"),
+        })
+        .collect();
+    assert_eq!(lengths.iter().sum::<usize>(), 10_007);
+    assert!(lengths.iter().all(|length| *length <= CHUNK), "{lengths:?}");
+}

@@ -264,3 +264,40 @@ impl Asker {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was told as a lack of memory or threads once, which sends people the wrong way.
+    #[test]
+    fn a_calculation_that_panics_is_told_as_a_bug() {
+        let key = Key {
+            run: 1,
+            events: 1,
+            base: None,
+            other: 0,
+        };
+        let mut question = Question::<u8>::default();
+        let ctx = Context::default();
+        question.update(&ctx, &key, false, || {
+            |_: &Progress| -> Result<u8, Unwanted> { panic!("on purpose") }
+        });
+        let until = Instant::now() + Duration::from_secs(20);
+        while question.broken.is_none() {
+            assert!(Instant::now() < until, "it did not end");
+            std::thread::sleep(Duration::from_millis(5));
+            question.take();
+        }
+        let asker = Asker {
+            what_if: Question {
+                broken: question.broken,
+                ..Question::default()
+            },
+            ..Asker::default()
+        };
+        let why = asker.answers().refusal.expect("there is no answer");
+        assert!(why.contains("a bug in Loadscope"), "{why}");
+        assert!(!why.contains("Close other programs"), "{why}");
+    }
+}

@@ -1,0 +1,51 @@
+//! A display that goes away while a window is on it. The library that draws the window takes the loss of its connection for
+//! impossible at some places, and panics there: that is told as what it is.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Opens a window by `open`; `None` if its display went away.
+pub fn guarded<T>(open: impl FnOnce() -> T) -> Option<T> {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&is_gone);
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let place = info.location().map_or("", |place| place.file());
+        match is_of_display(place, info.payload_as_str().unwrap_or_default()) {
+            true => told.store(true, Ordering::Release),
+            false => usual(info),
+        }
+    }));
+    let opened = panic::catch_unwind(AssertUnwindSafe(open));
+    drop(panic::take_hook());
+    match opened {
+        Ok(opened) => Some(opened),
+        Err(_) if is_gone.load(Ordering::Acquire) => None,
+        Err(cause) => panic::resume_unwind(cause),
+    }
+}
+
+/// True if a panic at this place with these words is about the connection to the display.
+fn is_of_display(place: &str, words: &str) -> bool {
+    place.contains("winit-") && (words.contains("Connection") || words.contains("connection"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lost_connection_is_told_as_one() {
+        let place = "/registry/src/winit-0.30.13/src/platform_impl/linux/x11/window.rs";
+        let words = "called `Result::unwrap()` on an `Err` value: Connection(IoError(Custom { kind: Other }))";
+        assert!(is_of_display(place, words));
+        assert!(!is_of_display(place, "index out of bounds"));
+        assert!(!is_of_display("app/program/src/window.rs", words));
+    }
+
+    #[test]
+    fn what_opens_is_handed_on() {
+        assert_eq!(guarded(|| 7), Some(7));
+    }
+}
