@@ -2,6 +2,7 @@
 //!
 //! One binary, since linking it takes longer than running it.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod bad_input;
 mod control_sequence;

@@ -14,7 +14,7 @@ use loadscope_session::{Journal, LeftOver, read_run};
 use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 
-use crate::fixture::{Window, control_recording, wait};
+use crate::fixture::{Window, control_recording, until, wait};
 
 /// A window whose runs are journaled in `folder`.
 fn open(folder: &Path) -> Harness<'static, App> {
@@ -154,11 +154,9 @@ fn a_damaged_journal_is_offered_and_stays() {
     std::fs::write(&path, "{\"loadscope\":1}\n?\n{}\n").expect("room");
     let mut window = open(dir.path());
     window.get_by_label("A run that is damaged").click();
-    window.run_steps(2);
-    wait(&mut window, |app| app.state.session.source == Source::None);
     window.run();
-    let mut said = window.query_all_by_label_contains("loadscope repair");
-    assert!(said.next().is_some());
+    until(&mut window, "loadscope repair");
+    assert_eq!(window.state().state.session.source, Source::None);
     assert!(path.exists());
 }
 

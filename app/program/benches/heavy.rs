@@ -3,8 +3,12 @@
 //!
 //! Prints a table: the longest and the middle frame of each, ms. No frame should take more than 16 ms. `BATCHES=100000` for less.
 
-#![allow(clippy::expect_used, reason = "it ends with what went wrong")]
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
+#![allow(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "it makes files to measure with, and ends with what went wrong"
+)]
 
 mod recording;
 

@@ -19,13 +19,19 @@ const CUT: Fault = ("compressed", "a-cut-was-told-though-nobody-had-read-so-far"
 const TABLE: Fault = ("spdl", "a-table-without-end");
 const EVENTS: Fault = ("spdl", "events-without-end");
 
+const GAPS: Fault = (
+    "repair",
+    "missing-frames-were-told-at-the-beginning-of-the-file",
+);
+
 /// All that have a test here.
-const FAULTS: [Fault; 5] = [
+const FAULTS: [Fault; 6] = [
     QUOTED_IN_A_RECORDING,
     QUOTED_IN_A_STREAM,
     CUT,
     TABLE,
     EVENTS,
+    GAPS,
 ];
 
 /// The target that failed, and what was wrong.
@@ -131,4 +137,10 @@ fn ends(fault: Fault) {
     };
     let refusal = refusal.to_string();
     assert!(refusal.contains("its tables have no end"), "{refusal}");
+}
+
+/// Frames that are missing as a whole are told where they were: behind the damage before them.
+#[test]
+fn gaps_are_told_in_the_order_of_the_file() {
+    taken(GAPS);
 }

@@ -111,7 +111,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
             Some("A run of a newer Loadscope"),
         ),
         ("no recording", b"\0\x01\xff".to_vec(), Some(damaged)),
-        ("half a frame", half.to_vec(), Some(damaged)),
+        ("half a frame", half.to_vec(), Some(nameless)),
         ("most of a frame", most.to_vec(), Some("sound")),
         (
             "half a line",

@@ -14,6 +14,8 @@ pub(super) struct Packed<'a, 'b, R> {
     source: &'a mut Source<R>,
     judge: &'a mut Judge<'b>,
     splitter: Splitter,
+    /// Where the frame begins that is read.
+    at: u64,
     /// What is damaged where nobody knows yet how many lines were in it.
     pending: Option<Range<u64>>,
     /// Lines before the recording whose frames are read: several may have been put one behind the other.
@@ -26,6 +28,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
             source,
             judge,
             splitter: Splitter::default(),
+            at: 0,
             pending: None,
             base: 0,
         }
@@ -35,6 +38,7 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
     pub fn read(&mut self) -> Result<(), LogError> {
         let mut at = 0;
         while at < self.source.size {
+            self.at = at;
             at = if self.source.is_frame(at)? {
                 self.frame(at)?
             } else if let Some((_, end)) = self.source.skippable_at(at)? {
@@ -93,10 +97,10 @@ impl<'a, 'b, R: Read + Seek> Packed<'a, 'b, R> {
         match damaged {
             Some(bytes) if known => self.judge.lost(Some((here, number - 1)), bytes),
             Some(bytes) => self.judge.lost(None, bytes),
-            // Whole frames are missing, and nothing else.
+            // Whole frames are missing, and nothing else: they were here.
             None if number > here => {
                 self.splitter.forget();
-                self.judge.lost(Some((here, number - 1)), 0..0);
+                self.judge.lost(Some((here, number - 1)), self.at..self.at);
             }
             None => {}
         }
