@@ -15,7 +15,7 @@ pub(super) const CATALOG: &(dyn Catalog + Sync) = &MadeUp;
 
 /// Holds and stops a loader that never runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Control;
+pub(super) struct Control(());
 
 impl Control {
     pub fn pause(&self) {}

@@ -133,7 +133,7 @@ impl Program {
         let _ = self.child.kill();
     }
 
-    /// Passes the signals on to it that were sent to us since the last call ([`take_signals`]). True if one of them asked this
+    /// Passes the signals on to it that were sent to us since the last call ([`crate::take_signals`]). True if one of them asked this
     /// process to end: SIGTERM or SIGHUP.
     pub fn pass_signals_on(&mut self) -> bool {
         let mut asks = false;
