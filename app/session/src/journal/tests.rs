@@ -126,7 +126,7 @@ fn what_cannot_be_read_is_offered_and_never_removed() {
         (
             "an event that is not known",
             format!("{header}{{\"t\":0,\"e\":\"tomorrow\"}}\n").into(),
-            Some(nameless),
+            Some(damaged),
         ),
         (
             "no beginning",
