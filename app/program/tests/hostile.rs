@@ -215,6 +215,7 @@ fn names_of_files_in_a_folder_do_not_command_the_terminal() {
     }
 }
 
+#[cfg(feature = "engine")]
 #[test]
 fn names_that_are_written_to_do_not_command_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");

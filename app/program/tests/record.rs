@@ -316,6 +316,8 @@ fn the_probe_is_a_python_module() {
 }
 
 /// Programs of PyTorch, with and without: what `cargo xtask probe-matrix --fast` does.
+// It takes minutes, and the recorder is the same without the embedded loader.
+#[cfg(feature = "engine")]
 #[test]
 fn pytorch_programs_run_the_same_and_are_recorded_whole() {
     let Some(python) = pytorch() else {
