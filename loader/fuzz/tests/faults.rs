@@ -24,14 +24,20 @@ const GAPS: Fault = (
     "missing-frames-were-told-at-the-beginning-of-the-file",
 );
 
+const CERTAIN: Fault = (
+    "repair",
+    "a-damaged-first-frame-made-a-compressed-recording-a-plain-one",
+);
+
 /// All that have a test here.
-const FAULTS: [Fault; 6] = [
+const FAULTS: [Fault; 7] = [
     QUOTED_IN_A_RECORDING,
     QUOTED_IN_A_STREAM,
     CUT,
     TABLE,
     EVENTS,
     GAPS,
+    CERTAIN,
 ];
 
 /// The target that failed, and what was wrong.
@@ -143,4 +149,11 @@ fn ends(fault: Fault) {
 #[test]
 fn gaps_are_told_in_the_order_of_the_file() {
     taken(GAPS);
+}
+
+/// Where the first frame cannot be known any more, a line that lies uncompressed in a later one was taken for one of a plain
+/// recording, and so for certain, though its checksum is wrong.
+#[test]
+fn a_changed_line_of_a_compressed_recording_is_never_certain() {
+    taken(CERTAIN);
 }

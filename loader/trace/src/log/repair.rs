@@ -16,7 +16,7 @@ mod splitter;
 pub use damage::{Damage, Gap};
 pub use judge::KeptLine;
 
-use judge::Judge;
+use judge::{Judge, Trust};
 use packed::Packed;
 use source::{Found, Source};
 use splitter::{Piece, Splitter};
@@ -37,9 +37,18 @@ pub fn repair<R: Read + Seek>(
     mut keep: impl FnMut(&KeptLine<'_>) -> Result<(), LogError>,
 ) -> Result<Damage, LogError> {
     let mut source = Source::new(input)?;
-    let may_be_packed = source.is_frame(0)? || matches!(source.find(0, HEAD)?, Found::Frame(_));
+    // Checksums stand behind compressed frames only, also where the first frame cannot be known any more.
+    let may_be_packed = source.is_frame(0)?
+        || matches!(
+            source.find(0, HEAD)?,
+            Found::Frame(_) | Found::Checksums(..)
+        );
     for packed in [may_be_packed, !may_be_packed] {
         let mut judge = Judge::new(&mut keep, packed);
+        if may_be_packed && !packed {
+            // What lies uncompressed in a compressed recording looks like a line, and nothing confirms it.
+            judge.trust = Trust::Damaged;
+        }
         match packed {
             true => Packed::new(&mut source, &mut judge).read()?,
             false => plain(&mut source, &mut judge)?,
