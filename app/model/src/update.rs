@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use loadscope_trace::{Nanos, Origin, RunOptions};
+use loadscope_trace::{Nanos, RunOptions};
 
-use crate::clipboard;
-use crate::command::{Action, Command};
+use crate::command::Command;
 use crate::effect::Effect;
 use crate::message::Message;
 use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
-use crate::view::{Cursor, Lower, OptionsOf, Workspace};
-use loadscope_insight::landmarks::Goal;
+use crate::view::{OptionsOf, Workspace};
 
+mod act;
 mod arrive;
 mod find;
 mod lanes;
@@ -24,6 +23,8 @@ mod session;
 mod take;
 mod travel;
 
+pub use act::WATCH;
+use act::act;
 pub use look::drive;
 use look::{drive_to, set_view};
 pub use possible::{NO_ENGINE, is_possible, obstacle};
@@ -232,148 +233,6 @@ fn edit(state: &mut State, options: RunOptions) {
         state.look.history.change(&state.prefs.options);
         state.prefs.options = options;
     }
-}
-
-/// The form gets what the run has that is shown.
-fn take_options(state: &mut State) {
-    state.look.history.let_go();
-    edit(state, take::options(&state.session.run));
-    state.look.history.let_go();
-    state.session.options_of = OptionsOf::Form;
-    state.prefs.options_open = true;
-    state.overlay.hint = Some(match state.session.run.info.origin {
-        Origin::Pytorch(_) => "The form has these options; its data set and its training are stood in for by waiting as long".to_owned(),
-        _ => "The form has these options".to_owned(),
-    });
-}
-
-/// What one types to watch a program.
-pub const WATCH: &str = "loadscope watch -- python train.py";
-
-#[expect(clippy::too_many_lines, reason = "one arm an action")]
-fn act(state: &mut State, action: Action) -> Option<Effect> {
-    use Action as A;
-    match action {
-        A::RunDemo => return Some(Effect::Demo),
-        A::Run => return Some(Effect::Start),
-        A::Simulate => return Some(Effect::Simulate),
-        A::Stop => return Some(Effect::Stop),
-        A::Open => return Some(Effect::AskOpen),
-        A::Compare => return Some(Effect::AskCompare),
-        A::OpenFolder => return Some(Effect::AskOpenFolder),
-        A::Save => return Some(Effect::AskSave),
-        A::Export => return Some(Effect::AskExport),
-        A::CancelExport => return Some(Effect::CancelExport),
-        A::ChooseFolder => return Some(Effect::AskFolder),
-        A::WatchProgram => {
-            state.overlay.hint = Some(format!("Copied; type it in a terminal: {WATCH}"));
-            return Some(Effect::Copy(WATCH.to_owned()));
-        }
-        A::SavePicture => return clipboard::picture(state).map(Effect::AskPicture),
-        A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
-            return clipboard::text(state, action).map(Effect::Copy);
-        }
-        A::Close => return Some(Effect::Close),
-        A::Quit => return Some(Effect::Quit),
-        // The window knows which theme is shown.
-        A::ToggleTheme => return Some(Effect::ToggleTheme),
-        A::PauseResume | A::StepForward => return travel::play_or_step(state, action),
-        A::Undo => undo(state)?,
-        A::Redo => redo(state)?,
-        A::TakeOptions => take_options(state),
-        A::NextSpan => lanes::to_neighbour(state, true),
-        A::PreviousSpan => lanes::to_neighbour(state, false),
-        A::LaneUp => lanes::to_lane(state, false),
-        A::LaneDown => lanes::to_lane(state, true),
-        A::Search => {
-            state.look.search.open = true;
-            state.look.search.asked += 1;
-        }
-        A::NextMatch => find::next(state, true),
-        A::PreviousMatch => find::next(state, false),
-        A::Slower => travel::change_speed(state, false),
-        A::Faster => travel::change_speed(state, true),
-        A::ToggleMarker => {
-            let now = state.now();
-            state.session.markers.toggle(now);
-        }
-        A::ClearMarkers => state.session.markers.apply(crate::markers::Mark::Clear),
-        A::Escape => escape(state),
-        A::GoToStart => {
-            state.session.playing = false;
-            state.session.cursor = Cursor::Step(0);
-        }
-        A::NextBatch => return travel::to_moment(state, Goal::Batch, true),
-        A::PreviousBatch => return travel::to_moment(state, Goal::Batch, false),
-        A::NextStall => return travel::to_moment(state, Goal::Stall, true),
-        A::PreviousStall => return travel::to_moment(state, Goal::Stall, false),
-        A::NextOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, true),
-        A::PreviousOutOfOrder => return travel::to_moment(state, Goal::OutOfOrder, false),
-        A::NextTrouble => return travel::to_moment(state, Goal::Trouble, true),
-        A::PreviousTrouble => return travel::to_moment(state, Goal::Trouble, false),
-        A::NextMarker => return travel::to_moment(state, Goal::Marker, true),
-        A::PreviousMarker => return travel::to_moment(state, Goal::Marker, false),
-        A::StepBack => travel::step_back(state),
-        A::NextStage => travel::to_stage(state, true),
-        A::PreviousStage => travel::to_stage(state, false),
-        A::FollowLive => travel::follow_live(state),
-        A::ShowDebug => state.prefs.workspace = Workspace::Debug,
-        A::ShowSampling => state.prefs.workspace = Workspace::Sampling,
-        A::ShowDiagnose => state.prefs.workspace = Workspace::Diagnose,
-        A::ShowTimeline => state.look.lower = Lower::Timeline,
-        A::ShowBatches => state.look.lower = Lower::Batches,
-        A::ShowPlots => state.look.lower = Lower::Plots,
-        A::ShowLoaders => {
-            state.prefs.workspace = Workspace::Debug;
-            state.look.lower = Lower::Loaders;
-        }
-        A::NextLoader => loader::show_neighbour(state, true),
-        A::PreviousLoader => loader::show_neighbour(state, false),
-        A::ToggleOptions => state.prefs.options_open = !state.prefs.options_open,
-        A::ToggleInspector => state.prefs.inspector_open = !state.prefs.inspector_open,
-        A::ToggleVariables => state.prefs.variables_open = !state.prefs.variables_open,
-        A::ToggleMotion => toggle_motion(state),
-        A::ToggleAsking => state.prefs.asks = !state.prefs.asks,
-        A::ShowMessages => state.overlay.messages_open = !state.overlay.messages_open,
-        A::Palette => {
-            state.overlay.palette = match state.overlay.palette {
-                Some(_) => None,
-                None => Some(crate::palette::Palette::default()),
-            };
-        }
-        A::Help => state.overlay.help_open = !state.overlay.help_open,
-        A::ZoomIn => look::zoom(state, 1.0 / look::ZOOM),
-        A::ZoomOut => look::zoom(state, look::ZOOM),
-        A::PanLeft => look::pan(state, -1),
-        A::PanRight => look::pan(state, 1),
-        A::ShowAll => set_view(state, None),
-        A::FitSelection | A::ZoomToRange => look::fit_selection(state),
-        A::ViewBack => look::back(state),
-        A::ViewForward => look::forward(state),
-    }
-    None
-}
-
-/// Takes the last change to the options back.
-fn undo(state: &mut State) -> Option<()> {
-    state.prefs.options = state.look.history.undo(&state.prefs.options)?;
-    Some(())
-}
-
-/// Makes the change to the options again that was taken back last.
-fn redo(state: &mut State) -> Option<()> {
-    state.prefs.options = state.look.history.redo(&state.prefs.options)?;
-    Some(())
-}
-
-fn toggle_motion(state: &mut State) {
-    state.look.still = !state.look.still;
-    state.place.still_for_now = false;
-    state.prefs.motion = match state.look.still {
-        still if still == state.place.system_still => Motion::System,
-        true => Motion::Reduced,
-        false => Motion::Full,
-    };
 }
 
 /// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.

@@ -1,10 +1,13 @@
-use loadscope_trace::{BatchId, Event, EventKind, Lane, Level, Message, Nanos, Run, RunId, Stage};
+use loadscope_trace::{
+    BatchId, Event, EventKind, Lane, Level, Message, Nanos, Origin, Run, RunId, Stage,
+};
 use proptest::prelude::*;
 
 use super::*;
+use crate::command::Action;
 use crate::prefs::Prefs;
 use crate::state::{Look, SessionState, Source};
-use crate::view::{Item, TimeView};
+use crate::view::{Cursor, Item, TimeView};
 use loadscope_insight::landmarks::Landmarks;
 
 fn apply(run: &mut Run, ms: i64, kind: EventKind) {

@@ -1,0 +1,99 @@
+//! Does outside what comes of a message: dialogs, files, the session, the clipboard.
+
+use std::path::PathBuf;
+
+use eframe::egui::{self, Context, ViewportCommand};
+use loadscope_files::Existing;
+use loadscope_model::command::Command;
+use loadscope_model::effect::Effect;
+use loadscope_model::message::Message;
+use loadscope_model::prefs;
+use loadscope_session::Session;
+
+use super::App;
+
+impl App {
+    /// Does it.
+    pub(super) fn perform(&mut self, ctx: &Context, effect: Option<Effect>) {
+        match effect {
+            Some(Effect::Start) => self.start(ctx),
+            Some(Effect::Demo) => {
+                self.tell(ctx, Message::LetGo);
+                self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
+                // The digits can be simulated, too: each takes as long as it is told to.
+                match self.state.place.no_engine {
+                    true => self.simulate(ctx),
+                    false => self.start(ctx),
+                }
+            }
+            Some(Effect::Simulate) => self.simulate(ctx),
+            Some(Effect::Open(path)) => self.open(ctx, path),
+            Some(Effect::Check(check)) => self.check(ctx, *check),
+            Some(Effect::Compare(path)) => self.compare_with(ctx, path),
+            Some(Effect::AskCompare) => self.dialogs.compare(),
+            Some(Effect::Save { path, replace }) => self.save_to(ctx, path, existing(replace)),
+            Some(Effect::Export { path, replace }) => self.export_to(ctx, path, existing(replace)),
+            Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
+            Some(Effect::Close) => self.close(ctx),
+            Some(Effect::ToggleTheme) => {
+                let other = match ctx.theme() {
+                    egui::Theme::Dark => egui::ThemePreference::Light,
+                    egui::Theme::Light => egui::ThemePreference::Dark,
+                };
+                self.tell(ctx, Command::Theme(other));
+            }
+            Some(Effect::Quit) => {
+                self.closing = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+            Some(Effect::AskOpen) => self.dialogs.open(),
+            Some(Effect::AskSave) => self.dialogs.save(),
+            Some(Effect::AskPicture(picture)) => {
+                let input = self.session.as_ref().and_then(Session::input);
+                self.dialogs.picture(picture, input);
+            }
+            Some(Effect::Copy(text)) => ctx.copy_text(text),
+            Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
+            Some(Effect::AskExport) => self.dialogs.export(),
+            Some(other) => self.tell_session(&other),
+            None => {}
+        }
+    }
+
+    fn tell_session(&self, effect: &Effect) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        match effect {
+            Effect::Stop => session.stop(),
+            Effect::Pause => session.pause(),
+            Effect::Resume => session.resume(),
+            Effect::Step => session.step(),
+            Effect::CancelExport => session.cancel_export(),
+            _ => {}
+        }
+    }
+
+    fn save_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
+        if let Some(session) = &self.session {
+            session.save(&path, existing);
+            self.tell(ctx, Message::Saving(path));
+        }
+    }
+
+    fn export_to(&mut self, ctx: &Context, path: PathBuf, existing: Existing) {
+        let shown = &self.state.session;
+        if let Some(session) = &mut self.session {
+            session.export(shown.loaders.now(&shown.run), &path, existing);
+            self.tell(ctx, Message::Exporting(path));
+        }
+    }
+}
+
+fn existing(replace: bool) -> Existing {
+    match replace {
+        true => Existing::Replace,
+        false => Existing::Keep,
+    }
+}
