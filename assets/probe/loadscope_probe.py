@@ -48,6 +48,8 @@ SMALLEST_PICTURE = 4
 MOST_PREVIEWS = 64
 # Fields of a batch, and entries of each of its parts, that are looked at.
 MOST_FIELDS = 32
+# Loaders whose length is remembered.
+MOST_LENGTHS = 4096
 
 now = time.monotonic_ns
 
@@ -225,6 +227,7 @@ class Outlet:
         if not self.opened:
             self.open()
             self.opened = True
+            quiet(PROBE.end_with_child)
         if not self.is_ours():
             self.forget()
         try:
@@ -448,12 +451,15 @@ class Probe:
         self.gone = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
+        # By id of the loader: a weak reference to it, and what `len` of it said.
+        self.lengths = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         self.fresh()
 
     def fresh(self):
         """Begins a stream; in a child that was forked, after the parent's."""
         self.outlet = Outlet()
+        self.ended = False
         self.generation = -1
         self.looked = 0
         self.here = threading.local()
@@ -495,14 +501,26 @@ class Probe:
 
     def bye(self):
         if self.outlet.opened:
-            quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
+            if not self.ended:
+                self.ended = True
+                for _, iterator in list(self.living.values()):
+                    quiet(lambda iterator=iterator: iterator.end(now()))
+                quiet(lambda: self.put('["bye",%d,%d]\n' % (now(), self.troubles)))
             quiet(self.outlet.flush)
+
+    def end_with_child(self):
+        """A process that `multiprocessing` started does not go through `atexit`: it ends by `os._exit`."""
+        processes = sys.modules.get("multiprocessing.process")
+        if processes is not None and getattr(processes, "parent_process", lambda: None)() is not None:
+            from multiprocessing import util
+
+            util.Finalize(None, self.bye, exitpriority=-1000)
 
 
 class Loader:
     """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs", "kind", "dataset", "latest")
+    __slots__ = ("number", "epochs", "kind", "dataset", "latest", "batches")
 
     def __init__(self, number, kind, dataset):
         self.number = number
@@ -512,6 +530,8 @@ class Loader:
         # Not all objects can be referred to weakly.
         self.dataset = quiet(lambda: weakref.ref(dataset)) or id(dataset)
         self.latest = None
+        # Batches of an epoch, where a sampler of PyTorch's says so.
+        self.batches = None
 
     def is_of(self, dataset):
         """True if it can have been of this dataset: two that live at the same time are two."""
@@ -541,20 +561,27 @@ class Iterator:
         "index",
         "drawn",
         "batch",
+        "count",
         "outstanding",
         "sent",
         "arrived",
         "fetching",
         "seeds",
+        "expected",
+        "yielded",
+        "thread",
+        "over",
     )
 
     def __init__(self, number, loader):
         self.number = number
         self.loader = loader
+        self.thread = threading.get_ident()
         self.is_ours = True
         self.is_inside = False
         self.hands_out = False
         self.seeds = None
+        self.expected = None
         self.begin()
 
     def answers_soon(self):
@@ -573,11 +600,43 @@ class Iterator:
         self.sent = {}
         self.arrived = None
         self.fetching = None
+        # The number of batches yielded, the time of the last one, and when its step was seen to end; 0: it lasts.
+        self.count = 0
+        self.yielded = 0
+        self.over = 0
 
-    def end(self, at):
+    def gave(self, at):
+        """A batch was yielded: a step begins."""
+        self.count += 1
+        self.yielded = at
+        self.over = 0
+
+    def turned_away(self, at, other_begins):
+        """The thread asks another loader. Where an epoch of that one begins, or all batches of this one were yielded, the step on
+        the last batch is over; loaders that are asked in turn share their steps."""
+        if self.yielded and not self.over and (other_begins or self.count == self.expected):
+            self.over = at
+            PROBE.put('["step",%d,%d,%d]\n' % (at, self.number, self.epoch), False)
+
+    def end(self, at, was_asked=False):
+        """The epoch ends: `next` raised StopIteration, or else the iterator goes. Then the step on the last batch may have ended
+        long before, and the line says since when no batch was asked for."""
         if self.is_open:
             self.is_open = False
-            PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
+            since = ""
+            if not was_asked and self.yielded:
+                since = ",%d" % (self.over or self.yielded)
+            PROBE.put('["end",%d,%d,%d%s]\n' % (at, self.number, self.epoch, since))
+
+
+def turn_to(state, at, begins):
+    """This thread asks the iterator `state`, or makes it: steps on batches of others may be over."""
+    if len(PROBE.living) < 2:
+        return
+    thread = threading.get_ident()
+    for _, other in list(PROBE.living.values()):
+        if other is not state and other.thread == thread and other.is_open:
+            other.turned_away(at, begins)
 
 
 def acquainted(iterator, loader, started, seeds):
@@ -628,6 +687,8 @@ def begin_iterator(iterator, loader, started, seeds):
     state.is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     state.has_workers = bool(getattr(iterator, "_num_workers", 0))
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
+    state.expected = expected_of(loader, known[1])
+    turn_to(state, started, True)
 
     def gone(_):
         PROBE.living.pop(number, None)
@@ -636,6 +697,28 @@ def begin_iterator(iterator, loader, started, seeds):
     PROBE.living[number] = (weakref.ref(iterator, gone), state)
     iterator.__dict__["_loadscope"] = state
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
+
+
+def expected_of(loader, record):
+    """The number of batches of an epoch, where that is known without asking an object of the user's: the program asked `len(loader)`
+    itself, or the sampler is one of PyTorch's."""
+    reference, length = PROBE.lengths.get(id(loader), (None, None))
+    return length if reference is not None and reference() is loader else record.batches
+
+
+@guarded
+def told_length(loader, length):
+    """The program asked `len(loader)`: it may stop there without asking for one batch more."""
+    key = id(loader)
+    known = PROBE.lengths.get(key)
+    if known is not None and known[1] == length and known[0]() is loader:
+        return
+    if len(PROBE.lengths) < MOST_LENGTHS:
+        reference = weakref.ref(loader, lambda gone: PROBE.lengths.pop(key, None))
+        PROBE.lengths[key] = (reference, length)
+    known = PROBE.known.get(key)
+    if known is not None and known[0]() is loader and known[1].latest is not None:
+        known[1].latest.expected = length
 
 
 def seeds_of(loader):
@@ -676,7 +759,7 @@ def describe(loader, iterator, seeds):
         "batch_size": batch_size_of(loader),
         "num_workers": workers,
         "prefetch_factor": number_of(lambda: loader.prefetch_factor) if workers else None,
-        "drop_last": flag_of(lambda: loader.drop_last),
+        "drop_last": drops_last(loader, batches),
         "in_order": flag_of(lambda: getattr(loader, "in_order", True)),
         "pin_memory": flag_of(lambda: loader.pin_memory),
         "pins": flag_of(lambda: iterator._pin_memory),
@@ -742,6 +825,13 @@ def classes_of(dataset):
     return None
 
 
+def drops_last(loader, batches):
+    """A loader that was given batches of indices leaves it to their sampler, which mostly has a flag of that name."""
+    if batches is not None and quiet(lambda: loader.batch_size) is None:
+        return flag_of(lambda: batches.drop_last) or False
+    return flag_of(lambda: loader.drop_last)
+
+
 def batch_size_of(loader):
     """A loader that was given batches of indices has no size of its own, but they mostly have."""
     size = number_of(lambda: loader.batch_size)
@@ -775,6 +865,7 @@ def begin_epoch(iterator, first):
     at = now()
     state.end(at)
     state.begin()
+    turn_to(state, at, True)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
 
 
@@ -792,7 +883,11 @@ def dispatched(iterator, before):
     state = state_of(iterator)
     if state is None:
         return
-    for batch in range(before, iterator._send_idx):
+    after = iterator._send_idx
+    if before == after and state.index is None and not state.is_iterable:
+        # The sampler gave nothing more: these are all batches of this epoch.
+        state.expected = after
+    for batch in range(before, after):
         worker = iterator._task_info[batch][0]
         count = state.sent.get(worker, 0)
         state.sent[worker] = count + 1
@@ -850,7 +945,9 @@ def asked(iterator):
     # What lies ready is not waited for, and what is fetched here says so itself.
     waits = state.has_workers and (info is None or len(info) == 1)
     state.hands_out = not waits
-    PROBE.put('["wait",%d,%d]\n' % (now(), state.number), waits)
+    at = now()
+    turn_to(state, at, False)
+    PROBE.put('["wait",%d,%d]\n' % (at, state.number), waits)
     return state, received
 
 
@@ -865,6 +962,7 @@ def answered(iterator, state, received):
     """`next` returned a batch."""
     at = now()
     state.is_inside = False
+    state.gave(at)
     if not state.has_workers:
         batch = state.batch - 1
         PROBE.put('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
@@ -897,7 +995,7 @@ def given_up(state, received, after, at):
 def stopped(state):
     """`next` raised StopIteration."""
     state.is_inside = False
-    state.end(now())
+    state.end(now(), True)
 
 
 @guarded
@@ -1117,11 +1215,6 @@ def tag_fetcher(fetcher, generation, is_iterable):
 @guarded
 def next_generation():
     PROBE.generation += 1
-    if PROBE.generation == 0:
-        # A worker's process does not go through `atexit`.
-        from multiprocessing import util
-
-        util.Finalize(None, PROBE.outlet.flush, exitpriority=-1000)
     PROBE.put('["fetcher",%d,%d]\n' % (now(), PROBE.generation))
     return PROBE.generation
 
@@ -1454,6 +1547,7 @@ def hook_dataloader(module):
     hook_next(base)
     passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs)))
     passing(base, "_next_index", None, lambda self, noted, result: drew(self, result))
+    passing(module.DataLoader, "__len__", None, lambda self, noted, result: told_length(self, result))
     hook_workers(module._MultiProcessingDataLoaderIter)
     hook_single(module._SingleProcessDataLoaderIter)
     hook_create_fetcher(module._DatasetKind)
