@@ -31,12 +31,14 @@ MOST_WAITING = 4 << 20
 LAST_WAIT = 0.1
 # Seconds that the first line waits at most for a listener that others press upon.
 FIRST_WAIT = 1.0
-# Loaders of a process that are told of at most: a loader made for every sample must not flood the recording.
+# From so many loaders of a process on, all that one line makes are one: a loader made for every sample must not flood the recording.
 MOST_LOADERS = 256
 # Nanoseconds a sample took at least, for asking the system for its processor time to be no burden.
 CPU_WORTHWHILE = 50_000
 # Nanoseconds a batch took at least, for telling at once that it is being collated: a fast one says so when it is done.
 SLOW_BATCH = 20_000_000
+# Nanoseconds a batch or a step took at least, for asking the system how long its thread waited for a core to be no burden.
+CORE_WAIT_WORTHWHILE = 1_000_000
 # Named steps of a sample's transforms that are told apart.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
@@ -50,8 +52,18 @@ MOST_PREVIEWS = 64
 MOST_FIELDS = 32
 # Loaders whose length is remembered.
 MOST_LENGTHS = 4096
+# Frames that are gone through for the line that makes a loader.
+MOST_FRAMES = 200
+# Files of which it is remembered whose they are.
+MOST_FILES = 4096
+# Packages that make loaders for whoever calls them, or make one anew. Nobody looks for their loader there.
+FRAMEWORKS = frozenset(
+    "torch torchdata lightning pytorch_lightning lightning_fabric lightning_utilities transformers accelerate".split()
+)
 
 now = time.monotonic_ns
+thread_time = time.thread_time_ns
+process_time = time.process_time_ns
 
 # Ways to write down several indices that give them up as often as they are asked.
 PLAIN = (list, tuple, range)
@@ -436,6 +448,41 @@ def cores():
     return os.cpu_count()
 
 
+class CoreWait:
+    """For how long a thread could have run and waited for a core: the second number of its `schedstat`."""
+
+    def __init__(self):
+        self.thread = None
+        self.file = None
+
+    def read(self):
+        """Nanoseconds since the thread began; `None` where the system does not say."""
+        thread = threading.get_ident()
+        if self.thread != thread:
+            self.close()
+            self.thread = thread
+            self.file = quiet(lambda: os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC))
+        if self.file is None:
+            return None
+        try:
+            numbers = os.pread(self.file, 80, 0).split()
+            return int(numbers[1]) if len(numbers) == 3 else None
+        except (OSError, ValueError):
+            # Closed by the program, which may have given its number to another file.
+            self.file = None
+            return None
+
+    def close(self):
+        file, self.file, self.thread = self.file, None, None
+        if file is not None and quiet(lambda: os.readlink("/proc/self/fd/%d" % file), "").endswith("/schedstat"):
+            quiet(lambda: os.close(file))
+
+
+def between(before, after):
+    """The difference of two readings, as JSON."""
+    return "null" if before is None or after is None else max(after - before, 0)
+
+
 class Probe:
     """What this process tells of."""
 
@@ -447,12 +494,14 @@ class Probe:
         self.left_out = 0
         # By id of the loader: a weak reference to it, and its number and epochs.
         self.known = {}
-        # Loaders that are gone, by what they were like: one that is made anew goes on where they ended.
-        self.gone = {}
+        # Loaders by where they were made and what they are like: one that is made anew goes on where they ended.
+        self.alike = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
         # By id of the loader: a weak reference to it, and what `len` of it said.
         self.lengths = {}
+        # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
+        self.places = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         self.fresh()
 
@@ -461,6 +510,7 @@ class Probe:
         self.outlet = Outlet()
         self.ended = False
         self.generation = -1
+        self.core_wait = CoreWait()
         self.looked = 0
         self.here = threading.local()
         self.pinned = {}
@@ -468,12 +518,13 @@ class Probe:
     def forked(self):
         """In a child: what was the parent's is told by the parent."""
         self.outlet.close()
+        self.core_wait.close()
         for _, iterator in list(self.living.values()):
             iterator.is_open = False
             iterator.is_ours = False
         self.living.clear()
         self.known.clear()
-        self.gone.clear()
+        self.alike.clear()
         self.loaders = 0
         self.fresh()
 
@@ -520,18 +571,20 @@ class Probe:
 class Loader:
     """A DataLoader as far as it is known, or several of which each took the place of the one before."""
 
-    __slots__ = ("number", "epochs", "kind", "dataset", "latest", "batches")
+    __slots__ = ("number", "epochs", "dataset", "latest", "batches", "living", "is_placed")
 
-    def __init__(self, number, kind, dataset):
+    def __init__(self, number, dataset):
         self.number = number
         self.epochs = 0
-        # What it is like; nothing if none can take its place.
-        self.kind = kind
         # Not all objects can be referred to weakly.
         self.dataset = quiet(lambda: weakref.ref(dataset)) or id(dataset)
         self.latest = None
         # Batches of an epoch, where a sampler of PyTorch's says so.
         self.batches = None
+        # Loaders of the program's that it stands for and that are not gone.
+        self.living = 0
+        # It is known where it was made.
+        self.is_placed = False
 
     def is_of(self, dataset):
         """True if it can have been of this dataset: two that live at the same time are two."""
@@ -540,8 +593,11 @@ class Loader:
         mine = self.dataset()
         return mine is None or mine is dataset
 
-    def is_idle(self):
-        return self.latest is None or not self.latest.is_open
+    def can_go_on(self, dataset, whatever_it_is):
+        """True if its next epoch may be one of a loader that is like it."""
+        if self.latest is not None and self.latest.is_open and not self.latest.count:
+            return False
+        return whatever_it_is or self.is_of(dataset) and (self.is_placed or not self.living)
 
 
 class Iterator:
@@ -568,9 +624,12 @@ class Iterator:
         "fetching",
         "seeds",
         "expected",
+        "stepping",
         "yielded",
+        "cpu",
+        "core_wait",
+        "takes_long",
         "thread",
-        "over",
     )
 
     def __init__(self, number, loader):
@@ -600,33 +659,41 @@ class Iterator:
         self.sent = {}
         self.arrived = None
         self.fetching = None
-        # The number of batches yielded, the time of the last one, and when its step was seen to end; 0: it lasts.
+        # The number of batches yielded, and the batch that the program works on.
         self.count = 0
-        self.yielded = 0
-        self.over = 0
+        self.stepping = None
+        # When it was yielded, and what the process had computed by then.
+        self.yielded = self.cpu = 0
+        self.core_wait = None
+        self.takes_long = False
 
-    def gave(self, at):
+    def gave(self, at, batch):
         """A batch was yielded: a step begins."""
         self.count += 1
+        self.stepping = batch
         self.yielded = at
-        self.over = 0
+        self.cpu = process_time()
+        self.core_wait = PROBE.core_wait.read() if self.takes_long else None
+
+    def stepped(self, at):
+        """What the step that is over needed of the processor, as the end of a line."""
+        self.stepping = None
+        cpu = process_time() - self.cpu
+        core_wait = PROBE.core_wait.read() if self.core_wait is not None else None
+        self.takes_long = at - self.yielded > CORE_WAIT_WORTHWHILE
+        return ",%d,%s" % (cpu, between(self.core_wait, core_wait))
 
     def turned_away(self, at, other_begins):
         """The thread asks another loader. Where an epoch of that one begins, or all batches of this one were yielded, the step on
         the last batch is over; loaders that are asked in turn share their steps."""
-        if self.yielded and not self.over and (other_begins or self.count == self.expected):
-            self.over = at
-            PROBE.put('["step",%d,%d,%d]\n' % (at, self.number, self.epoch), False)
+        if self.stepping is not None and (other_begins or self.count == self.expected):
+            about = (at, self.number, self.epoch, self.stepping, self.stepped(at))
+            PROBE.put('["step",%d,%d,%d,%d%s]\n' % about, False)
 
-    def end(self, at, was_asked=False):
-        """The epoch ends: `next` raised StopIteration, or else the iterator goes. Then the step on the last batch may have ended
-        long before, and the line says since when no batch was asked for."""
+    def end(self, at):
         if self.is_open:
             self.is_open = False
-            since = ""
-            if not was_asked and self.yielded:
-                since = ",%d" % (self.over or self.yielded)
-            PROBE.put('["end",%d,%d,%d%s]\n' % (at, self.number, self.epoch, since))
+            PROBE.put('["end",%d,%d,%d]\n' % (at, self.number, self.epoch))
 
 
 def turn_to(state, at, begins):
@@ -640,34 +707,50 @@ def turn_to(state, at, begins):
 
 
 def acquainted(iterator, loader, started, seeds):
-    """A loader that was not seen before. Programs make a new one for every validation: if it is like one that is gone, it goes
-    on with the next epoch of that one. One with a generator of its own may begin its random order anew, so it does not."""
+    """A loader that was not seen before. Programs make a new one for every validation: one that is made at the same line with the
+    same options goes on with the next epoch of the one before, unless that one is being iterated. Without a line, the one
+    before must be gone, and its order must not have begun anew."""
     about = describe(loader, iterator, seeds)
     dataset = quiet(lambda: loader.dataset)
-    kind = None
-    seeds_of_order = ("seed", "global_seed")
-    if about["sampler"] != "SequentialSampler":
-        seeds_of_order = seeds_of_order[1:] if quiet(lambda: loader.generator) is None else None
-    if seeds_of_order:
-        kind = as_json({name: value for name, value in about.items() if name not in seeds_of_order})
-    before = PROBE.gone.get(kind, [])
-    record = next((one for one in before if one.is_idle() and one.is_of(dataset)), None)
-    if record is not None:
-        before.remove(record)
-    elif PROBE.loaders >= MOST_LOADERS:
-        PROBE.leave_out(loader)
-        return None
-    else:
-        record = Loader(PROBE.loaders, kind, dataset)
+    place = place_of(loader)
+    # Seeds differ from one to the next where a program draws them.
+    alike = {name: value for name, value in about.items() if name not in ("seed", "global_seed")}
+    kinds = [None]
+    if place is not None:
+        # Where there are very many loaders, those of one line are one.
+        kinds = [(place[:2], as_json(alike)), (place[:2], None)]
+    elif about["sampler"] == "SequentialSampler":
+        kinds = [(None, as_json(alike))]
+    elif quiet(lambda: loader.generator) is None:
+        kinds = [(None, as_json({**alike, "global_seed": about.get("global_seed")}))]
+    record = None
+    for position, kind in enumerate(kinds):
+        if kind is None or position > 0 and PROBE.loaders < MOST_LOADERS:
+            continue
+        record = next((one for one in PROBE.alike.get(kind, ()) if one.can_go_on(dataset, position > 0)), None)
+        if record is not None:
+            break
+    if record is None:
+        if PROBE.loaders >= MOST_LOADERS and place is None:
+            PROBE.leave_out(loader)
+            return None
+        record = Loader(PROBE.loaders, dataset)
+        record.batches = about.get("batches")
         PROBE.loaders += 1
+        for kind in kinds:
+            if kind is not None:
+                PROBE.alike.setdefault(kind, []).append(record)
+        if place is not None:
+            about["file"], about["line"], about["place"] = place
         PROBE.put('["loader",%d,%d,%s]\n' % (started, record.number, as_json(about)), False)
+    record.is_placed = place is not None
+    record.living += 1
     key = id(loader)
 
     def gone(reference):
+        record.living -= 1
         if PROBE.known.get(key, (None,))[0] is reference:
             del PROBE.known[key]
-        if record.kind is not None:
-            PROBE.gone.setdefault(record.kind, []).append(record)
 
     PROBE.known[key] = (weakref.ref(loader, gone), record)
     return PROBE.known[key]
@@ -755,6 +838,7 @@ def describe(loader, iterator, seeds):
     workers = number_of(lambda: loader.num_workers) or 0
     about = {
         "dataset": type(dataset).__name__,
+        "class": type(loader).__name__,
         "iterable": is_iterable,
         "batch_size": batch_size_of(loader),
         "num_workers": workers,
@@ -946,8 +1030,9 @@ def asked(iterator):
     waits = state.has_workers and (info is None or len(info) == 1)
     state.hands_out = not waits
     at = now()
+    step = state.stepped(at) if state.stepping is not None else ""
     turn_to(state, at, False)
-    PROBE.put('["wait",%d,%d]\n' % (at, state.number), waits)
+    PROBE.put('["wait",%d,%d%s]\n' % (at, state.number, step), waits)
     return state, received
 
 
@@ -962,9 +1047,9 @@ def answered(iterator, state, received):
     """`next` returned a batch."""
     at = now()
     state.is_inside = False
-    state.gave(at)
     if not state.has_workers:
         batch = state.batch - 1
+        state.gave(at, batch)
         PROBE.put('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
         return
     tasks = iterator._task_info
@@ -972,6 +1057,7 @@ def answered(iterator, state, received):
     batch = state.arrived
     if batch is None or batch in tasks:
         batch = after - 1
+    state.gave(at, batch)
     lines = ""
     if after - received > 1:
         lines = given_up(state, received, after, at)
@@ -995,7 +1081,7 @@ def given_up(state, received, after, at):
 def stopped(state):
     """`next` raised StopIteration."""
     state.is_inside = False
-    state.end(now(), True)
+    state.end(now())
 
 
 @guarded
@@ -1092,7 +1178,7 @@ def tell_collating(fetch, at):
 class Fetch:
     """One batch that is being fetched."""
 
-    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "broken_off")
+    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "broken_off", "cpu", "core_wait")
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1109,7 +1195,7 @@ class Fetch:
 class Fetches:
     """What a fetcher did so far."""
 
-    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable")
+    __slots__ = ("iterator", "generation", "count", "cpu", "is_iterable", "takes_long", "beside")
 
     def __init__(self, iterator, generation, is_iterable):
         self.iterator = iterator
@@ -1117,6 +1203,9 @@ class Fetches:
         self.count = 0
         self.cpu = False
         self.is_iterable = is_iterable
+        self.takes_long = False
+        # What other threads of this process had computed when the last fetch ended.
+        self.beside = None
 
 
 def takes_whole_batches(dataset):
@@ -1156,6 +1245,11 @@ def begin_fetch(fetcher, fetches, index):
         tell_dispatch(state, batch, "null", batch)
         fetch.where = "%d,%d,%d" % (state.number, state.epoch, batch)
     fetch.started = now()
+    fetch.core_wait = PROBE.core_wait.read() if fetches.takes_long else None
+    fetch.cpu = thread_time()
+    if state is not None:
+        # Without workers the trainer's own threads compute between fetches.
+        fetches.beside = process_time() - fetch.cpu
     fetch.times = []
     fetch.cpus = [] if fetches.cpu else None
     fetch.collating = 0
@@ -1181,6 +1275,12 @@ def begin_fetch(fetcher, fetches, index):
 def end_fetch(fetcher, fetches, fetch, outcome):
     """A batch was fetched (0), its sample failed (1), or there is none any more (2)."""
     end = now()
+    cpu = thread_time()
+    beside = process_time() - cpu
+    core_wait = PROBE.core_wait.read() if fetch.core_wait is not None else None
+    fetches.takes_long = end - fetch.started > CORE_WAIT_WORTHWHILE
+    computed = (cpu - fetch.cpu, between(fetch.core_wait, core_wait), between(fetches.beside, beside))
+    fetches.beside = beside
     PROBE.here.fetch = None
     if fetch.collate is not None:
         fetcher.__dict__["collate_fn"] = fetch.collate
@@ -1201,9 +1301,9 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         for walls in fetch.stages.values():
             walls.extend([0] * (count - len(walls)))
         stages = as_json([[name, packed(walls)] for name, walls in fetch.stages.items()])
-    line = '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s]\n'
+    line = '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
     collating = 0 if fetch.told else fetch.collating
-    about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages)
+    about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages) + computed
     PROBE.put(line % about, fetches.iterator is None)
 
 
@@ -1371,6 +1471,108 @@ def hook_next(owner):
         return data
 
     put_in(owner, "__next__", __next__, original)
+
+
+# By name of a file as code has it: whose it is, its whole path, and what it is called.
+FILES = {}
+OF_PROGRAM, OF_PACKAGE, PASSED_OVER = range(3)
+
+
+def file_of(frame):
+    """Whose the file is that a frame runs, its whole path, and what it is called."""
+    name = frame.f_code.co_filename
+    known = FILES.get(name)
+    if known is None:
+        if len(FILES) >= MOST_FILES:
+            FILES.clear()
+        known = FILES[name] = judged(name, str(frame.f_globals.get("__name__", "")))
+    return known
+
+
+def judged(name, module):
+    if name in OURS or name.startswith("<frozen ") or module.partition(".")[0] in FRAMEWORKS:
+        return (PASSED_OVER, name, name)
+    if name.startswith("<"):
+        # What is typed in, or given with `-c`.
+        return (OF_PROGRAM, name, name)
+    path = os.path.abspath(name)
+    folder, short = os.path.split(path)
+    if short in ("__init__.py", "__main__.py"):
+        short = os.path.basename(folder) + "/" + short
+    parts = folder.split(os.sep)
+    if "site-packages" in parts or "dist-packages" in parts:
+        return (OF_PACKAGE, path, short)
+    library = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+    return (PASSED_OVER if path.startswith(library) else OF_PROGRAM, path, short)
+
+
+def makes_itself(frame, loader):
+    """True of the `__init__` of a class that is derived from DataLoader, while it makes this one."""
+    code = frame.f_code
+    return code.co_name == "__init__" and code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is loader
+
+
+@guarded
+def place_of_call(loader, frame):
+    """Where a loader is being made: the file, the line, and both in short, `train.py:42`. The innermost line of the program's
+    own; without one, of a package that is no framework. A loader that a framework makes anew is where the one before was."""
+    nearest = None
+    for _ in range(MOST_FRAMES):
+        if frame is None:
+            break
+        whose, path, short = file_of(frame)
+        if whose == PASSED_OVER:
+            if "dataloader" in frame.f_code.co_varnames:
+                before = place_of(frame.f_locals.get("dataloader"))
+                if before is not None:
+                    return before
+        elif not makes_itself(frame, loader):
+            place = (path, frame.f_lineno, "%s:%d" % (short, frame.f_lineno))
+            if whose == OF_PROGRAM:
+                return place
+            nearest = nearest or place
+        frame = frame.f_back
+    return nearest
+
+
+def place_of(loader):
+    """Where a loader was made: file, line, and both in short. `None` if nobody knows: of a copy, say."""
+    known = PROBE.places.get(id(loader))
+    return known[1] if known is not None and known[0]() is loader else None
+
+
+@guarded
+def settle(loader, place):
+    """Remembers where a loader was made. It has no attribute for that: programs show, compare and pickle theirs."""
+    if place is None:
+        return
+    places, key = PROBE.places, id(loader)
+
+    def gone(reference):
+        if places.get(key, (None,))[0] is reference:
+            del places[key]
+
+    places[key] = (weakref.ref(loader, gone), place)
+
+
+def hook_construction(owner):
+    """`DataLoader(…)`."""
+    original = once(owner, "__init__")
+    if original is None:
+        return
+
+    def __init__(self, *args, **kwargs):
+        place = place_of_call(self, sys._getframe(1))
+        try:
+            original(self, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        settle(self, place)
+
+    put_in(owner, "__init__", __init__, original)
+    # Some ask for the arguments in a way that does not look behind wrappers.
+    quiet(lambda: setattr(__init__, "__signature__", sys.modules["inspect"].signature(original)))
 
 
 def hook_base_init(owner):
@@ -1542,6 +1744,7 @@ def hook_workers(owner):
 
 def hook_dataloader(module):
     """torch.utils.data.dataloader"""
+    hook_construction(module.DataLoader)
     base = module._BaseDataLoaderIter
     hook_base_init(base)
     hook_next(base)
@@ -1561,6 +1764,7 @@ def hook_dataloader(module):
 
 def hook_stateful(module):
     """torchdata.stateful_dataloader.stateful_dataloader"""
+    hook_construction(module.StatefulDataLoader)
     hook_workers(module._StatefulMultiProcessingDataLoaderIter)
     hook_single(module._StatefulSingleProcessDataLoaderIter)
 

@@ -166,6 +166,16 @@ pub struct About {
     pub global_seed: Option<u64>,
     #[serde(deserialize_with = "lenient::names")]
     pub classes: Vec<String>,
+    /// Name of its class, where it is one derived from `DataLoader`.
+    #[serde(deserialize_with = "lenient::field")]
+    pub class: String,
+    /// The line of the program that makes it: the file with its whole path, the line, and both in short.
+    #[serde(deserialize_with = "lenient::field")]
+    pub file: String,
+    #[serde(deserialize_with = "lenient::field")]
+    pub line: u32,
+    #[serde(deserialize_with = "lenient::field")]
+    pub place: String,
 }
 
 /// Which batch a fetch is of.
@@ -221,9 +231,11 @@ pub enum Record {
         /// There were indices that a recording has no name for.
         unnamed: bool,
     },
+    /// `next` was called. What the step before needed of the processor, if there was one.
     Wait {
         at: i64,
         iterator: u32,
+        step: Option<Needed>,
     },
     Arrive {
         at: i64,
@@ -244,6 +256,14 @@ pub enum Record {
         iterator: u32,
         epoch: u32,
         batch: u32,
+    },
+    /// The program turned elsewhere: its step on this batch is over.
+    Step {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+        batch: u32,
+        needed: Option<Needed>,
     },
     Gone {
         at: i64,
@@ -333,6 +353,18 @@ pub struct Fetch {
     /// The same on the clock of the processor.
     pub cpus: Vec<i64>,
     pub stages: Vec<(String, Vec<i64>)>,
+    /// What it needed of the processor.
+    pub needed: Option<Needed>,
+}
+
+/// What a part of the work on a batch needed of the processor, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needed {
+    pub cpu: i64,
+    /// For how long it waited for a core; `None` if it was not measured.
+    pub core_wait: Option<i64>,
+    /// What other threads of the process computed meanwhile; `None` if it was not measured.
+    pub beside: Option<i64>,
 }
 
 impl Record {
@@ -362,6 +394,7 @@ impl Record {
             | Self::Arrive { at, .. }
             | Self::Ready { at, .. }
             | Self::Yield { at, .. }
+            | Self::Step { at, .. }
             | Self::Gone { at, .. }
             | Self::Fail { at, .. }
             | Self::EndEpoch { at, .. }

@@ -79,6 +79,8 @@ pub enum EventKind {
     },
     /// How long the samples of a batch took; sent once, when the last one has been fetched.
     Fetched(Box<Fetched>),
+    /// What the fetch of a batch, or the training step on it, needed of the processor; at most once each.
+    Processor(Box<ProcessorTime>),
     /// What is inside a batch.
     Content(Box<BatchContent>),
     /// The trainer starts or stops waiting for a batch.
@@ -173,6 +175,32 @@ pub struct StageTiming {
     pub name: String,
     /// Wall time per sample, ns; as long as the list of samples.
     pub walls: Vec<Nanos>,
+}
+
+/// What a part of the work on a batch needed of the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessorTime {
+    /// Which batch.
+    pub batch: BatchId,
+    /// Which part.
+    pub part: Part,
+    /// Processor time of the thread that does it, ns; of a training step that of all threads of its process.
+    pub cpu: Nanos,
+    /// For how long that thread could have run and waited for a core, ns; `None` if it was not measured.
+    pub core_wait: Option<Nanos>,
+    /// Processor time of the other threads of the process since the part before, ns: of a worker mostly what sending its
+    /// batches takes. `None` if it was not measured.
+    pub beside: Option<Nanos>,
+}
+
+/// A part of the work on a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Fetching and collating it.
+    Fetch,
+    /// The training step on it.
+    Step,
 }
 
 /// A measured quantity at a moment.

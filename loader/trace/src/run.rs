@@ -16,10 +16,12 @@ mod gauges;
 mod memory;
 mod phases;
 mod place;
+mod processor;
 mod query;
 mod range;
 
 pub use memory::Memory;
+pub use processor::Computed;
 pub(crate) use memory::make_room;
 pub use range::RangeSummary;
 
@@ -105,6 +107,8 @@ pub struct Run {
     /// What was measured of them, by position in `parts`.
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
+    /// What fetches and steps needed of the processor, where it was measured, by position of the batch.
+    pub(crate) processor: processor::Times,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
@@ -157,6 +161,7 @@ impl Run {
                 None => self.inconsistent += 1,
             },
             EventKind::Fetched(fetched) => self.fetched(fetched),
+            EventKind::Processor(time) => self.processor(time),
             EventKind::Content(content) => self.keep_content(content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
@@ -356,6 +361,7 @@ impl Run {
         self.waits.shrink_to_fit();
         self.indices.shrink_to_fit();
         self.timings.shrink_to_fit();
+        self.processor.shrink_to_fit();
         self.stage_walls.shrink_to_fit();
         for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
             ticks.shrink_to_fit();

@@ -43,6 +43,8 @@ pub(super) struct Crew {
     pids: BTreeMap<WorkerId, u64>,
     /// Of the batch that the main process fetches itself.
     own: Vec<u64>,
+    /// The batch that the program works on.
+    pub stepping: Option<BatchId>,
     /// The sample that failed, by batch.
     failures: HashMap<BatchId, (Option<WorkerId>, Option<u64>)>,
 }
@@ -56,6 +58,7 @@ impl Crew {
             tasks: BTreeMap::new(),
             pids: BTreeMap::new(),
             own: Vec::new(),
+            stepping: None,
             failures: HashMap::new(),
         }
     }

@@ -1,11 +1,12 @@
 //! What a finished fetch tells.
 
 use loadscope_trace::{
-    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, RunId, SampleTiming, Stage,
-    StageTiming, WorkerId,
+    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, Part, RunId, SampleTiming, Stage,
+    ProcessorTime, StageTiming, WorkerId,
 };
 
 use super::{Fetch, Join, Outcome, Stream};
+use crate::wire::Needed;
 
 impl Join {
     /// A fetch is over. Answers which sample failed, if one did.
@@ -27,6 +28,9 @@ impl Join {
         {
             self.event(end, run, EventKind::Fetched(Box::new(fetched)));
         }
+        if let Some(needed) = fetch.needed.filter(|_| fetch.outcome == Outcome::Fetched) {
+            self.needed(end, run, batch, Part::Fetch, needed);
+        }
         // An error is sent, too; the end of a stream is told apart by its worker's silence.
         if worker.is_some() && fetch.outcome != Outcome::Ended {
             self.enter(end, run, batch, Stage::Returning);
@@ -40,6 +44,26 @@ impl Join {
                 sample.and_then(|at| indices.get(at).copied()),
             )
         })
+    }
+
+    /// What a part of the work on a batch needed of the processor.
+    pub(super) fn needed(
+        &mut self,
+        at: Nanos,
+        run: RunId,
+        batch: BatchId,
+        part: Part,
+        needed: Needed,
+    ) {
+        let time = |ns: i64| Nanos(ns.max(0));
+        let kind = EventKind::Processor(Box::new(ProcessorTime {
+            batch,
+            part,
+            cpu: time(needed.cpu),
+            core_wait: needed.core_wait.map(time),
+            beside: needed.beside.map(time),
+        }));
+        self.event(at, run, kind);
     }
 
     /// How long each sample took, if that was measured.

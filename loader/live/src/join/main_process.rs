@@ -2,7 +2,7 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
@@ -125,7 +125,30 @@ impl Join {
                     EventKind::dispatched(named(epoch, batch), worker, indices),
                 );
             }
-            Record::Wait { .. } => self.event(at, run, EventKind::Consumer { waiting: true }),
+            Record::Wait { step, .. } => {
+                let stepped = crew.stepping.take().zip(step);
+                self.event(at, run, EventKind::Consumer { waiting: true });
+                if let Some((batch, needed)) = stepped {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            Record::Yield { epoch, batch, .. } => {
+                crew.stepping = Some(named(epoch, batch));
+                self.enter(at, run, named(epoch, batch), Stage::Training);
+            }
+            Record::Step {
+                epoch,
+                batch,
+                needed,
+                ..
+            } => {
+                crew.stepping = None;
+                let batch = named(epoch, batch);
+                self.enter(at, run, batch, Stage::Done);
+                if let Some(needed) = needed {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
             Record::Fail {
                 epoch, batch, text, ..
             } => {
@@ -228,9 +251,6 @@ impl Join {
             }
             Record::Ready { epoch, batch, .. } => {
                 self.enter(at, run, named(epoch, batch), Stage::Ready)
-            }
-            Record::Yield { epoch, batch, .. } => {
-                self.enter(at, run, named(epoch, batch), Stage::Training)
             }
             Record::Gone { epoch, batch, .. } => {
                 self.enter(at, run, named(epoch, batch), Stage::Discarded)
@@ -357,6 +377,7 @@ fn iterator_of(record: &Record) -> Option<u32> {
         | Record::Arrive { iterator, .. }
         | Record::Ready { iterator, .. }
         | Record::Yield { iterator, .. }
+        | Record::Step { iterator, .. }
         | Record::Gone { iterator, .. }
         | Record::Fail { iterator, .. }
         | Record::EndEpoch { iterator, .. }

@@ -3,14 +3,64 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loadscope_trace::{Field, WorkerId, brief};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{Arrival, Fetch, Outcome, Record, Where, WireError};
+use super::{Arrival, Fetch, Needed, Outcome, Record, Where, WireError};
 
 /// Samples of a batch at most; more is damage.
 const MOST_SAMPLES: usize = 1 << 22;
 
 type Name = String;
+
+/// `wait`. What stands at the end of it, an older probe does not write; so with the others.
+#[derive(Deserialize)]
+struct Wait(
+    Name,
+    i64,
+    u32,
+    #[serde(default)] Option<i64>,
+    #[serde(default)] Option<i64>,
+);
+
+#[derive(Deserialize)]
+struct Step(
+    Name,
+    i64,
+    u32,
+    u32,
+    u32,
+    #[serde(default)] Option<i64>,
+    #[serde(default)] Option<i64>,
+);
+
+type Stages = Vec<(String, String)>;
+
+#[derive(Deserialize)]
+struct FetchLine(
+    Name,
+    i64,
+    Option<u32>,
+    u32,
+    u64,
+    i64,
+    i64,
+    u8,
+    String,
+    String,
+    Stages,
+    #[serde(default)] Option<i64>,
+    #[serde(default)] Option<i64>,
+    #[serde(default)] Option<i64>,
+);
+
+fn needed(cpu: Option<i64>, core_wait: Option<i64>, beside: Option<i64>) -> Option<Needed> {
+    Some(Needed {
+        cpu: cpu?,
+        core_wait,
+        beside,
+    })
+}
 
 fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
     serde_json::from_str(text).map_err(WireError::of)
@@ -95,8 +145,9 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
             }
         }
         "wait" => {
-            let (_, at, iterator): (Name, _, _) = fields(text)?;
-            Record::Wait { at, iterator }
+            let Wait(_, at, iterator, cpu, core_wait) = fields(text)?;
+            let step = needed(cpu, core_wait, None);
+            Record::Wait { at, iterator, step }
         }
         "arrive" => {
             type Line = (Name, i64, u32, u32, u32, Arrival, String, i64, i64);
@@ -129,6 +180,16 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
                 epoch,
                 batch,
                 end,
+            }
+        }
+        "step" => {
+            let Step(_, at, iterator, epoch, batch, cpu, core_wait) = fields(text)?;
+            Record::Step {
+                at,
+                iterator,
+                epoch,
+                batch,
+                needed: needed(cpu, core_wait, None),
             }
         }
         "ready" | "yield" | "gone" => {
@@ -174,22 +235,10 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
             Ok(Record::Content { at, of, fields })
         }
         "fetch" => {
-            type Stages = Vec<(String, String)>;
-            type Line = (
-                Name,
-                i64,
-                Option<u32>,
-                u32,
-                u64,
-                i64,
-                i64,
-                u8,
-                String,
-                String,
-                Stages,
-            );
-            let line: Line = fields(text)?;
-            let (_, at, iterator, a, b, collating, end, outcome, times, cpus, stages) = line;
+            let line: FetchLine = fields(text)?;
+            let FetchLine(_, at, iterator, a, b, collating, end, outcome, times, cpus, stages, ..) =
+                line;
+            let needed = needed(line.11, line.12, line.13);
             let stages = stages
                 .into_iter()
                 .map(|(name, walls)| Ok((name, unpacked(&walls)?)));
@@ -207,6 +256,7 @@ fn read_of_fetch(name: &str, text: &str) -> Result<Record, WireError> {
                 times: unpacked(&times)?,
                 cpus: unpacked(&cpus)?,
                 stages: stages.collect::<Result<_, WireError>>()?,
+                needed,
             })))
         }
         "begin" | "collate" => {

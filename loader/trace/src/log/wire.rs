@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, SampleTiming, StageTiming,
-    WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime,
+    SampleTiming, StageTiming, WorkerInfo,
 };
 use crate::{
     BatchContent, BatchId, Field, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId,
@@ -24,6 +24,7 @@ pub(super) enum Name {
     Dispatched,
     Entered,
     Fetched,
+    Processor,
     Content,
     Consumer,
     Gauge,
@@ -57,6 +58,14 @@ pub(super) struct Line<'a> {
     cpus: Option<Vec<Option<Nanos>>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stages: Option<Vec<(String, Vec<Nanos>)>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<Part>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu: Option<Nanos>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    core_wait: Option<Nanos>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    beside: Option<Nanos>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,6 +115,10 @@ impl<'a> Line<'a> {
             walls: None,
             cpus: None,
             stages: None,
+            of: None,
+            cpu: None,
+            core_wait: None,
+            beside: None,
             waiting: None,
             seed: None,
             os_id: None,
@@ -168,6 +181,13 @@ impl<'a> Line<'a> {
                 ..Self::of_batch(event, Name::Entered, *batch)
             },
             EventKind::Fetched(f) => Self::of_fetched(event, f),
+            EventKind::Processor(p) => Self {
+                of: Some(p.part),
+                cpu: Some(p.cpu),
+                core_wait: p.core_wait,
+                beside: p.beside,
+                ..Self::of_batch(event, Name::Processor, p.batch)
+            },
             EventKind::Content(content) => Self {
                 fields: Some(Cow::Borrowed(&content.fields)),
                 ..Self::of_batch(event, Name::Content, content.batch)
@@ -258,6 +278,13 @@ impl<'a> Line<'a> {
                 stage: need(self.stage, "stage")?,
             },
             Name::Fetched => EventKind::Fetched(Box::new(self.into_fetched()?)),
+            Name::Processor => EventKind::Processor(Box::new(ProcessorTime {
+                batch: self.id()?,
+                part: need(self.of, "of")?,
+                cpu: need(self.cpu, "cpu")?,
+                core_wait: self.core_wait,
+                beside: self.beside,
+            })),
             Name::Content => EventKind::Content(Box::new(BatchContent {
                 batch: self.id()?,
                 fields: need(self.fields, "fields")?.into_owned(),

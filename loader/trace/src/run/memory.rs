@@ -77,7 +77,8 @@ impl Run {
                 + ticks.into_iter().map(Ticks::bytes).sum::<usize>(),
             sample_bytes: self.indices.capacity() * size_of::<u64>()
                 + self.timings.bytes()
-                + self.stage_walls.capacity() * size_of::<Nanos>(),
+                + self.stage_walls.capacity() * size_of::<Nanos>()
+                + self.processor.bytes(),
         }
     }
 }
