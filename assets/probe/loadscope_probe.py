@@ -597,7 +597,7 @@ class Loader:
         """True if its next epoch may be one of a loader that is like it."""
         if self.latest is not None and self.latest.is_open and not self.latest.count:
             return False
-        return whatever_it_is or self.is_of(dataset) and (self.is_placed or not self.living)
+        return whatever_it_is or self.is_placed or self.is_of(dataset) and not self.living
 
 
 class Iterator:
@@ -872,9 +872,25 @@ def describe(loader, iterator, seeds):
         about["sampler_drop_last"] = flag_of(lambda: sampler.drop_last)
     elif seeds is not None:
         about["seed"], about["global_seed"] = (seed_from(lambda seed=seed: seed) for seed in seeds)
+    about["arguments"] = quiet(lambda: other_arguments(loader)) or None
     about["rank"], about["world_size"] = place_in_job()
     about["classes"] = quiet(lambda: classes_of(dataset))
     return {name: value for name, value in about.items() if value is not None}
+
+
+def other_arguments(loader):
+    """Functions that the program gave, as they stand in a call."""
+    collate = sys.modules["torch.utils.data._utils.collate"]
+    usual = (None, collate.default_collate, collate.default_convert)
+    given = []
+    for name in ("collate_fn", "worker_init_fn"):
+        function = quiet(lambda name=name: getattr(loader, name))
+        if not any(function is one for one in usual):
+            inner = function.func if isinstance(function, functools.partial) else function
+            called = getattr(inner, "__name__", None)
+            called = called if isinstance(called, str) and called.isidentifier() else type(inner).__name__
+            given.append("%s=%s" % (name, called[:60]))
+    return given
 
 
 def place_in_job():
@@ -1760,6 +1776,13 @@ def hook_dataloader(module):
     hook_pin(module._utils.pin_memory)
     if sys.version_info < (3, 11):
         hook_old_tracebacks()
+    greet()
+
+
+def greet():
+    """Says at once that this process is reached, where somebody listens."""
+    if os.environ.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
+        quiet(lambda: PROBE.put(""))
 
 
 def hook_stateful(module):
@@ -1838,6 +1861,15 @@ def hook_compose(owner, name):
     put_in(owner, name, wrapper, original)
 
 
+# Libraries that load data without a DataLoader, and what they are called.
+OTHERS = {
+    "torchdata.nodes": "torchdata.nodes",
+    "nvidia.dali.plugin.pytorch": "NVIDIA DALI",
+    "ffcv.loader": "FFCV",
+    "spdl.pipeline": "SPDL",
+    "grain": "Grain",
+}
+
 HOOKS = {
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
@@ -1857,6 +1889,9 @@ class Finder:
     """Hooks modules once they have been imported."""
 
     def find_spec(self, name, path=None, target=None):
+        if name in OTHERS:
+            quiet(lambda: PROBE.put('["other",%d,%s]\n' % (now(), text_of(OTHERS[name]))))
+            return None
         if name not in HOOKS:
             return None
         for finder in sys.meta_path:

@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
-use loadscope_live::{End, Gauges, Join, Listener, Program, ProgramError};
+use loadscope_live::{End, Gauges, Introduction, Join, Listener, Lookout, Program, ProgramError};
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
 use super::file::late;
@@ -19,6 +19,9 @@ const STRAGGLERS: Nanos = Nanos(150_000_000);
 
 /// How often the sockets are looked at. Nobody waits at them: a process that tells something would have to wake us.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
+
+/// Processes that are named when the probe reaches them.
+const GREETED: usize = 8;
 
 /// So long the processes that a program leaves behind are still heard.
 const AFTERWARDS: Duration = Duration::from_secs(2);
@@ -119,13 +122,15 @@ impl Watched {
             return Ok(());
         };
         let pump = Pump {
-            program,
             listener,
             join: Join::default(),
             sorter: Sorter::new(STRAGGLERS),
             stragglers: Vec::new(),
             seen,
             gauges: Gauges::default(),
+            lookout: program.lookout(),
+            greeted: 0,
+            program,
             outgoing,
             newest: Nanos::ZERO,
             shared: Arc::clone(&self.0),
@@ -144,6 +149,9 @@ struct Pump {
     stragglers: Vec<Event>,
     seen: bool,
     gauges: Gauges,
+    lookout: Lookout,
+    /// Processes that were named when the probe reached them.
+    greeted: usize,
     outgoing: Outgoing,
     newest: Nanos,
     shared: Arc<Inner>,
@@ -183,6 +191,7 @@ impl Pump {
         for said in self.listener.turn(&mut self.join) {
             self.outgoing.tell(Update::Notice(said.0));
         }
+        self.say_who_is_recorded();
         let now = self.listener.now().and_then(|now| self.join.time_of(now));
         if let Some(now) = now {
             let mut measured = Vec::new();
@@ -194,6 +203,20 @@ impl Pump {
         }
         self.take_in();
         now
+    }
+
+    /// Says at once which processes are recorded, where nobody sees them in a window, and which are not.
+    fn say_who_is_recorded(&mut self) {
+        for process in self.join.reached() {
+            self.greeted += 1;
+            if !self.seen && self.greeted <= GREETED {
+                self.outgoing.tell(Update::Notice(recording(&process)));
+            }
+        }
+        for unrecorded in self.lookout.look(self.join.pids()) {
+            let text = unrecorded.sentence();
+            self.outgoing.tell(Update::Notice(text));
+        }
     }
 
     /// A machine that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
@@ -224,7 +247,7 @@ impl Pump {
         self.outgoing.close();
         // The folder of the probe goes before anyone hears of the end: this process may end at once.
         drop(self.program);
-        let complaint = (self.join.loaders() == 0).then(|| nothing_seen().to_owned());
+        let complaint = (self.join.loaders() == 0).then(|| nothing_seen(&self.join, &self.lookout));
         self.outgoing.tell(Update::Ended(complaint));
         let mut known = self
             .shared
@@ -250,8 +273,37 @@ impl Pump {
     }
 }
 
-/// What to say of a program in which no loader was seen.
-fn nothing_seen() -> &'static str {
-    "No DataLoader was seen in this program. It must be a Python program that iterates a torch.utils.data.DataLoader, \
-     and Python must not be told to ignore its environment (-I, -E, -S)"
+/// `recording: process 123 (train.py), PyTorch 2.13.0, rank 1`
+fn recording(process: &Introduction) -> String {
+    let mut text = format!("recording: process {}", process.pid);
+    if !process.program.is_empty() {
+        text += &format!(" ({})", process.program);
+    }
+    if !process.torch.is_empty() {
+        text += &format!(", PyTorch {}", process.torch);
+    }
+    if let Some(rank) = process.rank {
+        text += &format!(", rank {rank}");
+    }
+    text
+}
+
+/// What to say of a program in which no loader was seen: the true reason, as far as it is known.
+fn nothing_seen(join: &Join, lookout: &Lookout) -> String {
+    let others: Vec<&str> = join.others().collect();
+    if !others.is_empty() {
+        return format!(
+            "No DataLoader was iterated in this program. It imported {}, which load data without one and cannot be recorded",
+            others.join(" and ")
+        );
+    }
+    if let Some(unrecorded) = lookout.found().first() {
+        return unrecorded.sentence();
+    }
+    match join.pids().len() {
+        0 => "No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
+              ignore its environment (-I, -E, -S)"
+            .to_owned(),
+        _ => "No DataLoader was iterated in this program, though it imported PyTorch".to_owned(),
+    }
 }

@@ -29,8 +29,13 @@ const CERTAIN: Fault = (
     "a-damaged-first-frame-made-a-compressed-recording-a-plain-one",
 );
 
+const BEYOND: Fault = (
+    "repair",
+    "checksums-that-end-behind-the-file-were-taken-for-sound",
+);
+
 /// All that have a test here.
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 8] = [
     QUOTED_IN_A_RECORDING,
     QUOTED_IN_A_STREAM,
     CUT,
@@ -38,6 +43,7 @@ const FAULTS: [Fault; 7] = [
     EVENTS,
     GAPS,
     CERTAIN,
+    BEYOND,
 ];
 
 /// The target that failed, and what was wrong.
@@ -156,4 +162,11 @@ fn gaps_are_told_in_the_order_of_the_file() {
 #[test]
 fn a_changed_line_of_a_compressed_recording_is_never_certain() {
     taken(CERTAIN);
+}
+
+/// The frame with the checksums said that it is two bytes longer than it was, which is beyond the end of the file. Reading it said
+/// that the recording is cut, and repair that nothing is wrong with it.
+#[test]
+fn checksums_that_end_behind_the_file_are_damage() {
+    taken(BEYOND);
 }

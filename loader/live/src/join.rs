@@ -4,7 +4,7 @@
 //! worker in an epoch is the k-th task it was given in that epoch; its process id says which worker it is. What cannot be put
 //! in its place yet waits; what never can is counted.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use loadscope_trace::{
     BatchId, Event, EventKind, Lane, Level, Message, Nanos, RunId, Stage, WorkerId,
@@ -99,11 +99,20 @@ pub struct Join {
     failures: Vec<Failure>,
     newest: Nanos,
     out: Vec<Event>,
+    /// Processes that introduced themselves and were not asked for yet.
+    reached: Vec<Introduction>,
+    /// The ids of all of them.
+    pids: BTreeSet<u64>,
+    /// What loads data in the program and is no `DataLoader`.
+    others: BTreeSet<String>,
 }
 
 impl Join {
     /// A process begins to tell.
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
+        if self.pids.insert(introduction.pid) && !self.pids.contains(&introduction.parent) {
+            self.reached.push(introduction.clone());
+        }
         // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
         let elsewhere = self
             .first
@@ -233,6 +242,21 @@ impl Join {
         }
         self.tell_failures(|failure| failure.turns > WORDS_OF_WORKER);
         self.out.drain(..)
+    }
+
+    /// Processes that introduced themselves since the last call, without children of such.
+    pub fn reached(&mut self) -> Vec<Introduction> {
+        std::mem::take(&mut self.reached)
+    }
+
+    /// The ids of all processes that introduced themselves.
+    pub fn pids(&self) -> &BTreeSet<u64> {
+        &self.pids
+    }
+
+    /// Names of what loads data in the program and is no `DataLoader`.
+    pub fn others(&self) -> impl Iterator<Item = &str> {
+        self.others.iter().map(String::as_str)
     }
 
     /// Number of loaders that introduced themselves.

@@ -13,6 +13,7 @@ mod listen;
 mod program;
 #[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
+mod unrecorded;
 mod wire;
 
 pub use gauges::Gauges;
@@ -20,6 +21,7 @@ pub use join::{Join, Process, StreamId};
 pub use listen::{Listener, Said};
 pub use program::{End, Program, ProgramError};
 pub use signals::{at_exit, end_at_once, end_by, is_ignored, take_signals};
+pub use unrecorded::{Lookout, Unrecorded, Why};
 pub use wire::{Introduction, Record, WireError};
 
 /// The probe, as `loadscope probe` prints it.

@@ -10,7 +10,7 @@ use loadscope_files::TemporaryFolder;
 
 #[cfg(unix)]
 use crate::signals;
-use crate::{Listener, PROBE, SITECUSTOMIZE, variable};
+use crate::{Listener, Lookout, PROBE, SITECUSTOMIZE, variable};
 
 /// What the names of the folders with the probe begin with.
 const FOLDER: &str = "loadscope-run-";
@@ -51,7 +51,7 @@ pub enum End {
 pub struct Program {
     child: Child,
     end: Option<End>,
-    _folder: TemporaryFolder,
+    folder: TemporaryFolder,
 }
 
 impl Program {
@@ -101,10 +101,15 @@ impl Program {
             Self {
                 child,
                 end: None,
-                _folder: place,
+                folder: place,
             },
             listener,
         ))
+    }
+
+    /// A look-out for processes of it that the probe does not reach.
+    pub fn lookout(&self) -> Lookout {
+        Lookout::new(self.pid(), self.folder.path())
     }
 
     /// Its process id.

@@ -169,6 +169,9 @@ pub struct About {
     /// Name of its class, where it is one derived from `DataLoader`.
     #[serde(deserialize_with = "lenient::field")]
     pub class: String,
+    /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
+    #[serde(deserialize_with = "lenient::names")]
+    pub arguments: Vec<String>,
     /// The line of the program that makes it: the file with its whole path, the line, and both in short.
     #[serde(deserialize_with = "lenient::field")]
     pub file: String,
@@ -313,6 +316,11 @@ pub enum Record {
         of: Where,
         fields: Vec<Field>,
     },
+    /// Something else that loads data was imported.
+    Other {
+        at: i64,
+        name: String,
+    },
     Lost {
         at: i64,
         count: u64,
@@ -404,6 +412,7 @@ impl Record {
             | Self::Collate { at, .. }
             | Self::Pin { at, .. }
             | Self::Content { at, .. }
+            | Self::Other { at, .. }
             | Self::Lost { at, .. }
             | Self::Trouble { at, .. }
             | Self::Bye { at, .. } => *at,

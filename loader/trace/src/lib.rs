@@ -59,8 +59,8 @@ pub use counter::Counter;
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, SampleTiming, StageTiming,
-    WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime,
+    SampleTiming, StageTiming, WorkerInfo,
 };
 pub use findings::{
     Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
@@ -75,9 +75,9 @@ pub use log::{
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
-pub use options::{OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
 pub use process::ProcessCost;
-pub use run::{Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
+pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
 pub use sorter::Sorter;
 pub use span::{Activity, Shares, Span};

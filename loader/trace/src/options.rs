@@ -177,6 +177,18 @@ pub struct RunInfo {
     pub options: RunOptions,
     /// Who tells.
     pub origin: Origin,
+    /// The class of the loader, where it is one derived from `DataLoader`; otherwise empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub class: String,
+    /// The class of the program's own batch sampler; empty without one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub batch_sampler: String,
+    /// Other arguments that the program gave, as they stand in a call: `collate_fn=pad`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The line of the program that makes the loader; `None` if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<MadeAt>,
     /// The dataset in words: `1,797 handwritten digits`.
     pub dataset: String,
     /// Number of samples; `None` if it is not known.
@@ -206,6 +218,18 @@ pub struct RunInfo {
     /// How its clock was compared with that of the session; `None` if it is the same clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+}
+
+/// A line of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MadeAt {
+    /// The file, with its whole path.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Both in short: `train.py:42`.
+    pub name: String,
 }
 
 /// Who tells what happened.

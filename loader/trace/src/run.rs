@@ -11,6 +11,7 @@ use crate::series::{Series, Ticks};
 use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
+mod course;
 mod fetched;
 mod gauges;
 mod memory;
@@ -21,8 +22,8 @@ mod query;
 mod range;
 
 pub use memory::Memory;
-pub use processor::Computed;
 pub(crate) use memory::make_room;
+pub use processor::Computed;
 pub use range::RangeSummary;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
@@ -115,6 +116,12 @@ pub struct Run {
     pub(crate) stage_names: Vec<Vec<String>>,
     /// Positions of the batches that are in no final stage, in no order; each knows its place.
     pub(crate) in_flight: Vec<u32>,
+    /// The training steps that are over.
+    steps: course::Steps,
+    /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
+    opened: Option<(Nanos, Nanos)>,
+    /// How long making iterators took.
+    opening: Nanos,
     /// Positions of the batches that the trainer works on.
     training: BTreeSet<u32>,
     /// Positions in `epochs` by number.
@@ -238,6 +245,7 @@ impl Run {
             stages: Extent::default(),
             stage_names: None,
         });
+        self.gave_task(at);
         self.dispatched.push(at);
         self.note_transition(at, row, Stage::Queued);
         self.in_flight.push(row);
@@ -271,10 +279,12 @@ impl Run {
             self.arrived.push(at);
         }
         let before = std::mem::replace(&mut batch.stage, stage);
+        let since = self.transitions.get(batch.last as usize).map(|t| t.at);
         let row = row as u32;
         self.note_transition(at, row, stage);
         if before == Stage::Training {
             self.training.remove(&row);
+            self.steps.record(at - since.unwrap_or(at));
         }
         if stage == Stage::Training {
             self.training.insert(row);

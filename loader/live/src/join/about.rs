@@ -1,6 +1,6 @@
 //! How a loader of PyTorch introduces itself, in our words.
 
-use loadscope_trace::{Origin, PinMemory, RunInfo, RunOptions, Stage, count};
+use loadscope_trace::{MadeAt, Origin, PinMemory, RunInfo, RunOptions, Stage, count};
 
 use crate::wire::{About, Introduction};
 
@@ -18,6 +18,17 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
     RunInfo {
         options: options(about, who),
         origin: Origin::Pytorch(who.torch.clone()),
+        class: match about.class.as_str() {
+            "DataLoader" => String::new(),
+            class => class.to_owned(),
+        },
+        batch_sampler: about.batch_sampler.clone().unwrap_or_default(),
+        arguments: about.arguments.clone(),
+        made_at: (!about.place.is_empty()).then(|| MadeAt {
+            file: about.file.clone(),
+            line: about.line,
+            name: about.place.clone(),
+        }),
         dataset: describe(about, who),
         dataset_len: about.dataset_len,
         batches_per_epoch: about.batches,

@@ -1,8 +1,8 @@
 //! What a finished fetch tells.
 
 use loadscope_trace::{
-    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, Part, RunId, SampleTiming, Stage,
-    ProcessorTime, StageTiming, WorkerId,
+    BatchContent, BatchId, EventKind, Fetched, Field, Nanos, Part, ProcessorTime, RunId,
+    SampleTiming, Stage, StageTiming, WorkerId,
 };
 
 use super::{Fetch, Join, Outcome, Stream};

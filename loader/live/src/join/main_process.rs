@@ -2,7 +2,8 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId,
+    WorkerInfo,
 };
 
 use super::crew::Crew;
@@ -11,6 +12,9 @@ use crate::wire::{Arrival, Record, Where};
 
 /// As many as have a number.
 const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
+
+/// Names of what else loads data.
+const MOST_OTHERS: usize = 32;
 
 impl Join {
     /// What the main process says.
@@ -72,6 +76,11 @@ impl Join {
                 }
             }
             Record::Bye { .. } => stream.said_bye = true,
+            Record::Other { name, .. } => {
+                if self.others.len() < MOST_OTHERS {
+                    self.others.insert(name);
+                }
+            }
             record => self.of_iterator(id, stream, at, record),
         }
     }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loadscope_trace::{Field, WorkerId, brief};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Arrival, Fetch, Needed, Outcome, Record, Where, WireError};
 
@@ -16,7 +16,7 @@ type Name = String;
 /// `wait`. What stands at the end of it, an older probe does not write; so with the others.
 #[derive(Deserialize)]
 struct Wait(
-    Name,
+    IgnoredAny,
     i64,
     u32,
     #[serde(default)] Option<i64>,
@@ -25,7 +25,7 @@ struct Wait(
 
 #[derive(Deserialize)]
 struct Step(
-    Name,
+    IgnoredAny,
     i64,
     u32,
     u32,
@@ -38,7 +38,7 @@ type Stages = Vec<(String, String)>;
 
 #[derive(Deserialize)]
 struct FetchLine(
-    Name,
+    IgnoredAny,
     i64,
     Option<u32>,
     u32,
@@ -109,6 +109,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Record, WireError> {
         "fetcher" => {
             let (_, at, generation): (Name, _, _) = fields(text)?;
             Record::Fetcher { at, generation }
+        }
+        "other" => {
+            let (_, at, name): (Name, _, String) = fields(text)?;
+            let name = brief(name);
+            Record::Other { at, name }
         }
         "lost" => {
             let (_, at, count): (Name, _, _) = fields(text)?;

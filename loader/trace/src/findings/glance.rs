@@ -7,7 +7,7 @@ use crate::{Cause, Nanos, Run, Stage, count, percent};
 #[derive(Clone, Copy, Debug)]
 pub struct Glance<'a> {
     run: &'a Run,
-    /// From the beginning of the first epoch to the end of the last one, or to the last event.
+    /// How long the program was in the loader's loop ([`Run::in_loop`]).
     pub total: Nanos,
     /// How long the trainer waited.
     pub waited: Nanos,
@@ -18,16 +18,13 @@ pub struct Glance<'a> {
 impl<'a> Glance<'a> {
     /// Looks at a run.
     pub fn of(run: &'a Run) -> Self {
-        let epochs = run.epochs();
-        let start = epochs.first().map_or(Nanos::ZERO, |e| e.start);
-        let end = epochs.last().and_then(|e| e.end).unwrap_or(run.end());
         let took = |k: &usize| {
             let wait = run.waits()[*k];
             (wait.end.min(run.end()) - wait.start, std::cmp::Reverse(*k))
         };
         Self {
             run,
-            total: end - start,
+            total: run.in_loop(),
             waited: run.waited(),
             longest: (0..run.waits().len()).max_by_key(took),
         }

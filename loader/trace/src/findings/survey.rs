@@ -141,12 +141,12 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    /// From the beginning to the end.
+    /// How long the program was in the loader's loop ([`Run::in_loop`]).
     pub fn total(&self) -> Nanos {
-        self.end - self.start
+        self.glance.total
     }
 
-    /// A time as a share of the whole.
+    /// A time as a share of that.
     pub fn share(&self, time: Nanos) -> f64 {
         match self.total().0 {
             total if total > 0 => time.0 as f64 / total as f64,

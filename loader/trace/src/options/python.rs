@@ -5,31 +5,38 @@ use super::{Origin, PinMemory, RunInfo, RunOptions};
 impl RunOptions {
     /// The line of Python that makes the same loader. Arguments that have PyTorch's default are left out.
     pub fn python_line(&self) -> String {
-        self.line(self.seed)
+        self.line(self.seed, &RunInfo::default())
     }
 
-    fn line(&self, generator: Option<u64>) -> String {
+    fn line(&self, generator: Option<u64>, info: &RunInfo) -> String {
         let batch_size = match self.batch_size {
             Some(size) => size.to_string(),
             None => "None".to_owned(),
         };
-        let mut args = vec!["dataset".to_owned(), format!("batch_size={batch_size}")];
+        // A batch sampler excludes batch_size, shuffle, sampler and drop_last.
+        let makes_batches = !info.batch_sampler.is_empty();
+        let mut args = vec!["dataset".to_owned()];
+        args.push(match makes_batches {
+            true => format!("batch_sampler={}(…)", info.batch_sampler),
+            false => format!("batch_size={batch_size}"),
+        });
         let mut flag = |on: bool, text: &str| {
             if on {
                 args.push(text.to_owned());
             }
         };
         // Random samplers and the loader draw from one generator, which is made where it is named first.
-        let sampler = self.python_sampler();
+        let sampler = self.python_sampler().filter(|_| !makes_batches);
         let named = sampler.as_ref().is_some_and(|s| s.contains("(g := "));
         let generator = generator.map(|seed| match named {
             true => "generator=g".to_owned(),
             false => format!("generator=torch.Generator().manual_seed({seed})"),
         });
-        flag(self.shuffle, "shuffle=True");
+        flag(self.shuffle && !makes_batches, "shuffle=True");
         if let Some(sampler) = sampler {
             flag(true, &sampler);
         }
+        info.arguments.iter().for_each(|text| flag(true, text));
         flag(
             self.num_workers > 0,
             &format!("num_workers={}", self.num_workers),
@@ -38,7 +45,7 @@ impl RunOptions {
             flag(true, &format!("prefetch_factor={factor}"));
         }
         flag(self.pin_memory != PinMemory::Off, "pin_memory=True");
-        flag(self.drop_last, "drop_last=True");
+        flag(self.drop_last && !makes_batches, "drop_last=True");
         flag(self.timeout > 0.0, &format!("timeout={}", self.timeout));
         flag(self.persistent_workers, "persistent_workers=True");
         flag(!self.in_order, "in_order=False");
@@ -53,7 +60,11 @@ impl RunOptions {
         let first = self
             .global_seed
             .map_or(String::new(), |seed| format!("torch.manual_seed({seed}); "));
-        format!("{first}DataLoader({})", args.join(", "))
+        let class = match info.class.as_str() {
+            "" => "DataLoader",
+            class => class,
+        };
+        format!("{first}{class}({})", args.join(", "))
     }
 
     /// `sampler=…`, unless the loader makes its own.
@@ -113,8 +124,10 @@ impl RunInfo {
         match self.origin {
             Origin::Import(_) => None,
             // The seed that a program told is that of the sampler.
-            Origin::Pytorch(_) if options.sampler == "distributed" => Some(options.line(None)),
-            _ => Some(options.python_line()),
+            Origin::Pytorch(_) if options.sampler == "distributed" => {
+                Some(options.line(None, self))
+            }
+            _ => Some(options.line(options.seed, self)),
         }
     }
 }
@@ -187,6 +200,25 @@ mod tests {
             info("distributed").python_line().as_deref(),
             Some(
                 "DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset, num_replicas=2, rank=0, seed=3))"
+            )
+        );
+        let own = RunInfo {
+            class: "StatefulDataLoader".to_owned(),
+            batch_sampler: "Buckets".to_owned(),
+            arguments: vec!["collate_fn=pad".to_owned()],
+            options: RunOptions {
+                sampler: "Buckets".to_owned(),
+                batch_size: Some(4),
+                drop_last: true,
+                num_workers: 2,
+                ..RunOptions::default()
+            },
+            ..info("")
+        };
+        assert_eq!(
+            own.python_line().as_deref(),
+            Some(
+                "StatefulDataLoader(dataset, batch_sampler=Buckets(…), collate_fn=pad, num_workers=2)"
             )
         );
         let line = |sampler| info(sampler).python_line().unwrap_or_default();

@@ -12,6 +12,7 @@ impl Run {
         }
         self.epoch_at.insert(epoch, self.epochs.len());
         self.open_epochs.insert(epoch);
+        self.open_epoch(at);
         self.epochs.push(Epoch {
             epoch,
             start: at,

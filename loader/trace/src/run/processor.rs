@@ -132,6 +132,6 @@ mod tests {
         assert_eq!(measured.beside, None);
         assert_eq!(run.computed(1, Part::Step).map(|c| c.cpu), Some(Nanos(7)));
         assert_eq!(run.computed(0, Part::Fetch), None);
-        assert_eq!(run.inconsistent(), 1, "a batch that was never dispatched");
+        assert_eq!(run.inconsistent, 1, "a batch that was never dispatched");
     }
 }

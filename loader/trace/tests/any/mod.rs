@@ -5,8 +5,8 @@
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
-    GaugeKind, Lane, Level, Message, Nanos, OnError, Origin, Pictures, PinMemory, RunId, RunInfo,
-    RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
+    GaugeKind, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part, Pictures, PinMemory,
+    ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -122,12 +122,20 @@ fn info() -> impl Strategy<Value = RunInfo> {
     let lists = (
         prop::collection::vec(text(), 0..3),
         prop::collection::vec(stage(), 0..3),
+        prop::collection::vec(text(), 2),
     );
     let numbers = (any::<[u32; 3]>(), any::<[Option<u64>; 2]>(), any::<i64>());
     let texts = (text(), prop::option::of(text()));
     let by = select(vec![ClockBy::Steps, ClockBy::WallClock, ClockBy::Beginning]);
     let clock = (by, prop::option::of(time())).prop_map(|(by, within)| Clock { by, within });
-    let places = (text(), text(), prop::option::of(clock));
+    let made_at = (text(), any::<u32>(), text());
+    let made_at = made_at.prop_map(|(file, line, name)| MadeAt { file, line, name });
+    let places = (
+        text(),
+        text(),
+        prop::option::of(clock),
+        prop::option::of(made_at),
+    );
     (options(), origin, lists, numbers, texts, places).prop_map(
         |(options, origin, lists, numbers, texts, places)| RunInfo {
             options,
@@ -135,7 +143,7 @@ fn info() -> impl Strategy<Value = RunInfo> {
             dataset: texts.0,
             dataset_len: numbers.1[0],
             batches_per_epoch: numbers.1[1],
-            classes: lists.0,
+            classes: lists.0.clone(),
             rank: numbers.0[0],
             world_size: numbers.0[1],
             cores: numbers.0[2],
@@ -145,6 +153,10 @@ fn info() -> impl Strategy<Value = RunInfo> {
             host: places.0,
             recording: places.1,
             clock: places.2,
+            class: lists.2[0].clone(),
+            batch_sampler: lists.2[1].clone(),
+            arguments: lists.0,
+            made_at: places.3,
         },
     )
 }
@@ -261,6 +273,20 @@ fn message() -> impl Strategy<Value = Message> {
     })
 }
 
+fn processor() -> impl Strategy<Value = ProcessorTime> {
+    let part = select(vec![Part::Fetch, Part::Step]);
+    let maybe = || prop::option::of(time());
+    (batch(), part, time(), maybe(), maybe()).prop_map(|(batch, part, cpu, core_wait, beside)| {
+        ProcessorTime {
+            batch,
+            part,
+            cpu,
+            core_wait,
+            beside,
+        }
+    })
+}
+
 /// What happens, with lists of one length if it is to be `even`.
 pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
     let indices = prop::collection::vec(any::<u64>(), 0..4);
@@ -282,6 +308,7 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         }),
         16 => (batch(), stage()).prop_map(|(batch, stage)| EventKind::Entered { batch, stage }),
         3 => fetched(even).prop_map(|f| EventKind::Fetched(Box::new(f))),
+        2 => processor().prop_map(|p| EventKind::Processor(Box::new(p))),
         2 => (batch(), fields).prop_map(|(batch, fields)| {
             EventKind::Content(Box::new(BatchContent { batch, fields }))
         }),

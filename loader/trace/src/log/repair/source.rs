@@ -224,7 +224,10 @@ impl<R: Read + Seek> Source<R> {
             return Ok(None);
         }
         let bytes = self.peek(inside, size as usize)?;
-        Ok(Checksums::parse(&bytes).map(|sums| (sums, end)))
+        // A frame that says that it is longer than the file is damaged, be its inside what it may.
+        let is_whole = bytes.len() as u64 == size;
+        let sums = Checksums::parse(&bytes).filter(|_| is_whole);
+        Ok(sums.map(|sums| (sums, end)))
     }
 
     /// True if checksums begin here, or something that begins as they do.

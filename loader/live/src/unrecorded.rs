@@ -1,0 +1,320 @@
+//! Python processes of the program that use PyTorch without the probe, and why the probe is not in them.
+//!
+//! A wrapper that sets `PYTHONPATH` anew, or starts Python with an empty environment, keeps the probe out. That is known a second
+//! after such a process has imported PyTorch, while it still matters.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::variable;
+
+/// How often the processes are looked at.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// A process that has just begun may not have imported anything yet: it is looked at so often.
+const LOOKS: u32 = 240;
+
+/// Processes that are named at most.
+const NAMED: usize = 8;
+
+/// Why a process is not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// The environment was not handed on.
+    Environment,
+    /// `PYTHONPATH` was set anew.
+    Path,
+    /// Python was told to ignore its environment, by this flag.
+    Flag(char),
+}
+
+impl Why {
+    /// The cause and the remedy, as the second half of a sentence.
+    pub fn text(self) -> String {
+        match self {
+            Self::Environment => {
+                "its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
+                 variables LOADSCOPE_PROBE_* on, or write `import loadscope_probe` at the top of the program (see \
+                 `loadscope probe`)"
+                    .to_owned()
+            }
+            Self::Path => {
+                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH".to_owned()
+            }
+            Self::Flag(flag) => format!(
+                "Python was started with -{flag}, which keeps the probe out. Leave it out, or write \
+                 `import loadscope_probe` at the top of the program (see `loadscope probe`)"
+            ),
+        }
+    }
+}
+
+/// A process that uses PyTorch and is not recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// Its id.
+    pub pid: u64,
+    /// Its command, shortened.
+    pub command: String,
+    /// Why.
+    pub why: Why,
+}
+
+impl Unrecorded {
+    /// `Process 123 (python -m pkg.train) uses PyTorch and is not recorded: PYTHONPATH was replaced on the way…`
+    pub fn sentence(&self) -> String {
+        format!(
+            "Process {} ({}) uses PyTorch and is not recorded: {}",
+            self.pid,
+            self.command,
+            self.why.text()
+        )
+    }
+}
+
+/// Looks for them.
+pub struct Lookout {
+    /// The program that was started.
+    root: u64,
+    /// The folder with the probe.
+    folder: PathBuf,
+    looked: Option<Instant>,
+    /// How often a process was looked at; those that need no further look have a large number.
+    looks: HashMap<u64, u32>,
+    found: Vec<Unrecorded>,
+}
+
+impl Lookout {
+    /// Looks at the program with the id `root`, whose probe is in `folder`.
+    pub fn new(root: u32, folder: &Path) -> Self {
+        Self {
+            root: u64::from(root),
+            folder: folder.to_owned(),
+            looked: None,
+            looks: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Those that were found so far.
+    pub fn found(&self) -> &[Unrecorded] {
+        &self.found
+    }
+
+    /// Looks, if it is time. `reached` are the processes with the probe. Returns those that are new and worth a word.
+    pub fn look(&mut self, reached: &BTreeSet<u64>) -> Vec<Unrecorded> {
+        let now = Instant::now();
+        if self.looked.is_some_and(|before| now - before < EVERY) {
+            return Vec::new();
+        }
+        self.looked = Some(now);
+        let parents = proc::parents();
+        let family = family(self.root, &parents);
+        self.looks.retain(|pid, _| family.contains(pid));
+        let mut new = Vec::new();
+        for pid in family {
+            let looks = self.looks.entry(pid).or_default();
+            *looks += 1;
+            // Often at first, then seldom.
+            if *looks > LOOKS || (*looks > 20 && !looks.is_multiple_of(10)) {
+                continue;
+            }
+            if reached.contains(&pid) {
+                *looks = u32::MAX / 2;
+                continue;
+            }
+            let Some(unrecorded) = proc::judge(pid, &self.folder) else {
+                continue;
+            };
+            *looks = u32::MAX / 2;
+            // A child that was forked is as its parent is.
+            let parent = parents.get(&pid);
+            let is_known = self.found.iter().any(|f| parent == Some(&f.pid));
+            if !is_known && self.found.len() < NAMED {
+                self.found.push(unrecorded.clone());
+                new.push(unrecorded);
+            }
+        }
+        new
+    }
+}
+
+/// A process and all that descend from it.
+fn family(root: u64, parents: &BTreeMap<u64, u64>) -> BTreeSet<u64> {
+    let mut children: HashMap<u64, Vec<u64>> = HashMap::new();
+    for (pid, parent) in parents {
+        children.entry(*parent).or_default().push(*pid);
+    }
+    let (mut all, mut open) = (BTreeSet::new(), vec![root]);
+    while let Some(pid) = open.pop() {
+        if all.insert(pid) {
+            open.extend(children.get(&pid).into_iter().flatten());
+        }
+    }
+    all
+}
+
+/// Why a Python with these arguments and this environment has no probe; `None` if it has one.
+fn why(arguments: &[&str], environment: &[u8], folder: &Path) -> Option<Why> {
+    let flags = arguments.iter().skip(1).take_while(|a| {
+        // What follows -c and -m, or the script, is the program's own.
+        a.starts_with('-') && !a.starts_with("-c") && !a.starts_with("-m") && a.len() > 1
+    });
+    let ignoring = ['I', 'E', 'S'];
+    let flag = flags
+        .filter(|a| !a.starts_with("--"))
+        .flat_map(|a| a.chars().skip(1))
+        .find(|c| ignoring.contains(c));
+    if let Some(flag) = flag {
+        return Some(Why::Flag(flag));
+    }
+    let variables: HashSet<&[u8]> = environment.split(|b| *b == 0).collect();
+    let value = |name: &str| {
+        let start = format!("{name}=");
+        let found = variables.iter().find(|v| v.starts_with(start.as_bytes()));
+        found.map(|v| &v[start.len()..])
+    };
+    if value(variable::TO).is_none() {
+        return Some(Why::Environment);
+    }
+    let folder = folder.as_os_str().as_encoded_bytes();
+    let has_folder =
+        value("PYTHONPATH").is_some_and(|path| path.split(|b| *b == b':').any(|one| one == folder));
+    (!has_folder).then_some(Why::Path)
+}
+
+/// `python -m pkg.train`
+fn shortened(arguments: &[&str]) -> String {
+    const MOST: usize = 60;
+    let mut words = arguments.iter();
+    let first = words
+        .next()
+        .map_or("", |w| w.rsplit('/').next().unwrap_or(w));
+    let mut text = first.to_owned();
+    for word in words {
+        if text.len() + word.len() + 1 > MOST {
+            text.push_str(" …");
+            break;
+        }
+        text.push(' ');
+        text.push_str(word);
+    }
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+mod proc {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::Path;
+
+    use super::Unrecorded;
+
+    /// By process its parent.
+    pub fn parents() -> BTreeMap<u64, u64> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<u64>().ok());
+        let parent = |pid: u64| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            // The name before it may hold anything.
+            let rest = stat.rsplit_once(')')?.1;
+            rest.split_ascii_whitespace().nth(1)?.parse().ok()
+        };
+        pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
+    }
+
+    /// The process, if it is a Python that has loaded PyTorch and has no probe.
+    pub fn judge(pid: u64, folder: &Path) -> Option<Unrecorded> {
+        let exe = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+        let name = exe.file_name()?.to_str()?;
+        if !name.starts_with("python") && !name.starts_with("pypy") {
+            return None;
+        }
+        let read = |what: &str| fs::read(format!("/proc/{pid}/{what}")).ok();
+        let command = read("cmdline")?;
+        let command = String::from_utf8_lossy(&command);
+        let arguments: Vec<&str> = command.split('\0').filter(|a| !a.is_empty()).collect();
+        let why = super::why(&arguments, &read("environ")?, folder)?;
+        let maps = read("maps")?;
+        let has_torch = maps.windows(8).any(|w| w == b"libtorch");
+        has_torch.then(|| Unrecorded {
+            pid,
+            command: super::shortened(&arguments),
+            why,
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod proc {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use super::Unrecorded;
+
+    pub fn parents() -> BTreeMap<u64, u64> {
+        BTreeMap::new()
+    }
+
+    pub fn judge(_: u64, _: &Path) -> Option<Unrecorded> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(arguments: &[&str], environment: &str) -> Option<Why> {
+        let environment = environment.replace('\n', "\0");
+        why(arguments, environment.as_bytes(), Path::new("/tmp/probe"))
+    }
+
+    const SOUND: &str = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=/tmp/probe:/home/me";
+
+    #[test]
+    fn a_python_with_the_probe_is_left_alone() {
+        assert_eq!(reason(&["python", "train.py", "-I"], SOUND), None);
+        assert_eq!(
+            reason(&["python", "-u", "-m", "pkg.train", "-E"], SOUND),
+            None
+        );
+        assert_eq!(reason(&["python", "-c", "import torch", "-S"], SOUND), None);
+    }
+
+    #[test]
+    fn the_reason_is_the_one_that_keeps_the_probe_out() {
+        let replaced = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket\nPYTHONPATH=.";
+        assert_eq!(reason(&["python", "train.py"], replaced), Some(Why::Path));
+        let without = "LOADSCOPE_PROBE_TO=unix:/tmp/probe/socket";
+        assert_eq!(reason(&["python", "train.py"], without), Some(Why::Path));
+        assert_eq!(reason(&["python", "train.py"], ""), Some(Why::Environment));
+        assert_eq!(
+            reason(&["python", "-uI", "train.py"], SOUND),
+            Some(Why::Flag('I'))
+        );
+    }
+
+    #[test]
+    fn descendants_are_found_through_shells() {
+        let parents = BTreeMap::from([(10, 1), (11, 10), (12, 11), (13, 1), (14, 12)]);
+        assert_eq!(family(10, &parents), BTreeSet::from([10, 11, 12, 14]));
+    }
+
+    #[test]
+    fn commands_are_short_and_harmless() {
+        let text = shortened(&[
+            "/usr/bin/python3",
+            "-m",
+            "pkg.train",
+            "--name",
+            "a\u{1b}[2J",
+        ]);
+        assert_eq!(text, "python3 -m pkg.train --name a\u{fffd}[2J");
+        let long = "x".repeat(100);
+        assert_eq!(shortened(&["python", &long]), "python …");
+    }
+}
