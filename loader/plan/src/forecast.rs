@@ -15,6 +15,7 @@ mod prospects;
 mod recorded;
 mod setting;
 mod startup;
+mod transport;
 mod uncertain;
 
 pub use grid::{Outlook, explore, grid};

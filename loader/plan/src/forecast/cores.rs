@@ -20,8 +20,11 @@ pub(super) struct Cores {
     pub now: f64,
     served: f64,
     cores: f64,
+    /// How many threads compute.
     computing: f64,
     threads: Vec<Doing>,
+    /// As how many threads each counts while it computes: a training step may use several.
+    widths: Vec<f64>,
     /// Of two that are through at the same time the one with the smaller number comes first.
     turns: Vec<usize>,
 }
@@ -34,6 +37,7 @@ impl Cores {
             cores,
             computing: 0.0,
             threads: vec![Doing::Nothing; threads],
+            widths: vec![1.0; threads],
             turns: vec![0; threads],
         }
     }
@@ -46,9 +50,15 @@ impl Cores {
 
     /// `thread` computes what takes `time` on a core of its own.
     pub fn compute(&mut self, thread: usize, time: f64, turn: usize) {
+        self.compute_with(thread, time, turn, 1.0);
+    }
+
+    /// The same for something that uses `width` cores at a time, for `time` where it has them.
+    pub fn compute_with(&mut self, thread: usize, time: f64, turn: usize, width: f64) {
         self.turns[thread] = turn;
+        self.widths[thread] = width;
         self.threads[thread] = Doing::Computing(self.served + time);
-        self.computing += 1.0;
+        self.computing += width;
     }
 
     /// Who is through next, and when.
@@ -83,7 +93,7 @@ impl Cores {
         if let Doing::Computing(until) = done {
             // Not a rounding error less, or it would never end.
             self.served = self.served.max(until);
-            self.computing -= 1.0;
+            self.computing = (self.computing - self.widths[thread]).max(0.0);
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::play;
 use super::recorded::{EpochCosts, TaskCost, Weight};
+use super::transport::Change;
 use super::{Recorded, Setting};
 
 /// Parts into which the fetching of a batch is divided at most where cores are shared.
@@ -26,11 +27,20 @@ pub(super) struct EpochLoad {
     /// The tasks of each worker, if each has its own stream.
     pub streams: Option<Vec<Vec<u32>>>,
     /// Training steps in the order in which batches are handed out.
-    pub steps: Vec<f64>,
+    pub steps: Vec<StepLoad>,
     /// True if anything computes.
     pub computes: bool,
     /// For how much it stands.
     pub weight: Weight,
+}
+
+/// A training step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct StepLoad {
+    /// How long it takes where it never waits for a core.
+    pub alone: f64,
+    /// What all threads compute in it.
+    pub cpu: f64,
 }
 
 /// One batch.
@@ -52,6 +62,8 @@ pub(super) struct Draft {
     pub samples: Vec<(f64, f64)>,
     /// Computing beyond the samples: collating, mostly.
     pub rest: f64,
+    /// Waiting beyond the samples, without a core.
+    pub off: f64,
     pub pin: f64,
     pub worker: usize,
     pub fails: bool,
@@ -78,15 +90,19 @@ impl EpochLoad {
     /// What all training steps take together.
     pub fn steps_taken(&self) -> f64 {
         let handed = self.tasks.iter().filter(|t| !t.fails).count();
-        (0..handed).map(|k| self.step(k)).sum()
+        (0..handed).map(|k| self.step(k).alone).sum()
+    }
+
+    /// True if a training step computes on so many cores that a worker may have to wait for one.
+    pub fn steps_are_wide(&self, cores: f64) -> bool {
+        let width = |s: &StepLoad| s.cpu / s.alone.max(1.0);
+        self.steps.iter().any(|s| width(s) > 1.05) && cores.is_finite()
     }
 
     /// The training step on the batch that is handed out as number `k`.
-    pub fn step(&self, k: usize) -> f64 {
-        match self.steps.get(k).or(self.steps.last()) {
-            Some(step) => *step,
-            None => 0.0,
-        }
+    pub fn step(&self, k: usize) -> StepLoad {
+        let known = self.steps.get(k).or(self.steps.last());
+        known.copied().unwrap_or_default()
     }
 }
 
@@ -94,11 +110,16 @@ impl EpochLoad {
 pub(super) struct Costs<'a> {
     recorded: &'a Recorded,
     setting: &'a Setting,
+    transport: Change,
 }
 
 impl<'a> Costs<'a> {
     pub fn new(recorded: &'a Recorded, setting: &'a Setting) -> Self {
-        Self { recorded, setting }
+        Self {
+            recorded,
+            setting,
+            transport: recorded.transport(setting),
+        }
     }
 
     /// The batches of an epoch.
@@ -113,9 +134,11 @@ impl<'a> Costs<'a> {
     fn draft(&self, task: &TaskCost) -> Draft {
         let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
+        let rest = play::float(task.extra + task.collate) * free_of_queueing;
         Draft {
             samples: samples.collect(),
-            rest: play::float(task.extra + task.collate) * free_of_queueing,
+            rest: self.transport.rest(rest, play::float(task.beside)),
+            off: play::float(task.off),
             pin: play::float(task.pin) * free_of_queueing,
             worker: task.worker,
             fails: task.fails,
@@ -179,6 +202,7 @@ impl<'a> Costs<'a> {
                 let batch = &mut open[worker];
                 batch.samples.push(sample);
                 batch.rest += draft.rest * each;
+                batch.off += draft.off * each;
                 batch.pin += draft.pin * each;
                 batch.fails |= draft.fails && position + 1 == count;
                 if batch.samples.len() >= size {
@@ -197,30 +221,46 @@ impl<'a> Costs<'a> {
     }
 
     /// The training steps.
-    pub fn steps(&self, epoch: &EpochCosts, drafts: &[Draft]) -> Vec<f64> {
+    pub fn steps(&self, epoch: &EpochCosts, drafts: &[Draft]) -> Vec<StepLoad> {
+        let steps = epoch.steps.iter().map(|step| {
+            self.transport.step(StepLoad {
+                alone: play::float(step.alone),
+                cpu: play::float(step.cpu),
+            })
+        });
+        let steps: Vec<StepLoad> = steps.collect();
+        let sum = steps.iter().fold(StepLoad::default(), |sum, s| StepLoad {
+            alone: sum.alone + s.alone,
+            cpu: sum.cpu + s.cpu,
+        });
+        let scaled = |by: f64| StepLoad {
+            alone: sum.alone * by,
+            cpu: sum.cpu * by,
+        };
         if let Some(step) = self.setting.step {
-            return vec![play::float(step)];
+            // As large a share of it computes.
+            let step = play::float(step);
+            let cpu = if sum.alone > 0.0 { step * sum.cpu / sum.alone } else { 0.0 };
+            return vec![StepLoad { alone: step, cpu }];
         }
-        let steps: Vec<f64> = epoch.steps.iter().map(|s| play::float(*s)).collect();
         if self.setting.batch_size == self.recorded.options.batch_size || steps.is_empty() {
             return steps;
         }
-        let sum: f64 = steps.iter().sum();
         if self.recorded.fixed_step {
-            return vec![sum / steps.len() as f64];
+            return vec![scaled(1.0 / steps.len() as f64)];
         }
         let tasks = epoch.tasks.iter().filter(|t| !t.fails);
         let samples: usize = tasks.map(|t| t.len).sum();
-        let each = sum / samples.max(1) as f64;
+        let each = 1.0 / samples.max(1) as f64;
         drafts
             .iter()
             .filter(|d| !d.fails)
-            .map(|d| each * d.samples.len() as f64)
+            .map(|d| scaled(each * d.samples.len() as f64))
             .collect()
     }
 
     /// Adds the samples of the batches up.
-    pub fn epoch(&self, drafts: Vec<Draft>, steps: Vec<f64>) -> EpochLoad {
+    pub fn epoch(&self, drafts: Vec<Draft>, steps: Vec<StepLoad>) -> EpochLoad {
         let mut load = EpochLoad {
             steps,
             ..EpochLoad::default()
@@ -243,7 +283,7 @@ impl<'a> Costs<'a> {
                     .fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
                 load.parts.push(sum);
             }
-            load.parts.push((0.0, draft.rest));
+            load.parts.push((draft.off, draft.rest));
             let parts = first..load.parts.len();
             let alone = load.parts[parts.clone()].iter().map(|(off, cpu)| off + cpu);
             let alone = alone.sum();

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use loadscope_trace::Nanos;
 
 use super::cores::Cores;
-use super::load::EpochLoad;
+use super::load::{EpochLoad, StepLoad};
 use super::{Recorded, Setting};
 use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
 
@@ -34,7 +34,8 @@ pub(super) struct Way {
     in_order: bool,
     cores: f64,
     pins: bool,
-    trainer_cpu: f64,
+    /// Share of a training step that computes, if that is not as recorded.
+    trainer_cpu: Option<f64>,
     stops_at_errors: bool,
     /// When the first task is sent.
     begin: f64,
@@ -45,6 +46,7 @@ pub(super) struct Way {
     next_task: f64,
     wake_worker: f64,
     returning: f64,
+    receive: f64,
     to_pin: f64,
     hand_out: f64,
     pull: f64,
@@ -54,6 +56,7 @@ pub(super) struct Way {
 
 impl Way {
     pub fn of(recorded: &Recorded, setting: &Setting, epoch: usize) -> Self {
+        let costs = recorded.transport(setting);
         let (delays, startup, workers) = (&recorded.delays, &recorded.startup, setting.num_workers);
         let starts = workers > 0 && (epoch == 0 || !setting.persistent_workers);
         let spawn = float(startup.spawn) * f64::from(u8::from(starts));
@@ -78,13 +81,30 @@ impl Way {
             },
             next_task: float(delays.next_task),
             wake_worker: float(delays.wake_worker),
-            returning: float(delays.returning),
+            returning: costs.returning,
+            receive: costs.receive,
             to_pin: float(delays.to_pin),
             hand_out: float(delays.hand_out),
             pull: float(delays.pull),
             give: float(delays.give),
             finish: float(recorded.finish(setting, epoch)),
         }
+    }
+}
+
+impl StepLoad {
+    /// Time without a core, time with cores, and how many of them it uses then.
+    fn parts(self, way: &Way) -> (f64, f64, f64) {
+        let cpu = match way.trainer_cpu {
+            Some(share) => self.alone * share,
+            None => self.cpu,
+        };
+        let computes = cpu.min(self.alone);
+        let width = match computes > 0.0 {
+            true => (cpu / computes).clamp(1.0, way.cores.max(1.0)),
+            false => 1.0,
+        };
+        (self.alone - computes, computes, width)
     }
 }
 
@@ -128,10 +148,13 @@ enum Main {
     Waiting {
         fresh: bool,
     },
+    /// Takes a batch out of the result queue.
+    Receiving(usize),
     /// Sends the next task and goes back to the trainer with this one.
     HandingOut(usize),
     Training {
         computes: f64,
+        width: f64,
     },
     /// Ends the epoch.
     Finishing,
@@ -174,7 +197,7 @@ impl<'a> Player<'a> {
             load,
             way,
             cores: Cores::new(threads, way.cores),
-            alone: computing as f64 <= way.cores || !load.computes,
+            alone: (computing as f64 <= way.cores && !load.steps_are_wide(way.cores)) || !load.computes,
             scheduler: Scheduler::new(SchedulerOptions {
                 num_workers: workers.max(1),
                 prefetch_factor: way.prefetch_factor,
@@ -273,10 +296,19 @@ impl<'a> Player<'a> {
                 }
                 self.ask();
             }
+            Main::Receiving(idx) => {
+                if !self.received(idx) {
+                    self.take_turn();
+                }
+            }
             Main::HandingOut(idx) => self.train(idx),
-            Main::Training { computes } if computes > 0.0 => {
-                self.main = Main::Training { computes: 0.0 };
-                self.main_computes(computes);
+            Main::Training { computes, width } if computes > 0.0 => {
+                let main = self.main_thread();
+                self.main = Main::Training {
+                    computes: 0.0,
+                    width,
+                };
+                self.cores.compute_with(main, computes, usize::MAX, width);
             }
             Main::Training { .. } => self.ask(),
             Main::Finishing => {
@@ -309,13 +341,26 @@ impl<'a> Player<'a> {
             let Some(Reverse((_, _, idx))) = self.inbox.pop() else {
                 return;
             };
-            if self.task_of[idx].is_none() {
-                self.scheduler.worker_ended(self.worker_of[idx], idx);
-                self.try_put();
-            } else if let Some(yielded) = self.scheduler.receive(idx, ()) {
-                return self.hand_out(yielded);
+            if self.way.receive > 0.0 {
+                self.main = Main::Receiving(idx);
+                return self.main_computes(self.way.receive);
+            }
+            if self.received(idx) {
+                return;
             }
         }
+    }
+
+    /// The main thread has what a worker sent; true if that goes to the trainer now.
+    fn received(&mut self, idx: usize) -> bool {
+        if self.task_of[idx].is_none() {
+            self.scheduler.worker_ended(self.worker_of[idx], idx);
+            self.try_put();
+        } else if let Some(yielded) = self.scheduler.receive(idx, ()) {
+            self.hand_out(yielded);
+            return true;
+        }
+        false
     }
 
     fn finish(&mut self) {
@@ -343,9 +388,8 @@ impl<'a> Player<'a> {
             return;
         }
         self.note_handed_out(idx, task.map_or(0, |t| t.samples));
-        let computes = self.last_step() * self.way.trainer_cpu;
-        self.main = Main::Training { computes };
-        let away = self.last_step() - computes;
+        let (away, computes, width) = self.last_step().parts(self.way);
+        self.main = Main::Training { computes, width };
         self.main_away(away);
     }
 
@@ -360,7 +404,7 @@ impl<'a> Player<'a> {
     }
 
     /// The step on the batch that was handed out last.
-    fn last_step(&self) -> f64 {
+    fn last_step(&self) -> StepLoad {
         self.load
             .step((self.played.batches as usize).saturating_sub(1))
     }

@@ -80,7 +80,7 @@ impl Recorded {
                     .sum::<i128>();
                 tasks += 1;
             }
-            step += epoch.steps.iter().map(|s| time(*s)).sum::<i128>();
+            step += epoch.steps.iter().map(|s| time(s.alone)).sum::<i128>();
             steps += epoch.steps.len() as i128;
         }
         // Rounded up: work / tasks over step / steps.

@@ -3,16 +3,20 @@
 mod batch;
 mod contention;
 mod delays;
+mod measured;
 mod notes;
 mod part;
 mod processor;
 
-use loadscope_trace::{Nanos, OnError, Origin, Run, RunOptions, Stage, Summary};
+use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Summary};
 
 use super::startup::Startup;
-use super::{Refusal, Setting};
+use super::transport::Size;
+use super::{Refusal, Setting, play};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, median};
+use measured::CoreWaits;
+pub(super) use measured::Step;
 use part::Part;
 pub(super) use part::Weight;
 use processor::Processor;
@@ -47,9 +51,18 @@ pub struct Recorded {
     pub(super) stages: Vec<StageCosts>,
     pub(super) delays: Delays,
     pub(super) startup: Startup,
+    /// Who tells.
+    pub(super) origin: Origin,
+    /// How large batches are, if it is known.
+    pub(super) size: Option<Size>,
+    /// What sending a batch takes in the middle, in a thread of its worker.
+    pub(super) beside: Nanos,
     /// How much longer computing took than it would on a core of its own, less 1.
     pub(super) queueing: f64,
     processor: Processor,
+    /// Waiting for a core, of fetches and of training steps, where it was measured.
+    core_waits: CoreWaits,
+    step_waits: CoreWaits,
     notes: Vec<String>,
     time: Nanos,
     waited: Nanos,
@@ -80,7 +93,7 @@ pub(super) struct EpochCosts {
     /// In the order of the sampler.
     pub tasks: Vec<TaskCost>,
     /// What the trainer took for the batches that it got, in that order.
-    pub steps: Vec<Nanos>,
+    pub steps: Vec<Step>,
     /// From the last batch to the end.
     pub finish: Nanos,
     /// For how much it stands.
@@ -96,6 +109,10 @@ pub(super) struct TaskCost {
     /// What fetching took beyond its samples.
     pub extra: Nanos,
     pub collate: Nanos,
+    /// What it waits for beside its samples, without a core.
+    pub off: Nanos,
+    /// What sending it takes of its worker's process.
+    pub beside: Nanos,
     pub pin: Nanos,
     /// Who fetched it (streams).
     pub worker: usize,
@@ -138,12 +155,18 @@ impl Recorded {
             stages: Vec::new(),
             delays: Delays::default(),
             startup: Startup::default(),
+            origin: run.info.origin.clone(),
+            size: Size::of(run),
+            beside: Nanos::ZERO,
             queueing: 0.0,
             processor: Processor::default(),
+            core_waits: CoreWaits::default(),
+            step_waits: CoreWaits::default(),
             notes: Vec::new(),
             time,
             waited,
         };
+        recorded.measure(run);
         let facts = recorded.take_epochs(run, parts);
         if recorded.tasks() == 0 {
             return Err(Refusal(
@@ -154,8 +177,13 @@ impl Recorded {
         recorded.processor.fill_in(&mut recorded.samples);
         recorded.delays = Delays::of(run, &facts);
         recorded.startup = Startup::of(run, &facts);
+        let tasks = recorded.epochs.iter().flat_map(|e| &e.tasks);
+        let mut beside: Vec<Nanos> = tasks.map(|t| t.beside).collect();
+        recorded.beside = median(&mut beside);
         recorded.note_assumptions(run, &facts);
-        recorded.take_out_contention();
+        if !recorded.is_measured() {
+            recorded.take_out_contention();
+        }
         Ok(recorded)
     }
 
@@ -207,6 +235,22 @@ impl Recorded {
         self.options.on_error == OnError::Stop
     }
 
+    /// True if it was measured what fetches compute, and how long they wait for a core.
+    pub(super) fn is_measured(&self) -> bool {
+        self.core_waits.known > 0
+    }
+
+    /// Learns what is to be said of all batches at once.
+    fn measure(&mut self, run: &Run) {
+        let rows = 0..run.batches().len();
+        let facts = rows.filter_map(|row| BatchFacts::of(run, row));
+        let facts: Vec<BatchFacts> = facts.collect();
+        let fetches = facts.iter().filter_map(|f| Some((f.row, f.work()?)));
+        self.core_waits = CoreWaits::of(run, Of::Fetch, fetches);
+        let steps = facts.iter().filter_map(|f| Some((f.row, f.step()?)));
+        self.step_waits = CoreWaits::of(run, Of::Step, steps);
+    }
+
     fn take_epochs(&mut self, run: &Run, parts: &[Part]) -> Vec<BatchFacts> {
         let mut all = Vec::new();
         self.streams = self.is_of_streams(run);
@@ -236,7 +280,9 @@ impl Recorded {
                     .tasks
                     .extend(self.task(run, &facts, costs.tasks.last()));
                 if let Some((start, done)) = facts.training {
-                    handed.push((start, sane(done.unwrap_or(end) - start)));
+                    let wall = sane(done.unwrap_or(end) - start);
+                    let step = Step::of(run, facts.row, wall, &self.step_waits);
+                    handed.push((start, step));
                 }
                 if facts.was_handed_out() {
                     behind = costs.tasks.len();
@@ -300,6 +346,7 @@ impl Recorded {
             self.processor.note(self.samples.len(), &sample);
             self.samples.push(cost_of(wall, sample.cpu));
         }
+        let measured = self.share_out(run, facts, first);
         let mut len = self.samples.len() - first;
         if len == 0 {
             // Nobody measured them one by one, or there are none because the first one failed.
@@ -321,14 +368,63 @@ impl Recorded {
         self.stages
             .iter_mut()
             .for_each(|s| s.walls.resize(total, Nanos::ZERO));
+        let (extra, collate, off, beside) = match measured {
+            Some(rest) => (Nanos::ZERO, rest.computes, rest.off, rest.beside),
+            None => {
+                let collate = sane(facts.collate());
+                (sane(fetch - sum), collate, Nanos::ZERO, Nanos::ZERO)
+            }
+        };
         Some(TaskCost {
             first,
             len,
-            extra: sane(fetch - sum),
-            collate: sane(facts.collate()),
+            extra,
+            collate,
+            off,
+            beside,
             pin: sane(facts.pin()),
             worker: facts.worker.map_or(0, usize::from),
             fails: facts.failed,
+        })
+    }
+
+    /// Where it was measured what a batch computed and how long it waited for a core: takes that waiting out of its samples, and
+    /// answers what there is beside them.
+    fn share_out(&mut self, run: &Run, facts: &BatchFacts, first: usize) -> Option<Beside> {
+        let computed = run.computed(facts.row, Of::Fetch)?;
+        let wall = facts.work()?;
+        if self.core_waits.known == 0 && computed.core_wait.is_none() {
+            return None;
+        }
+        let waited = self.core_waits.within(computed, wall);
+        let off = (wall - computed.cpu - waited).max(Nanos::ZERO);
+        let samples = &mut self.samples[first..];
+        let (mut sum, mut cpu) = (Nanos::ZERO, Nanos::ZERO);
+        for sample in samples.iter() {
+            sum += sample.off + sample.cpu;
+            cpu += sample.cpu;
+        }
+        if cpu == Nanos::ZERO && sum > Nanos::ZERO {
+            // Quick ones are not asked: what the batch computed, by their share of its time.
+            let share = play::float(computed.cpu.min(sum)) / play::float(wall.max(Nanos(1)));
+            samples.iter_mut().for_each(|s| {
+                let wall = s.off + s.cpu;
+                s.cpu = Nanos((play::float(wall) * share) as i64).min(wall);
+                s.off = wall - s.cpu;
+                cpu += s.cpu;
+            });
+        }
+        // What waits for something else does so in the samples, by their time off a core.
+        let idle: f64 = samples.iter().map(|s| play::float(s.off)).sum();
+        let truly = play::float(off).min(idle);
+        let kept = if idle > 0.0 { truly / idle } else { 0.0 };
+        samples
+            .iter_mut()
+            .for_each(|s| s.off = Nanos((play::float(s.off) * kept) as i64));
+        Some(Beside {
+            computes: sane(computed.cpu - cpu),
+            off: sane(off - Nanos(truly as i64)),
+            beside: sane(computed.beside.unwrap_or_default()),
         })
     }
 
@@ -343,6 +439,13 @@ impl Recorded {
         });
         &mut self.stages[at]
     }
+}
+
+/// What there is of a batch beside its samples.
+struct Beside {
+    computes: Nanos,
+    off: Nanos,
+    beside: Nanos,
 }
 
 /// How long a run took, and how long its trainer waited. What happens after the error that ended it is no loading.

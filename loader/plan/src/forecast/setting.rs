@@ -29,8 +29,8 @@ pub struct Setting {
     pub cache: f64,
     /// Named stages of the samples that take only 1/n of their time.
     pub faster: Vec<(String, f64)>,
-    /// Share of a training step that computes on a core; the rest needs none (a GPU, say).
-    pub trainer_cpu: f64,
+    /// Share of a training step that computes on a core; the rest needs none (a GPU, say). `None`: as recorded.
+    pub trainer_cpu: Option<f64>,
 }
 
 /// What can be different.
@@ -94,7 +94,7 @@ impl Setting {
             }
             "cores" => self.cores = Some(count()?),
             "cache" => self.cache = share(value)?,
-            "trainer_cpu" => self.trainer_cpu = share(value)?,
+            "trainer_cpu" => self.trainer_cpu = Some(share(value)?),
             "faster" => self.faster.push(faster(value)?),
             other => return Err(Wrong::Other(format!("{other} is no part of a setting"))),
         }
@@ -193,7 +193,7 @@ impl Recorded {
             cores: None,
             cache: 0.0,
             faster: Vec::new(),
-            trainer_cpu: 0.0,
+            trainer_cpu: None,
         }
     }
 

@@ -67,6 +67,7 @@ fn drawn(
                     .map(|own| dice.one_of(&samples).copied().unwrap_or(*own))
                     .collect(),
                 rest: other.rest,
+                off: other.off,
                 pin: other.pin,
                 worker: draft.worker,
                 fails: false,

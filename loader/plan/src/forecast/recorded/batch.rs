@@ -76,6 +76,17 @@ impl BatchFacts {
         Some(self.fetched? - self.fetching?)
     }
 
+    /// Fetching and collating.
+    pub fn work(&self) -> Option<Nanos> {
+        Some(self.fetch()? + self.collate())
+    }
+
+    /// The training step.
+    pub fn step(&self) -> Option<Nanos> {
+        let (start, end) = self.training?;
+        Some(end? - start)
+    }
+
     pub fn collate(&self) -> Nanos {
         self.collating
             .map_or(Nanos::ZERO, |(start, end)| end - start)

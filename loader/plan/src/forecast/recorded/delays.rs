@@ -17,6 +17,10 @@ pub(in super::super) struct Delays {
     pub wake_worker: Nanos,
     /// From the end of a batch in its worker to its arrival at a trainer that waits for it.
     pub returning: Nanos,
+    /// The same where nothing else delays it: the tenth part of them that is shortest.
+    pub returning_least: Nanos,
+    /// What of that the main thread takes to receive it: also where it lay there before.
+    pub receive: Nanos,
     /// From the end of a batch in its worker to a pin thread that has nothing to do.
     pub to_pin: Nanos,
     /// From the turn of a batch to its training step: the next task is sent meanwhile.
@@ -35,6 +39,7 @@ impl Delays {
             .filter_map(|w| Some((w.batch?, w.start)))
             .collect();
         let mut all = Lists::default();
+        all.note_receiving(run, facts);
         let mut free: HashMap<WorkerId, Nanos> = HashMap::new();
         let mut before = None;
         for batch in facts {
@@ -63,7 +68,9 @@ impl Delays {
         Self {
             next_task: median(&mut all.next_task),
             wake_worker: median(&mut all.wake_worker),
+            returning_least: tenth(&mut all.returning),
             returning: median(&mut all.returning),
+            receive: median(&mut all.receive),
             to_pin: median(&mut all.to_pin),
             hand_out: median(&mut all.hand_out),
             pull: median(&mut all.pull),
@@ -77,6 +84,7 @@ struct Lists {
     next_task: Vec<Nanos>,
     wake_worker: Vec<Nanos>,
     returning: Vec<Nanos>,
+    receive: Vec<Nanos>,
     to_pin: Vec<Nanos>,
     hand_out: Vec<Nanos>,
     pull: Vec<Nanos>,
@@ -84,6 +92,33 @@ struct Lists {
 }
 
 impl Lists {
+    /// How long it takes the main thread to receive a batch that was sent long before: from the call of `next`, or from the batch
+    /// that it received just before in the same call.
+    fn note_receiving(&mut self, run: &Run, facts: &[BatchFacts]) {
+        /// A batch that was through so long before lies in the result queue.
+        const LONG: Nanos = Nanos::from_millis(4);
+        let mut arrivals: Vec<(Nanos, Nanos)> = facts
+            .iter()
+            .filter(|f| f.worker.is_some())
+            .filter_map(|f| {
+                let sent = f.pinning.map(|(_, end)| end).or(f.made())?;
+                Some((f.arrived?, sent))
+            })
+            .collect();
+        arrivals.sort_unstable();
+        for wait in run.waits() {
+            let end = wait.end.min(run.end());
+            let first = arrivals.partition_point(|(at, _)| *at < wait.start);
+            let mut from = wait.start;
+            for (at, sent) in arrivals[first..].iter().take_while(|(at, _)| *at <= end) {
+                if *sent + LONG < from {
+                    self.receive.push(sane(*at - from));
+                }
+                from = *at;
+            }
+        }
+    }
+
     /// `free`: when its worker was through with the batch before; `None`: this is its first one.
     fn note_worker(&mut self, batch: &BatchFacts, free: Option<Nanos>) {
         if let (Some(start), Some(free)) = (batch.fetching, free) {
@@ -120,6 +155,12 @@ impl Lists {
             self.give.push(sane(start - made));
         }
     }
+}
+
+/// The one below which a tenth lies; zero if there is none.
+fn tenth(times: &mut [Nanos]) -> Nanos {
+    times.sort_unstable();
+    times.get(times.len() / 10).copied().unwrap_or_default()
 }
 
 /// The middle one; zero if there is none.

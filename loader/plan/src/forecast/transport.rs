@@ -1,0 +1,158 @@
+//! The way of a batch from a worker's process to the trainer's.
+//!
+//! A worker collates into shared memory, whose pages the system clears one by one; a thread of it sends a description of each
+//! tensor, the main thread receives it and maps the memory, and the training step touches the pages for the first time. Without
+//! workers there is none of that. What a recording with workers tells of it is used for all numbers of workers; for the step
+//! from workers to none, or back, it is taken to be as measured on an ordinary machine.
+
+use loadscope_trace::{BatchContent, Nanos, Origin, Run};
+
+use super::load::StepLoad;
+use super::play::float;
+use super::recorded::median;
+use super::{Recorded, Setting};
+
+/// What transport costs, ns: for a tensor, and for a byte of it.
+#[derive(Clone, Copy, Debug)]
+struct Price {
+    tensor: f64,
+    byte: f64,
+}
+
+impl Price {
+    fn of(self, size: Size) -> f64 {
+        self.tensor * size.tensors + self.byte * size.bytes
+    }
+}
+
+/// Collating into shared memory instead of memory of the process.
+const COLLATE: Price = Price {
+    tensor: 90_000.0,
+    byte: 0.52,
+};
+/// Sending, in a thread of the worker.
+const SEND: Price = Price {
+    tensor: 280_000.0,
+    byte: 0.06,
+};
+/// Receiving, in the main thread.
+const RECEIVE: Price = Price {
+    tensor: 400_000.0,
+    byte: 0.1,
+};
+/// Touching the memory for the first time, and giving it back.
+const TOUCH: Price = Price {
+    tensor: 40_000.0,
+    byte: 0.25,
+};
+/// The least share of what was measured that is left where one of these is taken away.
+const LEAST: f64 = 0.1;
+
+/// How large batches are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    tensors: f64,
+    bytes: f64,
+}
+
+impl Size {
+    /// The middle of the batches of which the content was looked at; `None` if that was done with none.
+    pub fn of(run: &Run) -> Option<Self> {
+        let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
+        let (mut tensors, mut bytes): (Vec<Nanos>, Vec<Nanos>) = contents
+            .map(|content| (Nanos(content.fields.len() as i64), Nanos(bytes_of(content))))
+            .unzip();
+        (!tensors.is_empty()).then(|| Self {
+            tensors: float(median(&mut tensors)),
+            bytes: float(median(&mut bytes)),
+        })
+    }
+}
+
+fn bytes_of(content: &BatchContent) -> i64 {
+    let of = |dtype: &str, shape: &[i64]| {
+        let each = match dtype.trim_start_matches("torch.") {
+            "uint8" | "int8" | "bool" => 1,
+            "float16" | "bfloat16" | "int16" | "uint16" => 2,
+            "float64" | "int64" | "uint64" | "complex64" => 8,
+            "complex128" => 16,
+            _ => 4i64,
+        };
+        let mut count = shape.iter().map(|n| (*n).max(0));
+        let size = count.try_fold(each, i64::checked_mul);
+        size.unwrap_or(i64::MAX / 4)
+    };
+    let fields = content.fields.iter();
+    let sizes = fields.map(|f| of(&f.dtype, &f.shape));
+    sizes.fold(0i64, i64::saturating_add)
+}
+
+/// What a setting changes in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Change {
+    /// More in collating; less, if it is negative.
+    collate: f64,
+    /// More in the training step.
+    touch: f64,
+    /// What sending takes; `None`: as recorded.
+    send: Option<f64>,
+    /// From sending to arrival, without receiving.
+    pub returning: f64,
+    /// Receiving a batch.
+    pub receive: f64,
+}
+
+impl Change {
+    /// What there is to compute beside the samples; `beside` was recorded of other threads.
+    pub fn rest(&self, rest: f64, beside: f64) -> f64 {
+        (rest + self.collate).max(rest * LEAST) + self.send.unwrap_or(beside)
+    }
+
+    pub fn step(&self, step: StepLoad) -> StepLoad {
+        let changed = |time: f64| (time + self.touch).max(time * LEAST);
+        StepLoad {
+            alone: changed(step.alone),
+            cpu: match step.cpu > 0.0 {
+                true => changed(step.cpu),
+                false => 0.0,
+            },
+        }
+    }
+}
+
+impl Recorded {
+    /// What becomes of transport with `setting`.
+    pub(super) fn transport(&self, setting: &Setting) -> Change {
+        let delays = &self.delays;
+        let is_process = matches!(self.origin, Origin::Pytorch(_));
+        // Where what threads compute is known, their waiting for each other is simulated and no delay.
+        let way = match self.is_measured() {
+            true => delays.returning_least - delays.receive - self.beside,
+            false => delays.returning - delays.receive,
+        };
+        let recorded = Change {
+            returning: float(way).max(0.0),
+            receive: float(delays.receive),
+            ..Change::default()
+        };
+        let Some(size) = self.size.filter(|_| is_process) else {
+            return recorded;
+        };
+        match (self.options.num_workers > 0, setting.num_workers > 0) {
+            (true, false) => Change {
+                collate: -COLLATE.of(size),
+                touch: -TOUCH.of(size),
+                send: Some(0.0),
+                ..recorded
+            },
+            (false, true) => Change {
+                collate: COLLATE.of(size),
+                touch: TOUCH.of(size),
+                send: Some(SEND.of(size)),
+                returning: 0.0,
+                receive: RECEIVE.of(size),
+            },
+            _ => recorded,
+        }
+    }
+}
