@@ -14,7 +14,7 @@ mod folder;
 mod journal;
 mod live;
 mod loaders;
-mod machine;
+mod pipeline;
 mod messages;
 mod pictures;
 mod plots;

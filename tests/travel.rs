@@ -69,7 +69,7 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
     let state = &window.state().state;
     let moved = state.last_transition().expect("something happened");
     assert_eq!((moved.batch, moved.stage), (4, Stage::Held));
-    assert_eq!(state.machine().rcvd_idx, 3);
+    assert_eq!(state.pipeline().rcvd_idx, 3);
     press(&mut window, Modifiers::SHIFT, Key::O);
     assert!(hint(&window).starts_with("No batch arrived out of order"));
     // The sentence is on the screen.
@@ -148,7 +148,7 @@ fn markers_are_placed_gone_to_and_removed() {
     assert!(window.state().state.session.markers.all().is_empty());
 }
 
-/// The machine at an instant, the lane, the batch and its stages, without a mouse.
+/// The pipeline at an instant, the lane, the batch and its stages, without a mouse.
 #[test]
 fn a_batch_is_followed_with_the_keyboard_alone() {
     let mut window = control();

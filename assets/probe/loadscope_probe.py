@@ -338,7 +338,7 @@ class Outlet:
         else:
             host, _, port = place.rpartition(":")
             if host != "127.0.0.1":
-                raise OSError("only this machine is told")
+                raise OSError("only sockets of this host are used")
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             address = (host, int(port))
         try:

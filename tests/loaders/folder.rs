@@ -30,13 +30,13 @@ fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) 
 }
 
 #[test]
-fn eight_ranks_of_two_machines_stand_on_one_axis() {
+fn eight_ranks_of_two_hosts_stand_on_one_axis() {
     let (window, _dir) = open(Theme::Dark, LARGE);
     let state = &window.state().state;
     let all = state.session.loaders.all(&state.session.run);
     let ranks: Vec<u32> = all.iter().map(|(_, run)| run.info.rank).collect();
     assert_eq!(ranks, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // The first machine's clock goes; the other one was 180 ms ahead, which its steps gave away.
+    // The first host's clock goes; the other one was 180 ms ahead, which its steps gave away.
     for (_, run) in &all {
         let clock = run.info.clock;
         assert_eq!(clock.is_none(), run.info.host == "gpu-a", "{clock:?}");

@@ -76,7 +76,7 @@ def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
 
 
 def one_kill(loadscope, python, start, log, rng, victim):
-    """Answers the milliseconds that are missing; `None` if the machine stood still, so that nobody could write anything."""
+    """Answers the milliseconds that are missing; `None` if the host stood still, so that nobody could write anything."""
     with endless(loadscope, python, start, log) as program:
         first = program.stdout.readline()
         must(first.startswith("0 "), "the program did not begin: %r" % first)

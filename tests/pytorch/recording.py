@@ -8,7 +8,7 @@ import re
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent / "programs"
-# Seconds that a program has. Where workers are started anew, each imports PyTorch, which takes 10 s on a busy machine.
+# Seconds that a program has. Where workers are started anew, each imports PyTorch, which takes 10 s on a busy host.
 LIMIT = 3600
 
 

@@ -55,7 +55,7 @@ pub struct Options {
 struct Places {
     /// `loader/fuzz`.
     home: PathBuf,
-    /// What is made here and stays on this machine.
+    /// What is made here and stays on this host.
     work: PathBuf,
 }
 

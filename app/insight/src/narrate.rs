@@ -33,7 +33,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         }
         Stage::Returning => format!("{} puts {id} into the result queue", capital(&who)),
         Stage::Pinning => format!("The pin thread copies {id} to page-locked memory"),
-        Stage::Held => match machine_at(run, t).awaited().filter(|b| b.id != id) {
+        Stage::Held => match pipeline_at(run, t).awaited().filter(|b| b.id != id) {
             Some(missing) => format!("{name} arrived before {} and is held", missing.id),
             None => format!("{name} arrived early and is held"),
         },
@@ -178,12 +178,12 @@ fn stage_before(run: &Run, t: &Transition) -> Option<Stage> {
     path.get(at.checked_sub(1)?).map(|s| s.stage)
 }
 
-/// The machine just after `t`, which other transitions may share their instant with.
-fn machine_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Machine<'a> {
+/// The pipeline just after `t`, which other transitions may share their instant with.
+fn pipeline_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Pipeline<'a> {
     let all = run.transitions();
     let first = all.partition_point(|other| other.at < t.at);
     let found = all[first..].iter().position(|other| other == t);
-    run.machine_after(found.map_or(all.len(), |k| first + k + 1))
+    run.pipeline_after(found.map_or(all.len(), |k| first + k + 1))
 }
 
 #[cfg(test)]

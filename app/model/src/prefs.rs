@@ -28,8 +28,9 @@ pub struct Splits {
     pub options: f32,
     /// Width of the inspector.
     pub inspector: f32,
-    /// Height of the machine.
-    pub machine: f32,
+    /// Height of the pipeline. The file keeps the name that it has had.
+    #[serde(rename = "machine")]
+    pub pipeline: f32,
 }
 
 /// What is remembered from one start to the next.
@@ -46,7 +47,7 @@ pub struct Prefs {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
-    /// PyTorch's variables are shown beside the machine.
+    /// PyTorch's variables are shown beside the pipeline.
     pub variables_open: bool,
     /// What the user wants of animations.
     pub motion: Motion,

@@ -1,6 +1,6 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
-use loadscope_trace::{Machine, Nanos, Origin, Transition};
+use loadscope_trace::{Pipeline, Nanos, Origin, Transition};
 
 use crate::prefs::Prefs;
 use crate::view::{Cursor, Item, OptionsOf, TimeView};
@@ -104,16 +104,16 @@ impl State {
         }
     }
 
-    /// The machine at the instant that is looked at.
-    pub fn machine(&self) -> Machine<'_> {
+    /// The pipeline at the instant that is looked at.
+    pub fn pipeline(&self) -> Pipeline<'_> {
         match self.session.cursor {
-            Cursor::Live => self.session.run.machine_at(self.session.run.end()),
-            Cursor::At(at) => self.session.run.machine_at(at),
-            Cursor::Step(step) => self.session.run.machine_after(step),
+            Cursor::Live => self.session.run.pipeline_at(self.session.run.end()),
+            Cursor::At(at) => self.session.run.pipeline_at(at),
+            Cursor::Step(step) => self.session.run.pipeline_after(step),
         }
     }
 
-    /// The transition that led to the machine that is looked at.
+    /// The transition that led to the pipeline that is looked at.
     pub fn last_transition(&self) -> Option<&Transition> {
         self.session
             .run

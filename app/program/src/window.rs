@@ -89,7 +89,7 @@ pub struct App {
     /// The window is to be closed, whatever is unsaved.
     closing: bool,
     timeline: Timeline,
-    machine: PipelineView,
+    pipeline: PipelineView,
     inspector: Inspector,
     batches: BatchTable,
     plots: Plots,
@@ -135,7 +135,7 @@ impl App {
             grip: keys::Grip::default(),
             closing: false,
             timeline: Timeline::default(),
-            machine: PipelineView::default(),
+            pipeline: PipelineView::default(),
             inspector: Inspector::default(),
             batches: BatchTable::default(),
             plots: Plots::default(),

@@ -1,4 +1,4 @@
-//! What may be asked for has limits: each ends with a sentence, soon, and without taking the machine's memory.
+//! What may be asked for has limits: each ends with a sentence, soon, and without taking the host's memory.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -594,7 +594,7 @@ fn a_second_signal_ends_a_run_at_once() {
 }
 
 #[test]
-fn a_missing_display_names_no_path_of_another_machine() {
+fn a_missing_display_names_no_path_of_another_host() {
     let text = refused(&[]);
     assert!(
         text.starts_with("loadscope: cannot open a window: "),

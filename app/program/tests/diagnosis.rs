@@ -220,7 +220,7 @@ fn two_recordings_are_compared_in_both_directions() {
         );
         folder.record(name, &args)
     };
-    // Four would just do; a busy machine must not make a difference.
+    // Four would just do; a busy host must not make a difference.
     let (slow, fast) = (run("slow.jsonl", 1), run("fast.jsonl", 12));
     let better = json(&["compare", &slow, &fast, "--json"]);
     assert_eq!(better["outcome"], "improved", "{better}");

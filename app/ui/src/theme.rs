@@ -66,7 +66,7 @@ const fn opaque([r, g, b]: [u8; 3]) -> Color32 {
 pub struct Palette {
     /// Ground of panels.
     pub panel: Color32,
-    /// Ground of what is drawn: timeline, machine, plots.
+    /// Ground of what is drawn: timeline, pipeline, plots.
     pub canvas: Color32,
     /// Lines between things.
     pub line: Color32,

@@ -381,7 +381,7 @@ proptest! {
         prop_assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
         // The prefetch window is kept.
         for step in 0..run.transitions().len() {
-            prop_assert!(run.machine_after(step).tasks_outstanding as usize <= prefetch * num_workers);
+            prop_assert!(run.pipeline_after(step).tasks_outstanding as usize <= prefetch * num_workers);
         }
         for (lane, rows) in run.lanes() {
             for row in 0..rows as u16 {

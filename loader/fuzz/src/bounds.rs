@@ -92,7 +92,7 @@ impl Bounds {
         time: Duration::from_secs(1),
     };
 
-    /// The same for a build for development on a machine that does other things as well.
+    /// The same for a build for development on a host that does other things as well.
     pub const LENIENT: Self = Self {
         memory: 512 << 20,
         time: Duration::from_secs(20),

@@ -1,4 +1,4 @@
-//! Hears the streams of a program at a socket of this machine. Whoever does not know the token is refused.
+//! Hears the streams of a program at a socket of this host. Whoever does not know the token is refused.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -97,7 +97,7 @@ impl Listener {
         Ok(Self::new(Door::Unix(listener, path.to_owned()), token))
     }
 
-    /// Listens at a port of 127.0.0.1, which nobody outside this machine can reach.
+    /// Listens at a port of 127.0.0.1, which nobody outside this host can reach.
     ///
     /// # Errors
     /// If there is no port.

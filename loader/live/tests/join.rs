@@ -96,7 +96,7 @@ fn a_worker_that_lives_on_finishes_what_was_left_before_the_next_epoch() {
 }
 
 #[test]
-fn a_machine_with_another_clock_is_aligned_by_its_wall_clock() {
+fn a_host_with_another_clock_is_aligned_by_its_wall_clock() {
     let mut join = Join::default();
     loader(&mut join);
     let other = r#"{"loadscope_stream":1,"pid":10,"monotonic":900000,"realtime":5000,"host":"other","boot":"c"}"#;

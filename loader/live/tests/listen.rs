@@ -37,7 +37,7 @@ fn port_of(listener: &Listener) -> u16 {
     let address = listener.address().expect("it has one");
     let port = address
         .strip_prefix("tcp:127.0.0.1:")
-        .expect("this machine");
+        .expect("this host");
     port.parse().expect("a number")
 }
 

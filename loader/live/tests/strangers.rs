@@ -159,7 +159,7 @@ fn a_stranger_hears_nothing() {
 /// What the system says of the port: it is open at 127.0.0.1 and nowhere else.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_door_is_on_this_machine_only() {
+fn the_door_is_on_this_host_only() {
     let (_listener, port) = door();
     let open_at = |table: &str| -> Vec<String> {
         let table = std::fs::read_to_string(table).unwrap_or_default();

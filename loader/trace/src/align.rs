@@ -1,6 +1,6 @@
-//! Puts recordings of several machines onto one axis of time.
+//! Puts recordings of several hosts onto one axis of time.
 //!
-//! Machines have clocks of their own. Wall clocks agree as well as somebody keeps them in step, which no recording tells. Ranks that
+//! Hosts have clocks of their own. Wall clocks agree as well as somebody keeps them in step, which no recording tells. Ranks that
 //! exchange gradients wait for each other at the end of every training step, though: where two of them ask for their next batch
 //! in step with each other, that shows how far apart their clocks are, and how exactly that is known.
 
@@ -21,13 +21,13 @@ pub struct Clock {
     pub within: Option<Nanos>,
 }
 
-/// By what clocks of different machines were compared.
+/// By what clocks of different hosts were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockBy {
     /// By the ends of training steps, where ranks that exchange gradients wait for each other.
     Steps,
-    /// By the wall clocks of both machines.
+    /// By the wall clocks of both hosts.
     WallClock,
     /// Not at all: each is shown from its own beginning.
     Beginning,
@@ -199,7 +199,7 @@ fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
     let Some(first) = session.first() else {
         return;
     };
-    // By machine: those of one machine share its clock. Where none is named, each is its own.
+    // By host: those of one host share its clock. Where none is named, each is its own.
     let mut corrections: BTreeMap<&str, Option<(i64, i64)>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::with_capacity(session.len());
     let reference = all[*first].host.as_str();

@@ -128,9 +128,9 @@ impl Run {
             return Some(row as usize);
         }
         let end = wait.end.min(self.last);
-        // What ends a wait without a batch may end the batches as well: look at the machine just before.
+        // What ends a wait without a batch may end the batches as well: look at the pipeline just before.
         let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
-        self.machine_at(before).awaited().map(|b| b.row)
+        self.pipeline_at(before).awaited().map(|b| b.row)
     }
 
     /// True if the source tells when batches are in `stage`. One that does not say what it measures is taken to measure all.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Stage, WorkerId};
 
-/// A place in the machine.
+/// A place in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The training loop: trains or waits.

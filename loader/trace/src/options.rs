@@ -209,7 +209,7 @@ pub struct RunInfo {
     pub pinning: Option<String>,
     /// Wall-clock time of the clock anchor, ns since 1970.
     pub started_unix_ns: i64,
-    /// The machine it ran on; empty if that is not known.
+    /// The host it ran on; empty if that is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub host: String,
     /// The recording it was taken from, where a session is made of several; otherwise empty.

@@ -14,7 +14,7 @@ pub struct ProcessCost {
 }
 
 impl ProcessCost {
-    /// Of a forked process of PyTorch 2.13 on Linux: in the middle of what idle and busy machines were seen to take. A spawned one,
+    /// Of a forked process of PyTorch 2.13 on Linux: in the middle of what idle and busy hosts were seen to take. A spawned one,
     /// which imports the program again, takes seconds.
     pub const FORKED: Self = Self {
         start: Nanos::from_millis(25),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::batch::{Batch, Extent};
 use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
 use crate::lanes::Lanes;
-use crate::machine::Keyframe;
+use crate::pipeline::Keyframe;
 use crate::rows::Rows;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;

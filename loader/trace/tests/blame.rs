@@ -88,7 +88,7 @@ proptest! {
             let id = run.batches()[row].id;
             for part in run.blame_of_wait(k) {
                 for at in [part.start, Nanos(part.end.0 - 1)] {
-                    let stage = run.machine_at(at).stage_of(id);
+                    let stage = run.pipeline_at(at).stage_of(id);
                     // The halves of a stage that is split are told apart by how long they are, not by when they were.
                     prop_assert!(cause_fits(part.cause, stage), "{part:?} {stage:?}");
                 }

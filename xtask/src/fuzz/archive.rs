@@ -31,7 +31,7 @@ pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<()> {
     entries.unpack(folder).with_context(told)
 }
 
-/// Makes the archive of what is in the folder. The same files make the same archive, on any machine and at any time.
+/// Makes the archive of what is in the folder. The same files make the same archive, on any host and at any time.
 pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
     let beside = archive.parent().context("an archive is in a folder")?;
     let mut new = NamedTempFile::new_in(beside).with_context(|| beside.display().to_string())?;

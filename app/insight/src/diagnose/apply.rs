@@ -65,7 +65,7 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
         return Some("Nothing here makes a stage faster: change the data set, and run it again");
     }
     if setting.cores != own.cores || setting.trainer_cpu != own.trainer_cpu {
-        return Some("This machine has the cores that it has");
+        return Some("This host has the cores that it has");
     }
     None
 }

@@ -37,7 +37,7 @@ const OPTIONS: [Way; 3] = [
     |_, info| format!("num_workers={}", info.options.num_workers),
 ];
 
-/// What loaders are called beside each other: those of one name also by the recording they are from, by their machine, by
+/// What loaders are called beside each other: those of one name also by the recording they are from, by their host, by
 /// options that differ or, if that is all the same, by their number.
 pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     let names = all.iter().map(|(_, run)| name(&run.info)).collect();
@@ -94,7 +94,7 @@ fn told_apart<W>(
     names
 }
 
-/// The loader that somebody means: by its number, or by words of its name, its recording or its machine (`rank 2`, `train`). Of
+/// The loader that somebody means: by its number, or by words of its name, its recording or its host (`rank 2`, `train`). Of
 /// several that fit it is the one that was waited for longest.
 ///
 /// # Errors

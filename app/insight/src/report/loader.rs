@@ -27,7 +27,7 @@ pub struct Named {
     pub id: RunId,
     /// What it is called.
     pub name: String,
-    /// The machine; empty if that is not known.
+    /// The host; empty if that is not known.
     pub host: String,
     /// Its rank, if there are several.
     pub rank: Option<u32>,

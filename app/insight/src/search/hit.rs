@@ -111,12 +111,12 @@ fn what_happened(run: &Run, at: Nanos) -> String {
     match run.losses().iter().find(|(t, _)| *t == at) {
         Some((_, count)) => format::plural(*count, "event was lost", "events were lost"),
         None => {
-            let machine = run.machine_at(at);
-            let flying = machine.batches().filter(|b| !b.stage.is_final()).count();
+            let pipeline = run.pipeline_at(at);
+            let flying = pipeline.batches().filter(|b| !b.stage.is_final()).count();
             format::plural(
                 flying as u64,
-                "batch in the machine",
-                "batches in the machine",
+                "batch in the pipeline",
+                "batches in the pipeline",
             )
         }
     }

@@ -123,19 +123,19 @@ pub enum Action {
     TakeOptions,
     /// Clear the innermost thing.
     Escape,
-    /// The machine and what happened in it.
+    /// The pipeline and what happened in it.
     ShowDebug,
     /// The order of the samples.
     ShowSampling,
     /// Why training waits, and what would help.
     ShowDiagnose,
-    /// The timeline below the machine.
+    /// The timeline below the pipeline.
     ShowTimeline,
-    /// The table of batches below the machine.
+    /// The table of batches below the pipeline.
     ShowBatches,
-    /// Counters over time below the machine.
+    /// Counters over time below the pipeline.
     ShowPlots,
-    /// All loaders and ranks below the machine.
+    /// All loaders and ranks below the pipeline.
     ShowLoaders,
     /// Show the next loader.
     NextLoader,
@@ -145,7 +145,7 @@ pub enum Action {
     ToggleOptions,
     /// Inspector on or off.
     ToggleInspector,
-    /// PyTorch's variables beside the machine on or off.
+    /// PyTorch's variables beside the pipeline on or off.
     ToggleVariables,
     /// Dark or light.
     ToggleTheme,

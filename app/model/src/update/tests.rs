@@ -347,8 +347,8 @@ proptest! {
             search.advance(run, &state.session.landmarks, Duration::from_secs(1));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
-            let machine = state.machine();
-            prop_assert_eq!(machine.step, state.step());
+            let pipeline = state.pipeline();
+            prop_assert_eq!(pipeline.step, state.step());
             for action in Action::all() {
                 obstacle(&state, action);
             }

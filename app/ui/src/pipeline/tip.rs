@@ -32,7 +32,7 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
 }
 
 fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
-    match (batch.stage, scene.machine.awaited()) {
+    match (batch.stage, scene.pipeline.awaited()) {
         (Stage::Held, Some(missing)) if missing.row != batch.row => {
             format!(
                 "Finished, but behind {}: {}",
@@ -55,7 +55,7 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
 
 /// What the sampler will hand out next.
 pub fn next_batch(scene: &Scene<'_>) -> String {
-    let next = scene.machine.send_idx;
+    let next = scene.pipeline.send_idx;
     if scene.is_exhausted() {
         return "The sampler is exhausted".to_owned();
     }
@@ -96,6 +96,6 @@ fn holds(scene: &Scene<'_>, lane: Lane) -> String {
             format!("Waits for {}", scene.now - since)
         }
         _ if lane.is_queue() => "Empty".to_owned(),
-        _ => at_rest(scene.run, &scene.machine, lane),
+        _ => at_rest(scene.run, &scene.pipeline, lane),
     }
 }

@@ -53,8 +53,8 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
 
 /// Blames the stage that the awaited batch is in.
 fn why_waiting(run: &Run, t: Nanos) -> String {
-    let machine = run.machine_at(t);
-    match machine.awaited() {
+    let pipeline = run.pipeline_at(t);
+    match pipeline.awaited() {
         Some(batch) => {
             let place = batch
                 .lane

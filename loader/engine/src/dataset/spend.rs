@@ -60,7 +60,7 @@ fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
     }
 }
 
-/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
+/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy host it takes
 /// longer.
 fn burn(cost: Duration, gone: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
@@ -90,7 +90,7 @@ mod tests {
     fn waiting_is_accurate() {
         let cost = Duration::from_millis(3);
         let limit = cost + Duration::from_micros(200);
-        // The best of many, since the machine may be busy with something else.
+        // The best of many, since the host may be busy with something else.
         let sleeps = (0..50).any(|_| {
             let start = Instant::now();
             sleep_until(start, cost, || false);

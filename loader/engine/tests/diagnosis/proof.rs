@@ -106,7 +106,7 @@ fn executed(options: &RunOptions) -> Result<Run, EngineError> {
     Ok(run)
 }
 
-/// On a machine that does something else as well, one of a few runs has to come near.
+/// On a host that does something else as well, one of a few runs has to come near.
 #[test]
 fn the_engine_needs_what_the_algorithm_says() {
     const NEAR: f64 = 0.03;

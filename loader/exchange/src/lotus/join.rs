@@ -193,7 +193,7 @@ impl Run {
         for batches in by_idx.values_mut() {
             batches.sort_by_key(|(_, b)| b.end);
         }
-        // The clocks of two processes of a machine are one, but a line may be written late.
+        // The clocks of two processes of a host are one, but a line may be written late.
         const SLACK: i64 = 1_000_000;
         let mut claimed: Vec<(usize, usize, u64, Batch)> = Vec::new();
         for (e, epoch) in self.epochs.iter().enumerate().rev() {

@@ -36,7 +36,7 @@ pub(super) fn sane(time: Nanos) -> Nanos {
 #[derive(Clone, Debug)]
 pub struct Recorded {
     pub(super) options: RunOptions,
-    /// Cores of the machine; `None`: not known, or a simulation, which has as many as it needs.
+    /// Cores of the host; `None`: not known, or a simulation, which has as many as it needs.
     pub(super) cores: Option<usize>,
     /// Steps are of a fixed length, whatever the size of a batch.
     pub(super) fixed_step: bool,

@@ -23,7 +23,7 @@ pub struct Setting {
     pub pin_memory: bool,
     /// What every training step takes; `None`: what was recorded.
     pub step: Option<Nanos>,
-    /// Cores that the loader has; `None`: those of the machine of the recording.
+    /// Cores that the loader has; `None`: those of the host of the recording.
     pub cores: Option<usize>,
     /// Share of the samples that come from a cache and cost nothing, 0 to 1.
     pub cache: f64,

@@ -88,7 +88,7 @@ fn ranks_in_step_show_how_far_their_clocks_are_apart() {
             off <= within && within < MS,
             "{k}: off by {off}, said {within}"
         );
-        // The machine that begins first is the one whose clock goes.
+        // The host that begins first is the one whose clock goes.
         assert_eq!(place.clock.is_none(), hosts[k] == "c", "{k}");
     }
 }
@@ -111,7 +111,7 @@ fn without_steps_in_common_wall_clocks_are_what_there_is() {
         by: ClockBy::WallClock,
         within: None,
     };
-    // The third one begins first, and shares its machine with the first.
+    // The third one begins first, and shares its host with the first.
     assert_eq!(found[2], Place::default());
     assert_eq!((found[0].shift, found[0].clock), (Nanos(14 * MS), None));
     assert_eq!(

@@ -15,8 +15,8 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let dead: Vec<_> = dead.collect();
     let (worker, at) = *dead.first()?;
     let names: Vec<String> = dead.iter().map(|(w, _)| w.to_string()).collect();
-    let machine = run.machine_at(Nanos(at.0.saturating_sub(1)));
-    let had = machine.batches().find(|b| {
+    let pipeline = run.pipeline_at(Nanos(at.0.saturating_sub(1)));
+    let had = pipeline.batches().find(|b| {
         let is_its = run.batches()[b.row].worker == Some(worker);
         is_its && matches!(b.stage, Stage::Fetching | Stage::Collating)
     });

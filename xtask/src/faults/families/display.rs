@@ -23,7 +23,7 @@ fn speech(place: &Place) -> Speech {
     }
 }
 
-/// A sentence about the display, without a path of the machine that built the program.
+/// A sentence about the display, without a path of the host that built the program.
 fn says_no_display(ended: &Ended) -> Result<()> {
     ended.complained(&["window"])?;
     for path in [
@@ -35,7 +35,7 @@ fn says_no_display(ended: &Ended) -> Result<()> {
     ] {
         ended.must(
             !ended.err.contains(path),
-            "no path of the machine that built it was expected",
+            "no path of the host that built it was expected",
         )?;
     }
     Ok(())
@@ -201,7 +201,7 @@ fn preferences(place: &Place) -> Result<()> {
     place.clean()
 }
 
-const REFUSES: &str = "exit code 2 with a sentence, without a path of the machine that built it";
+const REFUSES: &str = "exit code 2 with a sentence, without a path of the host that built it";
 const GOES_ON: &str =
     "the program ends as it would have; all that it told is in the journal; nothing is left";
 

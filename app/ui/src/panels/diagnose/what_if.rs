@@ -222,7 +222,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                     ui,
                     &format!(
                         "The outcome is outside of what nine cases of ten would bring ({} to {}): other work on this \
-                         machine, or something that the recording does not tell",
+                         host, or something that the recording does not tell",
                         say(forecast.low),
                         say(forecast.high)
                     ),

@@ -229,7 +229,7 @@ fn program(ui: &mut Ui, state: &State) {
     if info.world_size > 1 {
         row("Rank", format!("{} of {}", info.rank, info.world_size));
     }
-    for (name, value) in [("Machine", &info.host), ("Recording", &info.recording)] {
+    for (name, value) in [("Host", &info.host), ("Recording", &info.recording)] {
         if !value.is_empty() {
             row(name, value.clone());
         }

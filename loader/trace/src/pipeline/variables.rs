@@ -1,6 +1,6 @@
 //! The variables of PyTorch's `_MultiProcessingDataLoaderIter` at an instant, derived from the events.
 
-use super::Machine;
+use super::Pipeline;
 use crate::{Epoch, Run, Stage, Worker, WorkerId};
 
 /// An entry of PyTorch's `_task_info`.
@@ -18,7 +18,7 @@ pub struct TaskInfo {
     pub row: usize,
 }
 
-impl Machine<'_> {
+impl Pipeline<'_> {
     /// PyTorch's `_task_info`: the tasks sent whose batches were not handed out, by index. A batch that arrives when it is its turn
     /// is never kept there.
     pub fn task_info(&self) -> impl Iterator<Item = TaskInfo> + '_ {
