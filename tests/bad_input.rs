@@ -121,7 +121,7 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
         window.state_mut().run(&ctx, action.into());
         window.run();
     }
-    // The form shows what the file says and does not correct it.
+    // The options show what the file says and do not correct it.
     assert_eq!(
         window.state().state.prefs.options.num_workers,
         usize::MAX / 2

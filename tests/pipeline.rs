@@ -4,8 +4,8 @@ mod content;
 mod enact;
 mod gone;
 mod inspector;
+mod iterable;
 mod keys;
-mod streams;
 mod table;
 mod variables;
 

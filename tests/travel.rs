@@ -240,7 +240,7 @@ fn the_palette_finds_actions_and_batches() {
 }
 
 #[test]
-fn a_change_of_the_form_is_taken_back() {
+fn a_change_of_the_options_is_undone() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1100.0),
         ..Window::new()

@@ -138,7 +138,7 @@ fn the_table_and_the_help_open_by_key() {
 }
 
 #[test]
-fn the_form_edits_the_options_and_shows_the_line_of_python() {
+fn the_panel_edits_the_options_and_shows_the_line_of_python() {
     let mut window = Window {
         size: eframe::egui::vec2(1100.0, 1100.0),
         ..Window::new()

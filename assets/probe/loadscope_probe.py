@@ -610,7 +610,7 @@ class Iterator:
         "is_open",
         "is_ours",
         "is_inside",
-        "hands_out",
+        "yields",
         "is_iterable",
         "has_workers",
         "in_order",
@@ -638,7 +638,7 @@ class Iterator:
         self.thread = threading.get_ident()
         self.is_ours = True
         self.is_inside = False
-        self.hands_out = False
+        self.yields = False
         self.seeds = None
         self.expected = None
         self.begin()
@@ -646,7 +646,7 @@ class Iterator:
     def answers_soon(self):
         """`next` is about to return: what is told until then goes with what is told of that. Where it waits on instead, nobody knows
         for how long."""
-        return self.is_inside and self.hands_out
+        return self.is_inside and self.yields
 
     def begin(self):
         self.epoch = self.loader.epochs
@@ -1025,7 +1025,7 @@ def arrived(iterator, what):
         state.arrived = batch
         its_turn = batch == iterator._rcvd_idx or not state.in_order
         how = "ready" if its_turn else "held"
-    state.hands_out = how == "ready"
+    state.yields = how == "ready"
     line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
     PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.answers_soon())
 
@@ -1044,7 +1044,7 @@ def asked(iterator):
         info = iterator._task_info.get(received)
     # What lies ready is not waited for, and what is fetched here says so itself.
     waits = state.has_workers and (info is None or len(info) == 1)
-    state.hands_out = not waits
+    state.yields = not waits
     at = now()
     step = state.stepped(at) if state.stepping is not None else ""
     turn_to(state, at, False)
@@ -1162,7 +1162,7 @@ def ticks(index, fetch):
             yield i
     except GeneratorExit:
         # A stream of samples ended before the batch was full.
-        fetch.broken_off = clock()
+        fetch.stopped_at = clock()
         raise
     note(clock())
     tell_collating(fetch, fetch.times[-1])
@@ -1177,7 +1177,7 @@ def cpu_ticks(index, fetch):
             note(clock())
             yield i
     except GeneratorExit:
-        fetch.broken_off = clock()
+        fetch.stopped_at = clock()
         raise
     note(clock())
     spent(cpu())
@@ -1194,7 +1194,7 @@ def tell_collating(fetch, at):
 class Fetch:
     """One batch that is being fetched."""
 
-    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "broken_off", "cpu", "core_wait")
+    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "stopped_at", "cpu", "core_wait")
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1271,7 +1271,7 @@ def begin_fetch(fetcher, fetches, index):
     fetch.collating = 0
     fetch.collate = None
     fetch.told = False
-    fetch.broken_off = 0
+    fetch.stopped_at = 0
     fetch.stages = {}
     given = index
     whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
@@ -1306,7 +1306,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
     count = len(times) - 1
     if outcome == 0 and count > 0 and fetch.collate is None:
         # What a stream needs to find out that it has ended is no collating.
-        fetch.collating = fetch.broken_off or times[-1]
+        fetch.collating = fetch.stopped_at or times[-1]
         fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
     elif outcome == 1 and not fetch.collating:
         # The sample that failed is the last one that was begun.

@@ -109,7 +109,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
     let mine = window.state().state.prefs.options.clone();
     assert!(window.query_by_label("Of the recorded program").is_some());
-    // The form is as it was, and one click away.
+    // The options of the next run are as they were, and one click away.
     window.get_by_label("Next run").click();
     window.run();
     assert!(window.query_by_label("Of the recorded program").is_none());
@@ -119,7 +119,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     window.get_by_label("Use these options").click();
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.session.options_of, OptionsOf::Form);
+    assert_eq!(state.session.options_of, OptionsOf::NextRun);
     assert_eq!(
         (state.prefs.options.num_workers, state.prefs.options.rank),
         (2, SLOW)

@@ -109,7 +109,7 @@ def one_kill(loadscope, python, start, log, rng, victim):
 
 
 def zero_of(events, said):
-    """The program's clock at the recording's zero. A batch is printed right after it was handed out, mostly."""
+    """The program's clock at the recording's zero. A batch is printed right after it was yielded, mostly."""
     yields = {e["batch"]: e["t"] for e in events if e["e"] == "entered" and e["stage"] == "training"}
     must(yields, "nothing was recorded")
     printed = (line.split() for line in said)

@@ -31,7 +31,7 @@ def run(command, limit=LIMIT, **more):
 
 def steady(text):
     """Output without what differs from run to run by itself."""
-    # Whether a batch was held or just arrived decides which line of PyTorch's hands it out.
+    # Whether a batch was held or just arrived decides which line of PyTorch's yields it.
     text = re.sub(r'(dataloader\.py", line )\d+', r"\1…", text)
     text = re.sub(r"pid\(?s?\)? ?\(?[\d, ]+\)?|0x[0-9a-f]+|/mp-\w+|\(pid \d+\)", "…", text)
     lines = [line for line in text.splitlines() if not line.startswith("loadscope: ")]

@@ -21,7 +21,10 @@ pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String
     if at_work || worker.is_some_and(|w| is_over(w) || pipeline.is_exhausted(w)) {
         return None;
     }
-    let epoch = run.epochs().iter().find(|e| Some(e.epoch) == pipeline.epoch);
+    let epoch = run
+        .epochs()
+        .iter()
+        .find(|e| Some(e.epoch) == pipeline.epoch);
     if epoch.is_none_or(|e| e.end.is_some_and(|end| end <= pipeline.at)) {
         return Some("No epoch is under way".to_owned());
     }

@@ -39,7 +39,7 @@ pub struct Splits {
 pub struct Prefs {
     /// Dark, light or as the system.
     pub theme: ThemePreference,
-    /// The form.
+    /// The options of the next run.
     pub options: RunOptions,
     /// What the middle of the window was for.
     pub workspace: Workspace,

@@ -1,6 +1,6 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
-use loadscope_trace::{Pipeline, Nanos, Origin, Transition};
+use loadscope_trace::{Nanos, Origin, Pipeline, Transition};
 
 use crate::prefs::Prefs;
 use crate::view::{Cursor, Item, OptionsOf, TimeView};
@@ -41,7 +41,7 @@ impl State {
         )
     }
 
-    /// True if the run that is shown has options that are not those of the form: it was recorded, or is watched.
+    /// True if the run that is shown has options that are not those of the next run: it was recorded, or is watched.
     pub fn has_options_of_run(&self) -> bool {
         let is_foreign =
             self.session.watched || matches!(self.session.source, Source::Recording { .. });
@@ -51,7 +51,7 @@ impl State {
             && !self.session.run.tells_only_parts()
     }
 
-    /// True if these stand on the left instead of the form.
+    /// True if these are shown on the left instead of those of the next run.
     pub fn shows_options_of_run(&self) -> bool {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }

@@ -105,10 +105,10 @@ pub enum Lower {
 /// Whose options stand on the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptionsOf {
-    /// The form: what would be run next.
+    /// The options of the next run.
     #[default]
-    Form,
-    /// The run that is shown, if the form did not make it.
+    NextRun,
+    /// The run that is shown, if it was not started from the options panel.
     Run,
 }
 

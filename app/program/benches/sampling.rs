@@ -10,8 +10,8 @@ use eframe::egui::{Context, RawInput, Rect, pos2};
 use loadscope_insight::Datasets;
 use loadscope_insight::background::Progress;
 use loadscope_insight::sampling::analysis::{Question, answer};
-use loadscope_insight::sampling::foretell;
 use loadscope_insight::sampling::order::{Digest, Order};
+use loadscope_insight::sampling::predict;
 use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_model::state::{SessionState, State};
 use loadscope_model::view::TimeView;
@@ -30,7 +30,7 @@ fn order() -> Order {
         ..RunOptions::default()
     };
     let mut order = Order::default();
-    foretell::epochs(&options, 0, Datasets::default(), &mut |epoch| {
+    predict::epochs(&options, 0, Datasets::default(), &mut |epoch| {
         epoch.batches().for_each(|b| order.push(b, None, None));
         true
     })

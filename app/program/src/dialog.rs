@@ -149,7 +149,7 @@ impl Dialogs {
             let _ = out.send(answer);
             wake();
         };
-        // Without a thread there is no dialog; the same can be typed into the form or given on the command line.
+        // Without a thread there is no dialog; the same can be typed into the options or given on the command line.
         let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
     }
 }

@@ -84,7 +84,7 @@ pub struct App {
     drive: keys::Drive,
     /// How wide the panels were in the last frame.
     sizes: Splits,
-    /// What the hand holds on to while it changes the form.
+    /// The widget that is held while the options are changed.
     grip: keys::Grip,
     /// The window is to be closed, whatever is unsaved.
     closing: bool,

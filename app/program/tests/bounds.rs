@@ -578,7 +578,7 @@ fn an_interrupted_run_says_so_and_its_recording_is_whole() {
 
 #[test]
 fn a_second_signal_ends_a_run_at_once() {
-    // A sample that computes is not broken off, and this one would for a day.
+    // A sample that computes is not stopped, and this one would compute for a day.
     let args = "run --dataset synthetic:len=9,cost_ms=86400000,cpu=true --batch-size 1";
     let args: Vec<&str> = args.split(' ').collect();
     let child = command(&args, USUAL)

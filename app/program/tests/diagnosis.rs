@@ -145,7 +145,7 @@ fn a_report_holds_every_field_that_scripts_were_promised() {
     };
     assert!(took("in_order=False") < took("num_workers=3") && took("num_workers=3") < run);
     assert!(took("num_workers=1") > run);
-    assert!(seconds(&forecasts["headspace_seconds"]) < took("in_order=False"));
+    assert!(seconds(&forecasts["headroom_seconds"]) < took("in_order=False"));
     assert!(!forecasts["best"].is_null() && !forecasts["cheapest"].is_null());
 }
 

@@ -248,7 +248,7 @@ fn read_others(
                 }
             }
         }
-        // Who breaks off is heard by the reader through this.
+        // Dropping the receiver makes the reader's `send` fail, which stops it.
         drop(chunks);
         match reader.join() {
             Ok(outcome) => outcome,

@@ -62,7 +62,7 @@ fn a_stream_that_panicked_has_ended() {
     });
 }
 
-/// Goes past what was handed out, then through the rest of the epoch.
+/// Goes past what was yielded, then through the rest of the epoch.
 fn rest<F: Fetch<Batch = Vec<usize>>>(
     new: impl Fn() -> DataLoader<F>,
     taken: usize,
@@ -79,7 +79,7 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
 
 /// What was said once is not said again by the loader that goes on.
 #[test]
-fn a_panic_that_was_handed_out_is_gone_past() {
+fn a_panic_that_was_yielded_is_skipped() {
     within(30, || {
         for num_workers in [0, 1] {
             let new = || {
@@ -247,7 +247,7 @@ fn states_that_do_not_fit_are_refused_with_a_sentence() {
     assert_eq!(refused(2, &|_| ()), "it was taken");
     assert!(refused(3, &|_| ()).contains("as many workers as it had"));
     let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
-    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of data set"));
+    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of dataset"));
     assert!(refused(2, &|s| s["version"] = 2.into()).contains("version 2"));
     assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));
     assert!(refused(2, &|s| s["more"] = 1.into()).contains("unknown field"));

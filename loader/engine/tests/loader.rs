@@ -164,7 +164,7 @@ fn dropping_the_iterator_anywhere_joins_all_threads() {
                 let taken: Vec<_> = loader.iter().expect("threads start").take(taken).collect();
                 assert!(taken.iter().all(Result::is_ok));
                 drop(taken);
-                // A second epoch after one that was broken off is complete.
+                // A second epoch after one that was stopped early is complete.
                 assert_eq!(epoch(&mut loader).len(), 20);
                 drop(loader);
                 // The threads held the dataset; only when all are gone is it dropped.

@@ -1,5 +1,5 @@
 //! Logs of LotusTrace: a file for each process, `NAME,START,DURATION` a line, in ns of the wall clock. The main process tells its
-//! waits and what it hands out, each worker its batches, and the transforms of their samples.
+//! waits and what it yields, each worker its batches, and the transforms of their samples.
 //!
 //! A wait of exactly 1,000 ns is a sign: the batch came while another one was waited for. Which transform belongs to which batch is
 //! not in the lines; it follows from their times.

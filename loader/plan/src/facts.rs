@@ -9,7 +9,7 @@ use crate::dataset::{DatasetSpec, Entry};
 pub struct Facts<'a> {
     /// What was asked for.
     pub options: &'a RunOptions,
-    /// The data set by name.
+    /// The dataset by name.
     pub spec: &'a DatasetSpec,
     /// What is known of it.
     pub dataset: &'a Entry,

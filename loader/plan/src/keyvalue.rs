@@ -1,4 +1,4 @@
-//! Texts of the form `name=value`: what a made-up data set costs, how a stream is shared, what a setting changes. A [`Language`]
+//! Texts of the form `name=value`: what a made-up dataset costs, how a stream is shared, what a setting changes. A [`Language`]
 //! knows its names and reads such texts; a [`Mistake`] in any of them is told in the same words. Rules (`wait>10%`) and ranges
 //! (`0..8`) have a form of their own, and the names, numbers and mistakes of here.
 

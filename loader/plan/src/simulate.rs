@@ -125,7 +125,7 @@ struct Simulator<'a, C, F> {
     now: Nanos,
     /// The batch to be dispatched next.
     next: usize,
-    /// What was fetched and not yet handed out.
+    /// What was fetched and not yet yielded.
     made: HashMap<usize, Delivery>,
     delivered: Vec<Delivery>,
 }
@@ -238,13 +238,13 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         self.tell(self.now, EventKind::Consumer { waiting: true });
     }
 
-    /// Hands out the error in place of batch `idx`. False if it did not fail.
+    /// Yields the error in place of batch `idx`. False if it did not fail.
     fn fail(&mut self, idx: usize, worker: Option<usize>) -> bool {
         let Some(sample) = self.failed.remove(&idx) else {
             return false;
         };
         let worker = worker.map(|w| w as WorkerId);
-        let cause = format!("sample {sample} fails because its data set was told to");
+        let cause = format!("sample {sample} fails because its dataset was told to");
         let error = EngineError::Worker {
             worker,
             batch: id(idx),
@@ -332,7 +332,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         }
     }
 
-    /// Waits until a batch is to be handed out.
+    /// Waits until a batch is to be yielded.
     fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
         loop {
             match scheduler.next_step() {

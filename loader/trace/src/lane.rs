@@ -9,7 +9,7 @@ use crate::{Stage, WorkerId};
 pub enum Lane {
     /// The training loop: trains or waits.
     Trainer,
-    /// Batches that have arrived and were not yet handed out.
+    /// Batches that have arrived and were not yet yielded.
     Reorder,
     /// Between the pin thread and the main thread.
     DataQueue,

@@ -36,9 +36,9 @@ mod id;
 mod lane;
 mod lanes;
 mod log;
-mod pipeline;
 mod message;
 mod options;
+mod pipeline;
 mod process;
 mod rows;
 mod run;
@@ -73,7 +73,6 @@ pub use log::{
 };
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
-pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
 pub use process::ProcessCost;

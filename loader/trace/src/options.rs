@@ -1,4 +1,4 @@
-//! What a run was asked to do. The form in the window, the command line and a TOML file share [`RunOptions`].
+//! What a run was asked to do. The options panel of the window, the command line and a TOML file share [`RunOptions`].
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct RunOptions {
     pub image_size: u32,
     /// Time and faults added to the samples on purpose, `cost_ms=10,tail=0.01:40`; empty: none.
     pub extra_cost: String,
-    /// Samples per batch; `None` (in files `"none"`): no batches, samples are handed out as they are.
+    /// Samples per batch; `None` (in files `"none"`): no batches, samples are yielded as they are.
     #[serde(with = "batch_size")]
     pub batch_size: Option<usize>,
     /// A new random order in every epoch.

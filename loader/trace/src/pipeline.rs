@@ -74,7 +74,7 @@ pub struct Pipeline<'a> {
     pub epoch: Option<u32>,
     /// Batches dispatched in this epoch: PyTorch's `_send_idx`.
     pub send_idx: u32,
-    /// The batch to be handed out next: PyTorch's `_rcvd_idx`.
+    /// The batch to be yielded next: PyTorch's `_rcvd_idx`.
     pub rcvd_idx: u32,
     /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`.
     pub tasks_outstanding: u32,

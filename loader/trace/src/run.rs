@@ -256,7 +256,7 @@ impl Run {
     fn enter(&mut self, at: Nanos, row: usize, stage: Stage) {
         let batch = &mut self.batches[row];
         if batch.stage == Stage::Discarded {
-            // A persistent worker still goes through what an epoch that was broken off has left in its queue.
+            // A persistent worker still goes through what an epoch that was stopped early has left in its queue.
             return;
         }
         if !batch.stage.may_enter(stage) {

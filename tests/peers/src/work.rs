@@ -1,4 +1,4 @@
-//! The data sets and collators, with the same values as in the other programs.
+//! The datasets and collators, with the same values as in the other programs.
 
 use std::cell::RefCell;
 use std::fs::{self, File};

@@ -59,10 +59,10 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
         Origin::Import(_) => return Some("What another tool recorded cannot be run from here"),
     }
     if setting.cache != own.cache {
-        return Some("The data set has no cache that could be switched on");
+        return Some("The dataset has no cache that could be switched on");
     }
     if setting.faster != own.faster {
-        return Some("Nothing here makes a stage faster: change the data set, and run it again");
+        return Some("Nothing here makes a stage faster: change the dataset, and run it again");
     }
     if setting.cores != own.cores || setting.trainer_cpu != own.trainer_cpu {
         return Some("This host has the cores that it has");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use loadscope_trace::{Run, RunId, RunInfo};
 
-/// What a loader is called: its rank, and its data set.
+/// What a loader is called: its rank, and its dataset.
 pub fn name(info: &RunInfo) -> String {
     match info.world_size {
         0 | 1 => dataset(info).to_owned(),
@@ -23,7 +23,7 @@ pub fn dataset(info: &RunInfo) -> &str {
 /// What tells one from another that is called the same.
 type Way = fn(RunId, &RunInfo) -> String;
 
-/// Of two loaders of one data set, the one that trains and the one that validates mostly differ in these.
+/// Of two loaders of one dataset, the one that trains and the one that validates mostly differ in these.
 const OPTIONS: [Way; 3] = [
     |_, info| match (info.options.sampler.as_str(), info.options.shuffle) {
         ("", true) => "shuffle=True".to_owned(),
@@ -54,7 +54,7 @@ pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     told_apart(names, &ways, tell)
 }
 
-/// What crews of loaders are called beside each other, each by positions in `all`: by their data set, those of one data set also
+/// What crews of loaders are called beside each other, each by positions in `all`: by their dataset, those of one dataset also
 /// by options that differ or else by their numbers.
 pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
     let first = |crew: &[usize]| all[crew[0]];

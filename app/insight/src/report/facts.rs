@@ -1,4 +1,4 @@
-//! What all forms of the report say with the same words.
+//! What all formats of the report say with the same words.
 
 use loadscope_trace::{Cause, Nanos, Summary, count, plural};
 

@@ -44,7 +44,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
 
 fn of_epoch(asked: &Question) -> Vec<crate::sampling::findings::Finding> {
     let answers = answer(asked, &Progress::default());
-    // What the engine cannot foretell, the recording cannot be held against.
+    // What the engine cannot predict, the recording cannot be held against.
     answers
         .ok()
         .and_then(Result::ok)

@@ -18,7 +18,7 @@ pub struct Row {
     pub waited: Nanos,
     /// How much longer than what was recorded, as a share; negative is better. `None` for what was recorded.
     pub change: Option<f64>,
-    /// Between which times nine of ten such runs lie.
+    /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
 }
 
@@ -66,9 +66,9 @@ pub fn rows(report: &Report) -> Vec<Row> {
     }));
     rows.push(Row {
         name: "an ideal loader".to_owned(),
-        took: prospects.headspace,
+        took: prospects.headroom,
         waited: Nanos::ZERO,
-        change: Some(change(prospects, prospects.headspace)),
+        change: Some(change(prospects, prospects.headroom)),
         between: None,
     });
     rows

@@ -140,7 +140,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let width = longest.unwrap_or_default() + 2;
     writeln!(
         out,
-        "{:<width$}{:>12}{:>10}{:>12}  9 of 10 between",
+        "{:<width$}{:>12}{:>10}{:>12}  90 % interval",
         "What other settings would bring",
         "time",
         "",

@@ -205,7 +205,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
             "{missed} of {bound} indices ({}) never come",
             percent(share)
         ),
-        "The epoch was broken off, or the sampler leaves them out: check its __iter__ and its num_samples",
+        "The epoch was stopped early, or the sampler leaves them out: check its __iter__ and its num_samples",
     ))
 }
 

@@ -87,7 +87,7 @@ impl Action {
             A::Close => ("Close", "Back to the welcome screen", with(CTRL, Key::W), G::File),
             A::Undo => ("Undo", "Takes back the last change to the options", with(CTRL, Key::Z), G::File),
             A::Redo => ("Redo", "Makes the change to the options again", with(CTRL_SHIFT, Key::Z), G::File),
-            A::TakeOptions => ("Use these options", "Puts the options of the run that is shown into the form, from which the next one is started", None, G::File),
+            A::TakeOptions => ("Use these options", "Copies the options of the run that is shown to the next run", None, G::File),
             A::Escape => ("Clear", "Takes away the innermost thing: a list, then the selection", key(Key::Escape), G::Window),
             A::ShowDebug => ("Debug", "The pipeline at any instant, and what happened when", key(Key::Num1), G::Window),
             A::ShowSampling => ("Sampling", "The order of the samples: what is drawn, how often, by whom", key(Key::Num2), G::Window),

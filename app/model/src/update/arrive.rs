@@ -110,7 +110,7 @@ fn complain(state: &mut State, text: &str) {
     });
 }
 
-/// The form shows what made a recording; what stood there can be had back.
+/// The options become those of the recording; undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
     if *options != state.prefs.options {
         state.look.history.let_go();
@@ -148,7 +148,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         );
         complain(state, &text);
     }
-    // The form gets what made this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
+    // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
     }

@@ -276,7 +276,7 @@ fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
 }
 
 #[test]
-fn the_form_is_undone_and_redone() {
+fn the_options_are_undone_and_redone() {
     let mut state = state();
     let first = state.prefs.options.clone();
     let mut second = first.clone();

@@ -73,7 +73,7 @@ impl App {
         if inspector_open != state.prefs.inspector_open {
             commands.push(Action::ToggleInspector.into());
         }
-        // Without a run it tells what the form will draw.
+        // Without a run it shows what the options of the next run will draw.
         let is_loading = matches!(state.session.source, Source::Loading { .. });
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.prefs.workspace == Workspace::Sampling && !is_loading {

@@ -65,7 +65,7 @@ fn a_damaged_line_is_named() {
 }
 
 #[test]
-fn reading_can_be_broken_off() {
+fn reading_can_be_stopped() {
     let file = recording("");
     let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
     assert!(run.events() < 24_001, "{}", run.events());

@@ -49,11 +49,11 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
     ui.label(RichText::new("Sampler").font(heading(size::BODY)));
     ui.label(next_batch(scene));
-    let purpose = "Says which samples make the next batch, one batch for every batch handed out";
+    let purpose = "Says which samples make the next batch, one batch for every batch yielded";
     ui.label(RichText::new(purpose).color(weak));
 }
 
-/// What the sampler will hand out next.
+/// What the sampler will yield next.
 pub fn next_batch(scene: &Scene<'_>) -> String {
     let next = scene.pipeline.send_idx;
     if scene.is_exhausted() {

@@ -37,12 +37,12 @@ pub(super) fn spend(
     }
     assert!(
         !model.panic.contains(&index),
-        "sample {index} panics because its data set was told to (panic={index})"
+        "sample {index} panics because its dataset was told to (panic={index})"
     );
     if model.fail.contains(&index) {
         return Err(SampleError::new(
             "ValueError",
-            format!("sample {index} fails because its data set was told to (fail={index})"),
+            format!("sample {index} fails because its dataset was told to (fail={index})"),
         ));
     }
     Ok(())

@@ -234,7 +234,7 @@ fn single(sample: usize) -> Result<Vec<usize>, EngineError> {
     Ok(vec![sample])
 }
 
-/// What the consumer of a map-style data set sees.
+/// What the consumer of a map-style dataset sees.
 fn acting(input: &Json, n: usize, at: usize, act: Act) -> Json {
     let data = Arc::new(Acting { n, at, act });
     let mut builder = configure(LoaderBuilder::new(data), input);

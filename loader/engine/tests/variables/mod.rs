@@ -6,7 +6,7 @@ use std::time::Duration;
 use loadscope_engine::scheduler::{Next, Scheduler, SchedulerOptions, Task, Yielded};
 use loadscope_engine::{Clock, ContentPolicy, LoaderOptions, Probe};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Pipeline, Nanos, Run, RunId, RunInfo, RunOptions, Stage, WorkerId,
+    BatchId, Event, EventKind, Nanos, Pipeline, Run, RunId, RunInfo, RunOptions, Stage, WorkerId,
 };
 use proptest::prelude::*;
 

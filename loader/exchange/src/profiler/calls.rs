@@ -201,7 +201,7 @@ impl Thread {
     }
 
     /// For each call whether it handed a batch out; otherwise it found its iterator exhausted.
-    pub fn handed_out(&mut self) -> Vec<bool> {
+    pub fn yielded(&mut self) -> Vec<bool> {
         self.settle();
         let steps = self.calls.iter().filter(|c| !c.new_iterator);
         let mut computed: Vec<u32> = steps.map(|c| c.computed).filter(|n| *n > 0).collect();
@@ -254,7 +254,7 @@ mod tests {
                 at += 10;
             }
         }
-        calls.threads[0].handed_out()
+        calls.threads[0].yielded()
     }
 
     #[test]

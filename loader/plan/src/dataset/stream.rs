@@ -22,7 +22,7 @@ const KEYS: [Key; 2] = [
 /// What each worker yields of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Every worker yields all samples: what happens in PyTorch to a data set that does not ask which worker it is in.
+    /// Every worker yields all samples: what happens in PyTorch to a dataset that does not ask which worker it is in.
     #[default]
     Everything,
     /// Worker k of W yields samples k, k + W, k + 2 W, …

@@ -25,7 +25,7 @@ pub(super) struct EpochLoad {
     pub parts: Vec<(f64, f64)>,
     /// The tasks of each worker, if each has its own stream.
     pub streams: Option<Vec<Vec<u32>>>,
-    /// Training steps in the order in which batches are handed out.
+    /// Training steps in the order in which batches are yielded.
     pub steps: Vec<f64>,
     /// True if anything computes.
     pub computes: bool,
@@ -81,7 +81,7 @@ impl EpochLoad {
         (0..handed).map(|k| self.step(k)).sum()
     }
 
-    /// The training step on the batch that is handed out as number `k`.
+    /// The training step on the batch that is yielded as number `k`.
     pub fn step(&self, k: usize) -> f64 {
         match self.steps.get(k).or(self.steps.last()) {
             Some(step) => *step,

@@ -46,7 +46,7 @@ pub(super) struct Way {
     wake_worker: f64,
     returning: f64,
     to_pin: f64,
-    hand_out: f64,
+    yielding: f64,
     pull: f64,
     give: f64,
     pub finish: f64,
@@ -80,7 +80,7 @@ impl Way {
             wake_worker: float(delays.wake_worker),
             returning: float(delays.returning),
             to_pin: float(delays.to_pin),
-            hand_out: float(delays.hand_out),
+            yielding: float(delays.yielding),
             pull: float(delays.pull),
             give: float(delays.give),
             finish: float(recorded.finish(setting, epoch)),
@@ -101,7 +101,7 @@ pub(super) struct Played {
     pub busy: f64,
     pub samples: u64,
     pub batches: u64,
-    /// Task indices as they were handed out.
+    /// Task indices as they were yielded.
     pub order: Vec<u32>,
     /// An error ended the run.
     pub stopped: bool,
@@ -224,7 +224,7 @@ impl<'a> Player<'a> {
                 self.cores.pass(at);
                 self.take_turn();
             } else {
-                // Nothing will come any more: the recording was broken off.
+                // Nothing will come any more: the recording was stopped early.
                 break;
             }
         }
@@ -298,7 +298,7 @@ impl<'a> Player<'a> {
         loop {
             match self.scheduler.next_step() {
                 Next::Exhausted => return self.finish(),
-                Next::Yield(yielded) => return self.hand_out(yielded),
+                Next::Yield(yielded) => return self.yield_batch(yielded),
                 Next::Dropped { .. } => continue,
                 Next::Receive => {}
             }
@@ -313,7 +313,7 @@ impl<'a> Player<'a> {
                 self.scheduler.worker_ended(self.worker_of[idx], idx);
                 self.try_put();
             } else if let Some(yielded) = self.scheduler.receive(idx, ()) {
-                return self.hand_out(yielded);
+                return self.yield_batch(yielded);
             }
         }
     }
@@ -323,10 +323,10 @@ impl<'a> Player<'a> {
         self.main_away(self.way.finish);
     }
 
-    fn hand_out(&mut self, yielded: Yielded<()>) {
+    fn yield_batch(&mut self, yielded: Yielded<()>) {
         self.try_put();
         self.main = Main::HandingOut(yielded.idx);
-        self.main_computes(self.way.hand_out);
+        self.main_computes(self.way.yielding);
     }
 
     /// The batch is the trainer's now.
@@ -342,14 +342,14 @@ impl<'a> Player<'a> {
             }
             return;
         }
-        self.note_handed_out(idx, task.map_or(0, |t| t.samples));
+        self.note_yielded(idx, task.map_or(0, |t| t.samples));
         let computes = self.last_step() * self.way.trainer_cpu;
         self.main = Main::Training { computes };
         let away = self.last_step() - computes;
         self.main_away(away);
     }
 
-    fn note_handed_out(&mut self, idx: usize, samples: usize) {
+    fn note_yielded(&mut self, idx: usize, samples: usize) {
         if self.played.first.is_none() {
             self.played.first = Some(self.cores.now);
             self.played.waited_first = self.played.waited;
@@ -359,7 +359,7 @@ impl<'a> Player<'a> {
         self.played.order.push(idx as u32);
     }
 
-    /// The step on the batch that was handed out last.
+    /// The step on the batch that was yielded last.
     fn last_step(&self) -> f64 {
         self.load
             .step((self.played.batches as usize).saturating_sub(1))

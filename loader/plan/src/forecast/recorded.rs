@@ -179,7 +179,7 @@ impl Recorded {
         &self.notes
     }
 
-    /// The stages that the data set names.
+    /// The stages that the dataset names.
     pub fn stage_names(&self) -> Vec<&str> {
         self.stages.iter().map(|s| s.name.as_str()).collect()
     }
@@ -238,7 +238,7 @@ impl Recorded {
                 if let Some((start, done)) = facts.training {
                     handed.push((start, sane(done.unwrap_or(end) - start)));
                 }
-                if facts.was_handed_out() {
+                if facts.was_yielded() {
                     behind = costs.tasks.len();
                 }
                 last = last.max(facts.gone);
@@ -278,8 +278,8 @@ impl Recorded {
         facts: &BatchFacts,
         before: Option<&TaskCost>,
     ) -> Option<TaskCost> {
-        if self.streams && !facts.was_handed_out() {
-            // Its stream had nothing more, or was broken off.
+        if self.streams && !facts.was_yielded() {
+            // Its stream had nothing more, or was stopped early.
             return None;
         }
         let Some(fetch) = facts.fetch() else {
@@ -289,7 +289,7 @@ impl Recorded {
             });
         };
         // It was still under way when it was given up, so it takes longer than that.
-        let longer = facts.returning.is_none() && !facts.was_handed_out();
+        let longer = facts.returning.is_none() && !facts.was_yielded();
         let fetch = sane(fetch + Nanos(i64::from(longer)));
         let first = self.samples.len();
         let named = run.sample_stages(facts.row);

@@ -13,7 +13,7 @@ pub struct Setting {
     pub num_workers: usize,
     /// Batches in flight per worker; without workers it has no effect.
     pub prefetch_factor: usize,
-    /// Samples a batch; `None`: samples are handed out as they are.
+    /// Samples a batch; `None`: samples are yielded as they are.
     pub batch_size: Option<usize>,
     /// Hand batches out in the order of the sampler.
     pub in_order: bool,
@@ -238,7 +238,7 @@ impl Recorded {
         }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => "The data set names no stages".to_owned(),
+                true => "The dataset names no stages".to_owned(),
                 false => format!("Its stages are {}", self.stage_names().join(", ")),
             };
             return Err(Refusal(format!(

@@ -17,7 +17,7 @@ pub enum Index {
     Batches(Arc<dyn BatchSource>),
     /// A `sampler`, without batches (`batch_size=None`).
     Samples(Arc<dyn Sampler>),
-    /// Nothing but "the next ones", for ever: an iterable data set decides by itself. PyTorch's `_InfiniteConstantSampler`.
+    /// Nothing but "the next ones", for ever: an iterable dataset decides by itself. PyTorch's `_InfiniteConstantSampler`.
     Stream {
         /// Samples in a batch; `None`: no batches.
         batch_size: Option<usize>,

@@ -158,7 +158,7 @@ impl Costs {
         match (&self.own, &self.extra) {
             (None, None) => format!(
                 "{free}, and neither does reading: what these samples cost is not known. \
-                 Give an extra cost in the form, or run it"
+                 Give an extra cost in the options, or run it"
             ),
             (None, Some(_)) => format!("{free}, and samples take the extra cost alone"),
             _ => free.to_owned(),

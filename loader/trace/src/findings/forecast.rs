@@ -35,7 +35,7 @@ pub struct Forecast {
     /// How long the trainer would wait, s.
     #[serde(rename = "waited_seconds", serialize_with = "seconds")]
     pub waited: Nanos,
-    /// With other samples of the same kind it would take at least so long, in nine cases of ten with `high`, s.
+    /// Lower end of the 90 % interval, which `high` ends: for other samples of the same kind, s.
     #[serde(serialize_with = "seconds")]
     pub low: Nanos,
     /// And at most so long, s.
@@ -64,8 +64,8 @@ pub struct Prospects {
     /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
     pub workers_refused: Option<String>,
     /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
-    #[serde(rename = "headspace_seconds", serialize_with = "seconds")]
-    pub headspace: Nanos,
+    #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
+    pub headroom: Nanos,
     /// What is assumed because it was not measured: sentences for people.
     pub assumptions: Vec<String>,
 }
@@ -197,7 +197,7 @@ impl Prospects {
             let text = format!(
                 "{which} is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
                 Self::WORTH * 100.0,
-                say(self.headspace),
+                say(self.headroom),
             );
             return with(text, unknown);
         };

@@ -7,7 +7,7 @@ use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
 
-/// How long an epoch took to hand out its first batch, and when it did.
+/// How long an epoch took to yield its first batch, and when it did.
 fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     let yields = survey.run.yields();
     let first = *yields.all().get(yields.before(epoch.start))?;
@@ -101,7 +101,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         text: format!(
             "Most of the waiting, {}, was for the first batch, which nothing can make ready in advance; the run has only {}",
             survey.say(took),
-            plural(survey.handed_out, "batch", "batches")
+            plural(survey.yielded, "batch", "batches")
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),

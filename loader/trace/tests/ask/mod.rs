@@ -1,6 +1,6 @@
 //! Every question that can be asked about a run, and what must hold whatever happened.
 
-use loadscope_trace::{BatchId, FieldData, Pipeline, Nanos, Pictures, Run, Stage, Summary, Track};
+use loadscope_trace::{BatchId, FieldData, Nanos, Pictures, Pipeline, Run, Stage, Summary, Track};
 
 const PROBES: [Nanos; 7] = [
     Nanos(i64::MIN),
@@ -94,7 +94,9 @@ fn ask_pipeline(run: &Run, pipeline: &Pipeline<'_>) {
             assert!(pipeline.in_lane(lane).any(|b| b.row == held.row));
         }
     }
-    assert!(pipeline.tasks_outstanding <= pipeline.send_idx && pipeline.rcvd_idx <= pipeline.send_idx);
+    assert!(
+        pipeline.tasks_outstanding <= pipeline.send_idx && pipeline.rcvd_idx <= pipeline.send_idx
+    );
     for task in pipeline.task_info() {
         assert!(task.idx < pipeline.send_idx && run.batches().len() > task.row);
         assert_eq!(run.batches()[task.row].worker, task.worker);

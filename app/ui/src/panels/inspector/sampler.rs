@@ -1,4 +1,4 @@
-//! The sampler: how it draws, how far it is, and what it hands out next.
+//! The sampler: how it draws, how far it is, and what it yields next.
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     section(ui, "Progress");
     let sent = u64::from(pipeline.send_idx);
-    fact(ui, "Batches handed out", format::count(sent));
+    fact(ui, "Batches yielded", format::count(sent));
     fact(
         ui,
         "Batches in an epoch",

@@ -59,7 +59,9 @@ fn which(batch: &HeldBatch) -> String {
 fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) -> Option<String> {
     let worker = batch.worker?;
     let pipeline = run.pipeline_at(step.start);
-    let busy = pipeline.in_lane(Lane::Worker(worker)).find(|b| b.row != row);
+    let busy = pipeline
+        .in_lane(Lane::Worker(worker))
+        .find(|b| b.row != row);
     let before = pipeline
         .in_lane(Lane::IndexQueue(worker))
         .take_while(|b| b.row != row);

@@ -28,7 +28,11 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
                 "Shown run",
                 "The options of the run that is shown",
             ),
-            (OptionsOf::Form, "Next run", "The form: what Run starts"),
+            (
+                OptionsOf::NextRun,
+                "Next run",
+                "The options that Run starts with",
+            ),
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
             if ui.add(button).on_hover_text(tip).clicked() && state.session.options_of != of {

@@ -25,12 +25,12 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                     "The order of the epoch that would come next, with the options of this run",
                 ),
                 (
-                    OrderOf::Form,
-                    "The form",
+                    OrderOf::Options,
+                    "Next run",
                     "The order that the options on the left will give",
                 ),
             ] {
-                let possible = what == OrderOf::Form || state.has_run();
+                let possible = what == OrderOf::Options || state.has_run();
                 let button = Button::new(name).selected(order_of(state) == what);
                 if ui
                     .add_enabled(possible, button)
@@ -107,9 +107,9 @@ fn about(state: &State) -> String {
         parts
             .push("without a seed every start draws another order: this is one of them".to_owned());
     } else if answers.agrees == Some(true) {
-        parts.push("foretold; the epochs before came as foretold".to_owned());
+        parts.push("predicted; the epochs before came as predicted".to_owned());
     } else if answers.agrees == Some(false) {
-        parts.push("a guess: the epochs before did not come as these options foretell".to_owned());
+        parts.push("a guess: the epochs before did not come as these options predict".to_owned());
     }
     parts.join(" · ")
 }

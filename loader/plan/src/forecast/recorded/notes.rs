@@ -69,7 +69,7 @@ impl Recorded {
         let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
         note(
             cut,
-            "The recording is not complete: the forecast is for the batches that were handed out",
+            "The recording is not complete: the forecast is for the batches that were yielded",
         );
         note(
             run.failure().is_some(),

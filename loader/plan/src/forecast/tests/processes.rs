@@ -213,7 +213,7 @@ fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
         ..PROGRAM
     };
     let recorded = program.recorded();
-    let ideal = recorded.headspace(&recorded.setting());
+    let ideal = recorded.headroom(&recorded.setting());
     let steps = 3 * i64::from(program.batches) * program.step;
     assert_eq!(ideal, Ok(Nanos::from_millis(steps + 2 * 300)));
     let fast = with(&recorded, &["num_workers=0", "cache=100%"]);

@@ -12,7 +12,7 @@ use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
 use crate::error::EngineError;
 use crate::rng::Generator;
 
-/// `torch.utils.data.distributed.DistributedSampler`: the part of a data set that one rank of several visits.
+/// `torch.utils.data.distributed.DistributedSampler`: the part of a dataset that one rank of several visits.
 ///
 /// All ranks make the same order from a generator of their own, seeded `seed + epoch`; no generator that others draw from
 /// is touched. Without [`set_epoch`](Sampler::set_epoch) the order is the same in every epoch.

@@ -42,8 +42,8 @@ fn streams() -> Run {
 fn a_worker_whose_stream_has_ended_is_exhausted() {
     let mut results = SnapshotResults::new();
     for (name, size, theme, with_table) in [
-        ("streams", (1100.0, 320.0), Theme::Dark, true),
-        ("streams-small", (700.0, 220.0), Theme::Light, false),
+        ("iterable", (1100.0, 320.0), Theme::Dark, true),
+        ("iterable-small", (700.0, 220.0), Theme::Light, false),
     ] {
         let run = streams();
         // The first answer that a stream has ended.
