@@ -88,7 +88,7 @@ fn a_run_that_fails_says_why_and_stays_open() {
     });
     window.run();
     window.get_by_label_contains("The run ended with an error");
-    let mut told = window.query_all_by_label_contains("sample 5 fails because");
+    let mut told = window.query_all_by_label_contains("sample 5 fails, as requested");
     assert!(told.next().is_some());
     assert!(window.state().state.has_run());
 }

@@ -132,7 +132,7 @@ fn pictures_of_what_will_come() {
     until(&mut window, "3 workers yield 720 samples");
     window.snapshot("sampling_iterable");
     window.state_mut().state.set_up().prefs.options.dataset = "folder:/no/such/folder".to_owned();
-    until(&mut window, "No order can be predicted");
+    until(&mut window, "The order cannot be predicted");
     window.snapshot("sampling_refused");
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=1000000".to_owned(),
@@ -154,7 +154,7 @@ fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
     until(&mut window, "All 1,797 indices come once");
     window.get_by_label("Next epoch").click();
-    until(&mut window, "the epochs before came as predicted");
+    until(&mut window, "earlier epochs matched");
     window.get_by_label("This run").click();
     window.run();
     window.get_by_label("‹").click();

@@ -59,7 +59,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
     assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
-/// What somebody does who wants to know why batch 3 came late: from the start to the first arrival out of order, then to what
+/// What a user does to find out why batch 3 came late: from the start to the first arrival out of order, then to what
 /// was missing.
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {

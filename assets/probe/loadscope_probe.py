@@ -39,7 +39,7 @@ CPU_WORTHWHILE = 50_000
 SLOW_BATCH = 20_000_000
 # Nanoseconds a batch or a step took at least, for asking the system how long its thread waited for a core to be no burden.
 CORE_WAIT_WORTHWHILE = 1_000_000
-# Named steps of a sample's transforms that are told apart.
+# Named steps of a sample's transforms that are measured separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
@@ -69,7 +69,7 @@ process_time = time.process_time_ns
 PLAIN = (list, tuple, range)
 
 
-# Where a warning is from is told without frames of this name: Python leaves out those of its importing.
+# The place of a warning is reported without frames of this name: Python leaves out those of its importing.
 UNSEEN = "<loadscope, passed over like importlib._bootstrap>"
 
 
@@ -133,7 +133,7 @@ def arguments_of(frame):
 
 
 def codes_of_handlers():
-    """Whoever takes the frame away from its arguments is known by its code."""
+    """Functions that take the frame away from its arguments are known by their code."""
     codes = []
     for number in signal.valid_signals():
         handler = signal.getsignal(number)
@@ -213,7 +213,7 @@ class Outlet:
         self.opened = False
         self.socket = None
         self.file = None
-        # What stands behind the descriptor: somebody may close it, and its number is then given to a file of the program's.
+        # What stands behind the descriptor: the program may close it, and its number is then given to a file of the program's.
         self.identity = None
         self.lost = 0
 
@@ -326,7 +326,7 @@ class Outlet:
             if not isinstance(error, Exception) or is_of_signal(error):
                 # It is tried again with the next line.
                 raise
-            # Nobody is there: the program goes on without being heard.
+            # There is no listener: the program goes on without being heard.
         self.waiting[:0] = header.encode("utf-8", "replace")
 
     def connect(self, kind, place):
@@ -377,7 +377,7 @@ class Outlet:
 
 
 def by_hand():
-    """The folder into which a program writes that nobody listens to; its children write there, too."""
+    """The folder into which a program without a listener writes; its children write there, too."""
     name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
     folder = made(name)
     os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
@@ -400,7 +400,7 @@ def made(name):
         import tempfile
 
         folder = os.path.join(tempfile.gettempdir(), name)
-        # Nobody would look for it there.
+        # The user would not look for it there.
         quiet(lambda: print("loadscope: writing into %s" % folder, file=sys.stderr))
         return folder
 
@@ -516,7 +516,7 @@ class Probe:
         self.pinned = {}
 
     def forked(self):
-        """In a child: what was the parent's is told by the parent."""
+        """In a child: what was the parent's is sent by the parent."""
         self.outlet.close()
         self.core_wait.close()
         for _, iterator in list(self.living.values()):
@@ -543,7 +543,7 @@ class Probe:
             quiet(lambda: self.put('["trouble",%d,%s]\n' % (now(), text_of(text))))
 
     def leave_out(self, loader):
-        """One loader too many; its epochs are not told of, and nobody is left to believe that there were none."""
+        """One loader too many; its epochs are not recorded, and the recording says so."""
         if not self.left_out:
             text = "this process has made more than %d different loaders; the later ones are not recorded" % MOST_LOADERS
             self.put('["trouble",%d,%s]\n' % (now(), text_of(text)))
@@ -644,8 +644,8 @@ class Iterator:
         self.begin()
 
     def answers_soon(self):
-        """`next` is about to return: what is told until then goes with what is told of that. Where it waits on instead, nobody knows
-        for how long."""
+        """`next` is about to return: what is sent until then goes with what is sent of that. Where it waits on instead, the
+        duration is unknown."""
         return self.is_inside and self.yields
 
     def begin(self):
@@ -827,12 +827,12 @@ def describe(loader, iterator, seeds):
     sampler = quiet(lambda: loader.sampler)
     batches = quiet(lambda: loader.batch_sampler)
     if batches is not None and quiet(lambda: loader.batch_size) is None:
-        # Whoever was given batches of indices has a sampler that nobody asks.
+        # A loader that was given batches of indices has a sampler that it does not use.
         sampler = quiet(lambda: batches.sampler)
     kind = type(sampler)
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
-    # These ask for the length of the dataset anyway; whoever else may not want to be asked.
+    # These ask for the length of the dataset anyway; others may not want to be asked.
     plain = kind in (data.SequentialSampler, data.RandomSampler, data.SubsetRandomSampler) or distributed
     dataset = quiet(lambda: loader.dataset)
     workers = number_of(lambda: loader.num_workers) or 0
@@ -894,7 +894,7 @@ def other_arguments(loader):
 
 
 def place_in_job():
-    """The rank and the number of ranks. Whoever starts ranks by itself, as `torch.multiprocessing.spawn` does, puts them into no
+    """The rank and the number of ranks. A program that starts ranks by itself, as `torch.multiprocessing.spawn` does, puts them into no
     environment."""
     distributed = sys.modules.get("torch.distributed")
     if not quiet(lambda: distributed.is_initialized()):

@@ -80,6 +80,6 @@ fn every_step_of_a_stream_can_be_looked_at() {
         harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();
     }
-    // Nobody gets anything any more.
+    // No worker gets a task any more.
     harness.get_by_label("workers_status 2 False");
 }

@@ -65,7 +65,7 @@ def endless(loadscope, python, start, log, **more):
 
 
 def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
-    """Signal 9 at any moment, for the program or for the recorder: what was told until shortly before is there."""
+    """Signal 9 at any moment, for the program or for the recorder: what was sent until shortly before is there."""
     log = os.path.join(folder, "log.jsonl")
     missing = []
     while len(missing) < times:
@@ -76,7 +76,7 @@ def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
 
 
 def one_kill(loadscope, python, start, log, rng, victim):
-    """Answers the milliseconds that are missing; `None` if the host stood still, so that nobody could write anything."""
+    """Answers the milliseconds that are missing; `None` if the host stood still, so that nothing could be written."""
     with endless(loadscope, python, start, log) as program:
         first = program.stdout.readline()
         must(first.startswith("0 "), "the program did not begin: %r" % first)

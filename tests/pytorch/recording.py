@@ -105,5 +105,5 @@ def check_joined(events, name):
         must(known == sorted(known), "%s: batch %s went %s" % (name, key, stages))
         if "training" in stages:
             must("fetching" in stages, "%s: batch %s was trained on and never fetched" % (name, key))
-            must(key in fetched, "%s: batch %s was trained on, and nobody knows how long it took" % (name, key))
+            must(key in fetched, "%s: batch %s was trained on, without the time it took" % (name, key))
     return len(life), sum(fetched.values())

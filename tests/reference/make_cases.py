@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the cases that the engine is compared with, by asking the real PyTorch.
 
-Needs torch 2.13.0 and numpy; nothing else of Loadscope. Whoever has them in an environment runs
+Needs torch 2.13.0 and numpy; nothing else of Loadscope. In an environment that has them run
 
     python make_cases.py --out DIR                 the bundled cases again, in DIR
     python make_cases.py --seed 7 --out DIR        other seeds, sizes and parameters, derived from 7

@@ -19,7 +19,7 @@ mod table;
 use archive::{add, pack, unpack};
 use table::{page, read_table};
 
-/// What the compiler is told beside: count edges in bytes of their own, and tell what is compared with what.
+/// Further options of the compiler: count edges in bytes of their own, and tell what is compared with what.
 const FLAGS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_told_with_its_place() -> Result<()> {
+    fn what_is_no_picture_is_reported_with_its_place() -> Result<()> {
         let home = tempfile::tempdir()?;
         for folder in FOLDERS {
             fs::create_dir_all(home.path().join(folder))?;

@@ -130,7 +130,7 @@ mod tests {
             "{texts:?}"
         );
         assert!(any("The sampler has no batch left"), "{texts:?}");
-        // While it works, nothing is said.
+        // While it works, there is no reason.
         let busy = (0..run.end().0 / 1_000_000)
             .filter(|ms| said(&run, 1, *ms).is_none())
             .count();

@@ -45,7 +45,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
     }
 }
 
-/// A stream that is exhausted, a task that nobody will answer, or an epoch that is stopped early.
+/// A stream that is exhausted, a task that will get no answer, or an epoch that is stopped early.
 fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_stream_is_told_apart_from_the_end_of_an_epoch() {
+    fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
         use Stage::{Discarded, Fetching};
         let run = run_of(
             RunOptions::default(),

@@ -39,7 +39,7 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
     let epoch = epoch.clamp(first, last);
     let now = state.session.sampling;
     match order_of(state) {
-        // Whoever goes to the latest one stays with it.
+        // Going to the latest one follows it.
         OrderOf::Run => Choice {
             epoch: (epoch < last).then_some(epoch as usize),
             ..now

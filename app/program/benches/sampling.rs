@@ -1,4 +1,4 @@
-//! Ten million indices in a random order: everything that is said about them, and their picture. And the plots of a run of half a
+//! Ten million indices in a random order: everything that is reported about them, and their picture. And the plots of a run of half a
 //! million batches while one pans through it.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
@@ -106,7 +106,7 @@ fn plots(c: &mut Criterion) {
             ..RawInput::default()
         };
         let mut output = ctx.run_ui(input, |ui| drop(plots.show(ui, state)));
-        // Nobody uploads textures here.
+        // No textures are uploaded here.
         output.textures_delta.clear();
         output.shapes.len()
     };

@@ -142,7 +142,7 @@ impl Dialogs {
             let start = Instant::now();
             let answer = match pollster::block_on(dialog) {
                 Some(file) => answer(file),
-                // Nobody is that quick: there was no dialog to cancel.
+                // No user is that quick: there was no dialog to cancel.
                 None if start.elapsed() < Duration::from_millis(250) => missing(otherwise),
                 None => return,
             };

@@ -251,7 +251,7 @@ impl eframe::App for App {
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
         let more = self.drain(ctx);
-        if !more && self.session.as_ref().is_some_and(Session::was_told_to_end) {
+        if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
             // What was not saved stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);

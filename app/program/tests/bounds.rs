@@ -346,7 +346,7 @@ fn more_settings_than_can_be_forecast_are_refused() {
     }
 }
 
-/// Nobody writes into it: that is found out, and said.
+/// It has no writer: that is noticed and reported.
 #[test]
 fn a_silent_pipe_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -433,7 +433,7 @@ fn workers_that_cannot_be_started_are_refused() {
         ) && text.ends_with("use fewer workers\n"),
         "{text}"
     );
-    // As many as are said to be possible are possible.
+    // As many as the sentence calls possible are possible.
     let allowed = text
         .split_once("allows ")
         .and_then(|(_, rest)| rest.split(' ').next());

@@ -129,7 +129,7 @@ impl Pen<'_> {
     }
 }
 
-/// What is said where there are no batches.
+/// What is shown where there are no batches.
 fn nothing_yet(ui: &Ui, state: &State, area: Rect) {
     let palette = Palette::of(ui.ctx());
     let text = match (&state.session.source, Action::Run.info().shortcut) {

@@ -51,11 +51,11 @@ pub struct DataLoader<F: Fetch> {
     generator: Option<SharedGenerator>,
     default_generator: SharedGenerator,
     pinner: Option<Pinner>,
-    /// PyTorch's warnings that nobody has taken yet.
+    /// PyTorch's warnings that were not taken yet.
     warnings: Vec<String>,
-    /// Those that were told to the observer.
+    /// Those that were sent to the observer.
     shown: HashSet<String>,
-    /// What is said whenever an iterator is made.
+    /// Warnings given whenever an iterator is made.
     warned_at_iter: Vec<String>,
     /// `_IterableDataset_len_called`: what the dataset said when the loader's length was asked for.
     len_called: Cell<Option<usize>>,

@@ -56,7 +56,7 @@ fn check(config: &Config, seed: u64, taken: Taken) -> Result<Vec<Vec<Outcome>>, 
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
     let got = with_loader(config, &generator, probe, &alive, Epochs(taken));
     // Only threads could still hold the dataset.
-    prop_assert_eq!(Arc::strong_count(&alive), 1, "somebody holds the dataset");
+    prop_assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
     for (epoch, (got, taken)) in got.iter().zip(taken).enumerate() {
         let fresh = epoch == 0 || !config.persistent;
         let expected = Expected::of(config, &model, fresh, taken);
@@ -198,7 +198,7 @@ fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Held for reading by whoever has threads, and for writing by whoever counts them.
+/// Held for reading by a test that has threads, and for writing by one that counts them.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {

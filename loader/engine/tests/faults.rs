@@ -19,7 +19,7 @@ fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
     Ok(samples)
 }
 
-/// An epoch: batches, and what is said of those that failed.
+/// An epoch: batches, and the errors of those that failed.
 fn epoch<F: Fetch<Batch = Vec<usize>>>(
     loader: &mut DataLoader<F>,
 ) -> Vec<Result<Vec<usize>, String>> {
@@ -77,7 +77,7 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
     epoch(&mut resumed)
 }
 
-/// What was said once is not said again by the loader that goes on.
+/// What was reported once is not reported again by the loader that goes on.
 #[test]
 fn a_panic_that_was_yielded_is_skipped() {
     within(30, || {
@@ -120,7 +120,7 @@ impl Dataset for Numbers {
 
 /// PyTorch's worker gives the reason once, then stumbles over the fetcher that it never made; so does the loader that goes on.
 #[test]
-fn the_error_of_worker_init_fn_is_said_once() {
+fn the_error_of_worker_init_fn_is_reported_once() {
     within(30, || {
         let new = || {
             let data = Numbers {
@@ -190,7 +190,7 @@ impl BatchSource for Faulty {
     }
 }
 
-/// The trainer that is told of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
+/// A trainer that gets the error of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
 #[test]
 fn an_error_that_is_no_batchs_ends_the_waiting() {
     within(30, || {

@@ -129,7 +129,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn of_a_map_style_data_set(o in options(), len in 1..40usize) {
+    fn of_a_map_style_dataset(o in options(), len in 1..40usize) {
         let predicted = order(&o, &Samples::Map(len)).expect("sound options");
         let builder = configured!(LoaderBuilder::new(Arc::new(Numbers(len))), o);
         let builder = builder.shuffle(o.sampler == "random");
@@ -142,9 +142,9 @@ proptest! {
         prop_assert_eq!(predicted, seen);
     }
 
-    /// What is said of an epoch before it is made is what it comes to, and leaving an epoch early changes nothing of the next.
+    /// What is predicted of an epoch is what comes, and leaving an epoch early changes nothing of the next.
     #[test]
-    fn epochs_are_what_is_said_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
+    fn epochs_are_what_is_predicted_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
         let o = match lens {
             Some(_) => RunOptions { sampler: String::new(), ..o },
             None => o,

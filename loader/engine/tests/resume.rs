@@ -106,7 +106,7 @@ fn load<F: Fetch>(loader: &mut DataLoader<F>, from: Option<String>) {
 fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Result {
     let alive = Alive::default();
     let result = with_loader(config, generator, Probe::off(), &alive, then);
-    assert_eq!(Arc::strong_count(&alive), 1, "somebody holds the dataset");
+    assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
     result
 }
 

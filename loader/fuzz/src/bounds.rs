@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Bytes on the heap now. C libraries have their own.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// The most of them since somebody asked.
+/// The most of them since the last question.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 /// More of them end the program.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);

@@ -153,7 +153,7 @@ pub struct About {
     pub rank: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
-    /// What the sampler was told.
+    /// The arguments of the sampler.
     #[serde(deserialize_with = "lenient::maybe")]
     pub replicas: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
@@ -352,7 +352,7 @@ pub enum Arrival {
 pub struct Fetch {
     pub at: i64,
     pub of: Where,
-    /// When the collating began; `None` if it was told before, or never began.
+    /// When the collating began; `None` if it was sent before, or never began.
     pub collating: Option<i64>,
     pub end: i64,
     pub outcome: Outcome,

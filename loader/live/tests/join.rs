@@ -155,7 +155,7 @@ fn what_is_held_is_bounded_by_its_bytes() {
     join.open(WORKER, introduction(20));
     let times = packed(&vec![1100; 1 << 20]);
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
-    // 8 MiB each, of a process of which nobody else has spoken.
+    // 8 MiB each, of a process that no other one has announced.
     for _ in 0..40 {
         tell(&mut join, WORKER, &line);
     }

@@ -53,7 +53,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), EngineError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(EngineError::Spec(
-            "extra_cost is for datasets with indices; a stream takes its costs by itself: stream:cost_ms=10"
+            "extra_cost is for map-style datasets; an iterable-style one has its costs in its own text: stream:cost_ms=10"
                 .to_owned(),
         )),
         _ => Ok(()),

@@ -123,7 +123,7 @@ pub enum EngineError {
         /// Why.
         cause: Box<EngineError>,
     },
-    /// A worker ended without being told to. The batches given to it are lost; the others still come.
+    /// A worker ended without being asked to. The batches given to it are lost; the others still come.
     #[error(
         "RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}",
         numbers(workers)
@@ -144,7 +144,7 @@ pub enum EngineError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Somebody asked the loader to stop while it waited for a batch. Python's `KeyboardInterrupt`.
+    /// The loader was asked to stop while it waited for a batch. Python's `KeyboardInterrupt`.
     #[error("interrupted")]
     Interrupted,
     /// All workers are gone although batches are missing.

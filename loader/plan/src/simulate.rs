@@ -244,7 +244,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
             return false;
         };
         let worker = worker.map(|w| w as WorkerId);
-        let cause = format!("sample {sample} fails because its dataset was told to");
+        let cause = format!("sample {sample} fails, as requested by fail={sample}");
         let error = EngineError::Worker {
             worker,
             batch: id(idx),

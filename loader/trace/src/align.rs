@@ -1,6 +1,6 @@
 //! Puts recordings of several hosts onto one axis of time.
 //!
-//! Hosts have clocks of their own. Wall clocks agree as well as somebody keeps them in step, which no recording tells. Ranks that
+//! Hosts have clocks of their own. Wall clocks agree as well as they are kept in step, which no recording tells. Ranks that
 //! exchange gradients wait for each other at the end of every training step, though: where two of them ask for their next batch
 //! in step with each other, that shows how far apart their clocks are, and how exactly that is known.
 

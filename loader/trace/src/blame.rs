@@ -140,7 +140,7 @@ impl Run {
 
     /// When a worker was ready for tasks. Threads tell of themselves, and then they are. Of a process its program tells once it
     /// has been asked for; what it has to do before its first batch (begin, import, unpickle the dataset, `worker_init_fn`)
-    /// nobody tells, so it lasts until then.
+    /// is not recorded, so it lasts until then.
     fn ready(&self, worker: &Worker) -> Nanos {
         if !matches!(self.info.origin, Origin::Pytorch(_)) || !self.measures(Stage::Fetching) {
             return worker.start;

@@ -35,7 +35,7 @@ pub struct RunOptions {
     pub rank: u32,
     /// Distributed samplers leave a tail out instead of repeating samples.
     pub sampler_drop_last: bool,
-    /// Distributed samplers are told the epoch, so that each has its own order; leaving that out is a common mistake.
+    /// Distributed samplers get the epoch, so that each has its own order; leaving that out is a common mistake.
     pub set_epoch: bool,
     /// Seed of `generator`; `None`: a fresh seed for every run, unless there is a `global_seed`.
     pub seed: Option<u64>,

@@ -1,4 +1,4 @@
-//! What worker processes cost where a recording has none, so that nobody measured it.
+//! What worker processes cost where a recording has none, so that it was not measured.
 
 use crate::{Nanos, Origin};
 
@@ -22,7 +22,7 @@ impl ProcessCost {
         end: Nanos::from_millis(40),
     };
 
-    /// What is taken to be the cost with workers in a program of this origin; `None` if they are threads, or nobody knows.
+    /// What is taken to be the cost with workers in a program of this origin; `None` if they are threads, or unknown.
     pub fn assumed(origin: &Origin) -> Option<Self> {
         matches!(origin, Origin::Pytorch(_)).then_some(Self::FORKED)
     }

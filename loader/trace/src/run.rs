@@ -68,7 +68,7 @@ pub struct Epoch {
     pub rows: Vec<u32>,
     /// Workers whose stream came to its end, with the positions of the transitions that told so.
     pub(crate) exhausted: Vec<(u32, WorkerId)>,
-    /// Positions of the transitions with which tasks were given up that nobody will answer.
+    /// Positions of the transitions with which tasks were given up that will get no answer.
     pub(crate) lost: Vec<u32>,
 }
 
@@ -181,7 +181,7 @@ impl Run {
         }
     }
 
-    /// The same for one that nobody else needs: what is large in it is kept and not copied.
+    /// The same for one without another owner: what is large in it is kept and not copied.
     pub fn take(&mut self, event: Event) {
         match event.kind {
             EventKind::Content(_) => {

@@ -44,7 +44,7 @@ pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
             header.set_size(bytes.len() as u64);
             header.set_mode(0o644);
             header.set_mtime(0);
-            // Also where folders are told apart by something else than a slash.
+            // Also where the separator of folders is not a slash.
             tar.append_data(&mut header, name.replace('\\', "/"), &bytes[..])?;
         }
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_told_with_its_place() -> Result<()> {
+    fn what_is_no_archive_is_reported_with_its_place() -> Result<()> {
         let home = tempfile::tempdir()?;
         let archive = home.path().join("corpus.tar.zst");
         fs::write(&archive, "not packed")?;

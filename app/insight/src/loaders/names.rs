@@ -51,7 +51,7 @@ pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
         |id, _| format!("loader {}", id.0),
     ];
     let tell = |way: &Way, at: usize| way(all[at].0, &all[at].1.info);
-    told_apart(names, &ways, tell)
+    disambiguate(names, &ways, tell)
 }
 
 /// What crews of loaders are called beside each other, each by positions in `all`: by their dataset, those of one dataset also
@@ -66,11 +66,11 @@ pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
         Some(way) => way(first(&crews[at]).0, &first(&crews[at]).1.info),
         None => format!("from loader {} on", first(&crews[at]).0.0),
     };
-    told_apart(names.collect(), &ways.collect::<Vec<_>>(), tell)
+    disambiguate(names.collect(), &ways.collect::<Vec<_>>(), tell)
 }
 
 /// Adds to names that are the same what `tell` says of them, the first way that tells any of them apart first.
-fn told_apart<W>(
+fn disambiguate<W>(
     mut names: Vec<String>,
     ways: &[W],
     tell: impl Fn(&W, usize) -> String,
@@ -94,7 +94,7 @@ fn told_apart<W>(
     names
 }
 
-/// The loader that somebody means: by its number, or by words of its name, its recording or its host (`rank 2`, `train`). Of
+/// The loader that a text names: by its number, or by words of its name, its recording or its host (`rank 2`, `train`). Of
 /// several that fit it is the one that was waited for longest.
 ///
 /// # Errors
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_name_are_told_apart() {
+    fn loaders_of_one_name_are_disambiguated() {
         let runs = [
             run(0, "a", "x"),
             run(0, "a", "y"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_data_set_are_called_after_the_options_that_differ() {
+    fn loaders_of_one_dataset_are_called_after_the_options_that_differ() {
         let of = |rank, shuffle, batch_size| {
             let mut run = run(rank, "a", "");
             run.info.options.shuffle = shuffle;

@@ -16,7 +16,7 @@ pub struct AboutLoader {
     pub this: Named,
     /// The others, the one that was waited for longest first.
     pub others: Vec<Named>,
-    /// Somebody asked for it; otherwise it is the one that was waited for longest.
+    /// It was asked for; otherwise it is the one that was waited for longest.
     pub was_asked_for: bool,
 }
 

@@ -121,9 +121,9 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
 /// What other settings would bring.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     // The verdict may have said so already.
-    let is_told = report.diagnosis.verdict.outlook.is_some();
+    let is_reported = report.diagnosis.verdict.outlook.is_some();
     if let Some(reason) = super::outlook::reason(report) {
-        if is_told {
+        if is_reported {
             return Ok(());
         }
         return writeln!(out, "{reason}\n");

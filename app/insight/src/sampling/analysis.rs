@@ -36,7 +36,7 @@ pub struct Question {
     pub seeds: Vec<WorkerSeed>,
     /// What an iterable dataset has yielded: samples, and workers that yielded them.
     pub yielded: Option<(u64, usize)>,
-    /// Classes of samples that the contents of batches told.
+    /// Classes of samples by the contents of batches.
     pub labels: HashMap<u64, u32>,
     /// Names of classes.
     pub names: Vec<String>,
@@ -112,7 +112,7 @@ pub type Refusal = String;
 /// Answers a question. Takes about a second for ten million indices.
 ///
 /// # Errors
-/// If nobody wants to know any more. The inner error is the engine's, in a sentence.
+/// If the answer is not wanted any more. The inner error is the engine's, in a sentence.
 pub fn answer(
     question: &Question,
     progress: &Progress,
@@ -126,8 +126,8 @@ pub fn answer(
         len: question.len,
     };
     if question.came.is_none() && !question.is_known {
-        let refusal = "The recording does not tell how many samples its dataset has, or they come in a stream: what an \
-                       iterable dataset will yield only the program knows";
+        let refusal = "The recording does not tell how many samples its dataset has, or it is iterable-style: what \
+                       such a dataset will yield only the program knows";
         return Ok(Err(refusal.to_owned()));
     }
     let mut agrees = None;
@@ -149,7 +149,7 @@ pub fn answer(
     let coverage = counts.coverage();
     let shuffle = Shuffle::of(&order.indices, &counts, progress)?;
     let known = match question.is_known {
-        // The window has told already what is wrong with the dataset, when it was loaded.
+        // The window has shown already what is wrong with the dataset, when it was loaded.
         true => predict::known(&question.options, question.datasets).unwrap_or_default(),
         false => Knowledge::default(),
     };

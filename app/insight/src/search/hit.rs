@@ -14,7 +14,7 @@ pub enum Hit {
     Sample(u32, u32),
     /// A lane.
     Lane(Lane),
-    /// Something that was said, by its position in [`Run::messages`].
+    /// A message, by its position in [`Run::messages`].
     Message(u32),
     /// A wait of the trainer, by its position in [`Run::waits`].
     Wait(u32),
@@ -35,7 +35,7 @@ impl Hit {
         }
     }
 
-    /// What it is, and how long it took or what was said.
+    /// What it is, and how long it took, or the text of the message.
     pub fn describe(self, run: &Run) -> (String, String) {
         let batch = |row: u32| {
             let batch = run.batches().get(row as usize);

@@ -139,9 +139,9 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     if !state.place.left_over.iter().any(|left| left.path == path) {
         Prefs::remember(&mut state.prefs.recent, &path);
     }
-    let is_told = notes.iter().any(|note| note.is_error);
+    let is_reported = notes.iter().any(|note| note.is_error);
     notes.into_iter().for_each(|note| tell(state, note));
-    if cut && !is_told {
+    if cut && !is_reported {
         let text = format!(
             "{} is cut off in the middle: the program that wrote it was stopped. Everything before the cut is shown",
             path.display()

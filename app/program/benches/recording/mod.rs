@@ -10,7 +10,7 @@ use loadscope_trace::{
 pub struct Recording {
     workers: u16,
     batches: u32,
-    /// Samples a batch whose times are told; none are told if it is 0.
+    /// Samples per batch whose times are recorded; 0: none.
     samples: u32,
 }
 

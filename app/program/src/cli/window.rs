@@ -26,7 +26,7 @@ pub enum Renderer {
 }
 
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
-    // A file that cannot be opened is told on the terminal, where its name was typed.
+    // A file that cannot be opened is reported on the terminal, where its name was typed.
     for file in &files {
         look(file).map_err(|e| anyhow!(refusal(file, &e)))?;
     }

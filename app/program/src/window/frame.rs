@@ -81,7 +81,7 @@ impl App {
             } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(diagnose::show(ui, state));
             } else if state.has_run() {
-                // Where no batch is told, what is told instead stands there.
+                // Where the recording has no batches, what it has instead is shown there.
                 if !state.has_only_gauges() {
                     let verdict = self.headline.as_ref();
                     Panel::top("headline")
@@ -114,7 +114,7 @@ impl App {
         commands
     }
 
-    /// What the user drags is remembered, and only that: what nobody has changed follows the size of the window.
+    /// What the user drags is remembered, and only that: what the user has not changed follows the size of the window.
     fn remember_sizes(&mut self, ui: &Ui, sizes: Splits) {
         let before = std::mem::replace(&mut self.sizes, sizes);
         if !ui.input(|i| i.pointer.primary_down()) {
@@ -169,7 +169,7 @@ impl App {
             .max(220.0)
             .min(height - 140.0)
             .max(161.0);
-        // Until somebody drags its edge, it follows the height of the window.
+        // Until the user drags its edge, it follows the height of the window.
         let id = match state.prefs.splits.pipeline > 0.0 {
             true => "pipeline".to_owned(),
             false => format!("pipeline {height:.0}"),

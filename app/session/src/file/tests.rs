@@ -73,7 +73,7 @@ fn reading_can_be_stopped() {
 }
 
 #[test]
-fn how_many_came_late_is_said_in_good_english() {
+fn how_many_came_late_is_reported_in_good_english() {
     let text = |count| match late(RunId(0), Nanos::ZERO, count).kind {
         EventKind::Message(message) => message.text,
         other => panic!("{other:?}"),

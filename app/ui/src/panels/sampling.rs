@@ -162,7 +162,7 @@ impl Sampling {
 fn nothing(ui: &mut Ui, state: &State) {
     let answers = &state.session.answers.sampling;
     match (&answers.refusal, answers.share) {
-        (Some(refusal), _) => message(ui, "No order can be predicted", refusal),
+        (Some(refusal), _) => message(ui, "The order cannot be predicted", refusal),
         (None, Some(share)) => {
             message(ui, "Looking at the order", "");
             ui.vertical_centered(|ui| {
@@ -201,7 +201,7 @@ fn empty(ui: &mut Ui, state: &State) {
         OrderOf::Run => message(
             ui,
             "The samples of this run have no indices",
-            "An iterable dataset yields what it likes. Next epoch tells what the engine knows about its workers' parts",
+            "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts",
         ),
         _ => message(ui, "No index will be drawn", what),
     }

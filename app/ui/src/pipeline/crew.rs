@@ -317,7 +317,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A chip and nothing else; a cross where nobody is left to take one.
+    /// A chip and nothing else; a cross where no worker is left to take one.
     fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (word, colour) = self.absence(lane);
         if word != "idle" {

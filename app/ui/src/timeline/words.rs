@@ -95,7 +95,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// The lines of a tooltip for spans of `place` that are too narrow to be told apart.
+/// The lines of a tooltip for spans of `place` that are too narrow to be distinguished.
 pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String> {
     let length = bucket.end - bucket.start;
     let what = format!(

@@ -1,4 +1,4 @@
-//! Iterable-style datasets: samples come as a stream, and nobody can ask for the seventh.
+//! Iterable-style datasets: samples come as a stream, and there is no access by index.
 
 use std::sync::Arc;
 

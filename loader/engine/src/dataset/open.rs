@@ -30,7 +30,7 @@ impl OpenDataset for DatasetSpec {
         match self.open_any(image_size)? {
             AnyDataset::Map(dataset) => Ok(dataset),
             AnyDataset::Iterable(_) => Err(EngineError::Spec(format!(
-                "{self} is an iterable dataset: its samples come in a stream and have no indices. Choose another one here"
+                "{self} is an iterable-style dataset: its samples have no indices. Choose another one here"
             ))),
         }
     }
@@ -107,7 +107,7 @@ mod tests {
         let stream: DatasetSpec = "stream:len=24,cost_ms=5,shard=true".parse().unwrap();
         assert_eq!(stream.open_any(224).unwrap().len(), Some(24));
         let error = stream.open(224).err().unwrap().to_string();
-        assert!(error.contains("is an iterable dataset"), "{error}");
+        assert!(error.contains("is an iterable-style dataset"), "{error}");
         let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
         let error = missing.open(224).err().unwrap().to_string();
         assert!(

@@ -1,4 +1,4 @@
-//! A stream that takes as long as it is told to, to see how workers share a stream, and how they do not.
+//! A stream that takes a given time, to see how workers share a stream, and how they do not.
 
 use super::{
     Dataset, IterableDataset, SampleClock, SampleError, SampleStream, StreamModel, Synthetic,

@@ -1,4 +1,4 @@
-//! A dataset that takes as long as it is told to.
+//! A dataset that takes a given time.
 
 use std::time::Instant;
 

@@ -273,7 +273,7 @@ impl Rest {
             ));
         }
         if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
-            // The constructor says it, too, but nobody observes it yet.
+            // The constructor warns, too, but it is not observed yet.
             loader.warnings.push(text.clone());
             loader.warned_at_iter.push(text);
         }

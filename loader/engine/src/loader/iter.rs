@@ -52,7 +52,7 @@ pub struct LoaderIter<'a, F: Fetch> {
     pub(super) ended: bool,
     /// `_num_yielded`
     pub(super) num_yielded: usize,
-    /// What a stream's length was said to be when the loader's was asked for.
+    /// The length that a stream reported when the loader's was asked for.
     pub(super) len_called: Option<usize>,
     pub(super) behind: Behind,
     pub(super) progress: Progress,

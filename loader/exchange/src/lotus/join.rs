@@ -227,7 +227,7 @@ impl Run {
         for (pid, batch) in rest {
             let after = starts.partition_point(|s| *s <= batch.end);
             let epoch = after.checked_sub(1).map(|e| &self.epochs[e].batches);
-            // Another one with its number was yielded, or it lies far from the run: it is somebody else's.
+            // Another one with its number was yielded, or it lies far from the run: it belongs to another process.
             let is_next = epoch.is_some_and(|b| {
                 b.last()
                     .is_some_and(|last| last.idx < batch.idx && batch.idx - last.idx < 4096)

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// So many calls are kept: each costs a run some 250 bytes.
 pub(super) const MOST_CALLS: usize = 4 << 20;
-/// So many threads with calls are told apart.
+/// At most so many threads with calls are kept separate.
 const MOST_THREADS: usize = 1 << 10;
-/// So many kinds of iterators are told apart in a thread.
+/// At most so many kinds of iterators are kept separate in a thread.
 const MOST_CLASSES: usize = 64;
 
 /// A complete event (`"ph": "X"`) as far as it is of interest.

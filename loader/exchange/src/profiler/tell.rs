@@ -28,7 +28,7 @@ pub(super) fn tell(
     let several = calls.threads.len() > 1;
     let longest = calls.threads.iter().flat_map(|t| &t.calls);
     let longest = longest.map(|c| c.end.saturating_sub(c.start)).max();
-    // Calls are told in the order of their beginnings; what one of them brings comes until its end.
+    // Calls are sent in the order of their beginnings; what one of them brings comes until its end.
     let mut sorter = Sorter::new(Nanos(longest.unwrap_or(0)));
     let mut tellers: Vec<Teller> = Vec::new();
     for (k, thread) in calls.threads.iter_mut().enumerate() {

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_is_told_in_our_words() {
+    fn a_loader_is_described_in_our_words() {
         let info = made(
             r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,
                "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"future":[1]}"#,

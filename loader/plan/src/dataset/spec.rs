@@ -83,7 +83,7 @@ impl FromStr for DatasetSpec {
                 Err(EngineError::Spec(format!(
                     "There is no dataset '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
                      subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), synthetic:len=24,cost_ms=50 (made \
-                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable).{hint}"
+                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}"
                 )))
             }
         }

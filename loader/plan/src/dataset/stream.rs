@@ -54,7 +54,7 @@ impl StreamModel {
                 let size = sizes.get(id).copied().unwrap_or(0);
                 Box::new((0..size).map(move |i| id.saturating_mul(100).saturating_add(i)))
             }
-            // Nobody to share with: one shard after the other.
+            // No other worker to share with: one shard after the other.
             (Sharing::Shards(sizes), None) => {
                 let shards = sizes.clone().into_iter().enumerate();
                 Box::new(shards.flat_map(|(id, size)| (0..size).map(move |i| 100 * id + i)))

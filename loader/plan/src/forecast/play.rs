@@ -129,7 +129,7 @@ enum Main {
         fresh: bool,
     },
     /// Sends the next task and goes back to the trainer with this one.
-    HandingOut(usize),
+    Yielding(usize),
     Training {
         computes: f64,
     },
@@ -142,7 +142,7 @@ struct Player<'a> {
     load: &'a EpochLoad,
     way: &'a Way,
     cores: Cores,
-    /// Nobody waits for a core: batches need not be divided.
+    /// No process waits for a core: batches need not be divided.
     alone: bool,
     scheduler: Scheduler<()>,
     main: Main,
@@ -208,7 +208,7 @@ impl<'a> Player<'a> {
             let thread = self.cores.next();
             let mail = self.next_mail();
             let pin = self.next_pin();
-            // Whoever works comes before the one who looks whether they are through.
+            // Workers come before the one that checks whether they are done.
             let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => a <= b,
                 (a, _) => a.is_some(),
@@ -273,7 +273,7 @@ impl<'a> Player<'a> {
                 }
                 self.ask();
             }
-            Main::HandingOut(idx) => self.train(idx),
+            Main::Yielding(idx) => self.train(idx),
             Main::Training { computes } if computes > 0.0 => {
                 self.main = Main::Training { computes: 0.0 };
                 self.main_computes(computes);
@@ -325,7 +325,7 @@ impl<'a> Player<'a> {
 
     fn yield_batch(&mut self, yielded: Yielded<()>) {
         self.try_put();
-        self.main = Main::HandingOut(yielded.idx);
+        self.main = Main::Yielding(yielded.idx);
         self.main_computes(self.way.yielding);
     }
 

@@ -302,7 +302,7 @@ impl Recorded {
         }
         let mut len = self.samples.len() - first;
         if len == 0 {
-            // Nobody measured them one by one, or there are none because the first one failed.
+            // They were not measured one by one, or there are none because the first one failed.
             len = run.indices(facts.row).len().max(1);
             let each = Nanos(fetch.0 / len as i64);
             let cost = cost_of(each, None);

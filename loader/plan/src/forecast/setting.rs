@@ -232,7 +232,7 @@ impl Recorded {
         }
         if self.streams && setting.num_workers.max(1) != self.options.num_workers.max(1) {
             return refuse(
-                "the samples come from a stream, and how another number of workers would share it is not recorded. \
+                "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
                  Record a run with that many workers",
             );
         }

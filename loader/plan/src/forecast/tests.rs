@@ -331,7 +331,7 @@ fn case() -> impl Strategy<Value = Case> {
                 },
                 ..RunOptions::default()
             };
-            // What of a stream an error cuts off nobody knows.
+            // What an error cuts off a stream is unknown.
             let fails = if streams && !go_on { Vec::new() } else { fails };
             // No two things end at the same time: which comes first then is a matter of taste.
             let costs = costs.iter().enumerate();

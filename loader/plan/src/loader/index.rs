@@ -27,7 +27,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// `len(_index_sampler)`; 0 for streams, whose length nobody knows.
+    /// `len(_index_sampler)`; 0 for streams, whose length is unknown.
     pub fn len(&self) -> usize {
         match self {
             Self::Batches(batches) => batches.len(),

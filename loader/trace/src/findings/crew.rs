@@ -4,7 +4,7 @@ use super::{Evidence, Finding, Severity, Survey};
 use crate::words::list;
 use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
 
-/// A worker ended although nobody told it to.
+/// A worker ended without being asked to.
 pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let workers = run.workers().iter();
@@ -43,7 +43,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `Worker 1 (process 2572) was killed by signal 9`, if somebody says so.
+/// `Worker 1 (process 2572) was killed by signal 9`, if that was recorded.
 fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
     let said = run.messages().iter();
     let mut said = said.filter(|(when, m)| *when >= at && m.level == Level::Error);

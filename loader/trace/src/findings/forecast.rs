@@ -118,7 +118,7 @@ impl Change {
 
 impl Prospects {
     /// A forecast of the recorded setting that is off by more than this share shows that the model does not fit the run, and
-    /// then nothing is said of other settings.
+    /// then there is no forecast for other settings.
     pub const FITS: f64 = 0.1;
     /// Less is within the error of a forecast.
     pub const WORTH: f64 = 0.02;

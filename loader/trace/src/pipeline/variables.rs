@@ -63,8 +63,8 @@ impl Pipeline<'_> {
             .iter()
             .rev()
             .find(|e| Some(e.epoch) == self.epoch);
-        let is_told = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
-        epoch.is_some_and(|e| e.exhausted.iter().any(is_told))
+        let is_known = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
+        epoch.is_some_and(|e| e.exhausted.iter().any(is_known))
     }
 
     /// The worker of that id that was started last.

@@ -47,7 +47,7 @@ impl Run {
         &self.messages
     }
 
-    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. Whoever
+    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
     /// goes on after errors is not ended by them.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;

@@ -270,9 +270,9 @@ impl Asker {
 mod tests {
     use super::*;
 
-    /// It was told as a lack of memory or threads once, which sends people the wrong way.
+    /// It was once reported as a lack of memory or threads, which misleads.
     #[test]
-    fn a_calculation_that_panics_is_told_as_a_bug() {
+    fn a_calculation_that_panics_is_reported_as_a_bug() {
         let key = Key {
             run: 1,
             events: 1,

@@ -107,7 +107,7 @@ fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     ui.end_row();
 }
 
-/// A number that stays as it was recorded until somebody wants another one.
+/// A number that stays as it was recorded until the user wants another one.
 fn optional(
     ui: &mut Ui,
     value: Option<f64>,

@@ -82,7 +82,7 @@ fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
     }
     let indices = run.indices(row);
     if indices.is_empty() {
-        remark(ui, "A stream has no indices");
+        remark(ui, "An iterable-style dataset has no indices");
         return;
     }
     let mut list: Vec<String> = indices.iter().take(MOST).map(u64::to_string).collect();

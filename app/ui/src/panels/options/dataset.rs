@@ -18,7 +18,7 @@ const KINDS: [(&str, &str, &str); 5] = [
     ),
     (
         "stream",
-        "Synthetic stream",
+        "Synthetic iterable",
         "stream:len=24,cost_ms=50,shard=true",
     ),
     ("tokens:", "File of tokens", "tokens:"),

@@ -104,12 +104,11 @@ fn about(state: &State) -> String {
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
     if answers.is_one_of_many {
-        parts
-            .push("without a seed every start draws another order: this is one of them".to_owned());
+        parts.push("no seed: every run has a different order; this is one example".to_owned());
     } else if answers.agrees == Some(true) {
-        parts.push("predicted; the epochs before came as predicted".to_owned());
+        parts.push("predicted; earlier epochs matched".to_owned());
     } else if answers.agrees == Some(false) {
-        parts.push("a guess: the epochs before did not come as these options predict".to_owned());
+        parts.push("unreliable prediction: earlier epochs did not match these options".to_owned());
     }
     parts.join(" · ")
 }

@@ -38,7 +38,7 @@ impl Recorded {
         note(processor.is_some(), &processor.unwrap_or_default());
         note(
             !simulated && run.info.cores == 0,
-            "The number of cores was not told: there are taken to be enough",
+            "The number of cores was not recorded: enough are assumed",
         );
         note(
             !self.fixed_step,

@@ -78,7 +78,7 @@ impl DistributedSampler {
     }
 
     fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
-        // PyTorch makes the whole list here; nobody can tell when it is made as long as epoch and length are from now.
+        // PyTorch makes the whole list here; when it is made makes no difference as long as epoch and length are from now.
         let (n, seed) = (self.len.get(), self.seed.now());
         let (rank, num_samples, drop_last) = (self.rank, self.num_samples(), self.drop_last);
         let shuffle = self.shuffle;

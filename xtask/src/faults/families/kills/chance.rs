@@ -35,7 +35,7 @@ impl Chance {
     }
 }
 
-/// Notices when the host stands still: then nothing could be written, whoever would have.
+/// Notices when the host stands still: then nothing could be written at all.
 pub struct Pulse {
     worst: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
