@@ -1,4 +1,4 @@
-//! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when events are not read
+//! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when they are not read
 //! fast enough, events are counted and dropped.
 
 use std::sync::Arc;
