@@ -33,7 +33,7 @@ HEAD = """# The probe under PyTorch
 Written by `cargo xtask probe-matrix`, release by release; `matrix.py` says what each check means. A check that does not hold says FAILED.
 Every program ran with and without Loadscope: the same batches bit by bit, the same random numbers, output and exit code. Of
 the loaders (*map…*, *iterable…*) the table says how many of the samples that were really fetched the recording has in the batch that they
-were for. Programs are killed at random moments, drawn with seed %d; told is how long before the kill the
+were for. Programs are killed at random moments, drawn with seed %d; sent is how long before the kill the
 recording ends, at most (below 0: a kill takes a moment, and clocks are compared by what the program prints). Programs with a colon in their names were not written for us. "—": not
 tried, for want of the option in that release, of the library, or of time. "†": tried with an earlier probe."""
 SEED = 1
