@@ -56,7 +56,7 @@ MOST_LENGTHS = 4096
 MOST_FRAMES = 200
 # Files of which it is remembered whose they are.
 MOST_FILES = 4096
-# Packages that make loaders for whoever calls them, or make one anew. Nobody looks for their loader there.
+# Packages that make loaders for their callers, or make one anew. The user does not look for a loader there.
 FRAMEWORKS = frozenset(
     "torch torchdata lightning pytorch_lightning lightning_fabric lightning_utilities transformers accelerate".split()
 )
@@ -1552,7 +1552,7 @@ def place_of_call(loader, frame):
 
 
 def place_of(loader):
-    """Where a loader was made: file, line, and both in short. `None` if nobody knows: of a copy, say."""
+    """Where a loader was made: file, line, and both in short. `None` if that is unknown: of a copy, say."""
     known = PROBE.places.get(id(loader))
     return known[1] if known is not None and known[0]() is loader else None
 
