@@ -146,6 +146,19 @@ mod tests {
         assert_eq!(back.motion, Motion::System);
     }
 
+    /// The words of the window have changed, the keys of the file have not.
+    #[test]
+    fn keys_of_the_file_keep_their_names() {
+        let old = serde_json::json!({"splits": {"options": 1.0, "inspector": 2.0, "machine": 3.0}});
+        let prefs: Prefs = serde_json::from_value(old).expect("as it was written once");
+        let expected = Splits {
+            options: 1.0,
+            inspector: 2.0,
+            pipeline: 3.0,
+        };
+        assert_eq!(prefs.splits, expected);
+    }
+
     #[test]
     fn recent_files_are_unique_and_few() {
         let mut recent = Vec::new();
