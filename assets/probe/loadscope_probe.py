@@ -1780,7 +1780,7 @@ def hook_dataloader(module):
 
 
 def greet():
-    """Says at once that this process is reached, where somebody listens."""
+    """Says at once that this process is reached, if there is a listener."""
     if os.environ.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
         quiet(lambda: PROBE.put(""))
 

@@ -205,7 +205,7 @@ impl Pump {
         now
     }
 
-    /// Says at once which processes are recorded, where nobody sees them in a window, and which are not.
+    /// Says at once which processes are recorded, where no window shows them, and which are not.
     fn say_who_is_recorded(&mut self) {
         for process in self.join.reached() {
             self.greeted += 1;

@@ -75,6 +75,7 @@ pub use log::{
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
