@@ -88,7 +88,7 @@ fn a_run_that_fails_says_why_and_stays_open() {
     });
     window.run();
     window.get_by_label_contains("The run ended with an error");
-    let mut told = window.query_all_by_label_contains("sample 5 fails because");
+    let mut told = window.query_all_by_label_contains("sample 5 fails, as requested");
     assert!(told.next().is_some());
     assert!(window.state().state.has_run());
 }
@@ -121,7 +121,7 @@ fn absurd_options_in_a_recording_are_shown_and_harm_nothing() {
         window.state_mut().run(&ctx, action.into());
         window.run();
     }
-    // The form shows what the file says and does not correct it.
+    // The options show what the file says and do not correct it.
     assert_eq!(
         window.state().state.prefs.options.num_workers,
         usize::MAX / 2

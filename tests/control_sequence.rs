@@ -17,7 +17,7 @@ fn said(run: &Run, step: usize) -> Option<String> {
     let t = run.transitions()[step - 1];
     let n = run.batches()[t.batch as usize].id.idx;
     let before = |stage| {
-        run.machine_after(step - 1)
+        run.pipeline_after(step - 1)
             .stage_of(run.batches()[t.batch as usize].id)
             == Some(stage)
     };

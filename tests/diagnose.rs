@@ -110,7 +110,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     until(&mut window, "samples/s");
     until(&mut window, "How good the forecast is");
     window.snapshot("diagnose_checked");
-    // The form can be taken back to what it was.
+    // The change of the options can be undone.
     ask(&mut window, Action::Undo.into());
     assert_eq!(window.state().state.prefs.options.num_workers, 2);
 }

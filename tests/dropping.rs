@@ -110,7 +110,7 @@ fn pictures_of_files_that_are_held_over_the_window() {
     }
 }
 
-/// A folder may hold very many files, or lie on another machine: a thread looks at it.
+/// A folder may hold very many files, or lie on another host: a thread looks at it.
 #[test]
 fn what_is_opened_is_looked_at_elsewhere() {
     let (dir, path) = control_recording();

@@ -27,7 +27,7 @@ const SMALL: Vec2 = Vec2::new(1100.0, 700.0);
 const LARGE: Vec2 = Vec2::new(1920.0, 1080.0);
 
 #[test]
-fn a_trace_of_torch_profiler_opens_and_leaves_the_form_alone() {
+fn a_trace_of_torch_profiler_opens_and_leaves_the_options_alone() {
     let mut window = open("profiler/workers.json.gz", SMALL, Theme::Dark);
     let state = &window.state().state;
     assert!(matches!(

@@ -129,7 +129,7 @@ fn a_run_is_in_the_journal_as_it_comes_and_offered_after_a_kill() {
         window.state().state.session.source,
         Source::Live { paused: false }
     );
-    // It is somebody's: nobody else is offered it.
+    // It has an owner: it is not offered to another process.
     assert_eq!(Journal::at(dir.path()).left_over(), []);
     let mut next = open(left.path());
     assert!(

@@ -1,4 +1,4 @@
-//! The Sampling workspace: orders of the engine, as recorded and as foretold, in the whole window.
+//! The Sampling workspace: orders of the engine, as recorded and as predicted, in the whole window.
 
 use eframe::egui::{Key, Modifiers, PointerButton, Role, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -128,11 +128,11 @@ fn pictures_of_what_will_come() {
         batch_size: Some(8),
         ..RunOptions::default()
     };
-    window.get_by_label("The form").click();
+    window.get_by_label("Next run").click();
     until(&mut window, "3 workers yield 720 samples");
-    window.snapshot("sampling_stream");
+    window.snapshot("sampling_iterable");
     window.state_mut().state.set_up().prefs.options.dataset = "folder:/no/such/folder".to_owned();
-    until(&mut window, "No order can be foretold");
+    until(&mut window, "The order cannot be predicted");
     window.snapshot("sampling_refused");
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=1000000".to_owned(),
@@ -150,11 +150,11 @@ fn pictures_of_what_will_come() {
 }
 
 #[test]
-fn the_next_epoch_is_foretold_and_the_earlier_ones_agree() {
+fn the_next_epoch_is_predicted_and_the_earlier_ones_agree() {
     let mut window = open(&Recorded::of(digits()), Theme::Dark, SMALL);
     until(&mut window, "All 1,797 indices come once");
     window.get_by_label("Next epoch").click();
-    until(&mut window, "the epochs before came as foretold");
+    until(&mut window, "earlier epochs matched");
     window.get_by_label("This run").click();
     window.run();
     window.get_by_label("‹").click();
@@ -218,11 +218,11 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
     );
     window.key_press(Key::Num2);
     window.run();
-    // Without a run, the workspace tells what the form will draw.
+    // Without a run, the workspace shows what the options of the next run will draw.
     until(&mut window, "All 1,797 indices come once");
     assert!(window.query_by_label_contains("still going on").is_none());
-    let foretold = window.state().state.session.run.batches().len();
-    assert_eq!(foretold, 0);
+    let predicted = window.state().state.session.run.batches().len();
+    assert_eq!(predicted, 0);
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::Run.into());
     wait(&mut window, |app| {
@@ -234,15 +234,15 @@ fn a_live_run_is_looked_at_as_it_goes_on() {
 }
 
 #[test]
-fn an_epoch_that_was_broken_off_is_not_blamed_for_what_is_missing() {
+fn an_epoch_that_was_stopped_early_is_not_blamed_for_what_is_missing() {
     let first = RunOptions {
         epochs: 1,
         ..digits()
     };
     let mut window = open(&Recorded::cut(first, 150), Theme::Dark, SMALL);
-    until(&mut window, "broken off");
+    until(&mut window, "stopped early");
     assert!(window.query_by_label_contains("never come").is_none());
-    window.snapshot("sampling_broken-off");
+    window.snapshot("sampling_stopped-early");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_recorded_stream_tells_how_much_its_workers_yielded() {
         "3 workers yielded 72 samples of a dataset of 24",
     );
     assert!(window.query_by_label_contains("never come").is_none());
-    window.snapshot("sampling_stream-recorded");
+    window.snapshot("sampling_iterable-recorded");
     window.get_by_label("Next epoch").click();
     until(&mut window, "of which 24 are different");
 }

@@ -117,7 +117,7 @@ fn panels_of_a_run_without_batches() {
 }
 
 #[test]
-fn the_form_says_why_it_is_refused_wherever_it_is_scrolled_to() {
+fn the_options_say_why_they_are_refused_wherever_it_is_scrolled_to() {
     let mut results = SnapshotResults::new();
     let options = RunOptions {
         num_workers: 2,
@@ -138,7 +138,13 @@ fn the_form_says_why_it_is_refused_wherever_it_is_scrolled_to() {
         ..State::default()
     };
     let show = |ui: &mut Ui, state: &State| drop(options::show(ui, state));
-    picture("form-failed", vec2(268.0, 640.0), state, show, &mut results);
+    picture(
+        "options-failed",
+        vec2(268.0, 640.0),
+        state,
+        show,
+        &mut results,
+    );
 }
 
 #[test]

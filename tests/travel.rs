@@ -59,7 +59,7 @@ fn workspaces_are_changed_by_key_and_by_click() {
     assert_eq!(window.state().state.prefs.workspace, Workspace::Debug);
 }
 
-/// What somebody does who wants to know why batch 3 came late: from the start to the first arrival out of order, then to what
+/// What a user does to find out why batch 3 came late: from the start to the first arrival out of order, then to what
 /// was missing.
 #[test]
 fn the_first_arrival_out_of_order_is_found_by_key() {
@@ -69,7 +69,7 @@ fn the_first_arrival_out_of_order_is_found_by_key() {
     let state = &window.state().state;
     let moved = state.last_transition().expect("something happened");
     assert_eq!((moved.batch, moved.stage), (4, Stage::Held));
-    assert_eq!(state.machine().rcvd_idx, 3);
+    assert_eq!(state.pipeline().rcvd_idx, 3);
     press(&mut window, Modifiers::SHIFT, Key::O);
     assert!(hint(&window).starts_with("No batch arrived out of order"));
     // The sentence is on the screen.
@@ -148,7 +148,7 @@ fn markers_are_placed_gone_to_and_removed() {
     assert!(window.state().state.session.markers.all().is_empty());
 }
 
-/// The machine at an instant, the lane, the batch and its stages, without a mouse.
+/// The pipeline at an instant, the lane, the batch and its stages, without a mouse.
 #[test]
 fn a_batch_is_followed_with_the_keyboard_alone() {
     let mut window = control();
@@ -240,7 +240,7 @@ fn the_palette_finds_actions_and_batches() {
 }
 
 #[test]
-fn a_change_of_the_form_is_taken_back() {
+fn a_change_of_the_options_is_undone() {
     let mut window = Window {
         size: Vec2::new(1100.0, 1100.0),
         ..Window::new()

@@ -9,7 +9,7 @@ use loadscope_trace::Stage;
 use crate::fixture::{Window, control_recording};
 
 #[test]
-fn stepping_forwards_and_backwards_moves_the_machine() {
+fn stepping_forwards_and_backwards_moves_the_pipeline() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -19,7 +19,7 @@ fn stepping_forwards_and_backwards_moves_the_machine() {
     assert_eq!(window.state().state.session.cursor, Cursor::Live);
     window.key_press_modifiers(Modifiers::SHIFT, Key::ArrowLeft);
     window.run();
-    let step = window.state().state.machine().step;
+    let step = window.state().state.pipeline().step;
     let run = &window.state().state.session.run;
     assert_eq!(run.transitions()[step - 1].stage, Stage::Training);
     window.key_press(Key::ArrowLeft);
@@ -138,7 +138,7 @@ fn the_table_and_the_help_open_by_key() {
 }
 
 #[test]
-fn the_form_edits_the_options_and_shows_the_line_of_python() {
+fn the_panel_edits_the_options_and_shows_the_line_of_python() {
     let mut window = Window {
         size: eframe::egui::vec2(1100.0, 1100.0),
         ..Window::new()

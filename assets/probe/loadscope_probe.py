@@ -39,7 +39,7 @@ CPU_WORTHWHILE = 50_000
 SLOW_BATCH = 20_000_000
 # Nanoseconds a batch or a step took at least, for asking the system how long its thread waited for a core to be no burden.
 CORE_WAIT_WORTHWHILE = 1_000_000
-# Named steps of a sample's transforms that are told apart.
+# Named steps of a sample's transforms that are measured separately.
 MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
@@ -56,7 +56,7 @@ MOST_LENGTHS = 4096
 MOST_FRAMES = 200
 # Files of which it is remembered whose they are.
 MOST_FILES = 4096
-# Packages that make loaders for whoever calls them, or make one anew. Nobody looks for their loader there.
+# Packages that make loaders for their callers, or make one anew. The user does not look for a loader there.
 FRAMEWORKS = frozenset(
     "torch torchdata lightning pytorch_lightning lightning_fabric lightning_utilities transformers accelerate".split()
 )
@@ -69,7 +69,7 @@ process_time = time.process_time_ns
 PLAIN = (list, tuple, range)
 
 
-# Where a warning is from is told without frames of this name: Python leaves out those of its importing.
+# The place of a warning is reported without frames of this name: Python leaves out those of its importing.
 UNSEEN = "<loadscope, passed over like importlib._bootstrap>"
 
 
@@ -133,7 +133,7 @@ def arguments_of(frame):
 
 
 def codes_of_handlers():
-    """Whoever takes the frame away from its arguments is known by its code."""
+    """Functions that take the frame away from its arguments are known by their code."""
     codes = []
     for number in signal.valid_signals():
         handler = signal.getsignal(number)
@@ -213,7 +213,7 @@ class Outlet:
         self.opened = False
         self.socket = None
         self.file = None
-        # What stands behind the descriptor: somebody may close it, and its number is then given to a file of the program's.
+        # What stands behind the descriptor: the program may close it, and its number is then given to a file of the program's.
         self.identity = None
         self.lost = 0
 
@@ -326,7 +326,7 @@ class Outlet:
             if not isinstance(error, Exception) or is_of_signal(error):
                 # It is tried again with the next line.
                 raise
-            # Nobody is there: the program goes on without being heard.
+            # There is no listener: the program goes on without being heard.
         self.waiting[:0] = header.encode("utf-8", "replace")
 
     def connect(self, kind, place):
@@ -338,7 +338,7 @@ class Outlet:
         else:
             host, _, port = place.rpartition(":")
             if host != "127.0.0.1":
-                raise OSError("only this machine is told")
+                raise OSError("only sockets of this host are used")
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             address = (host, int(port))
         try:
@@ -377,7 +377,7 @@ class Outlet:
 
 
 def by_hand():
-    """The folder into which a program writes that nobody listens to; its children write there, too."""
+    """The folder into which a program without a listener writes; its children write there, too."""
     name = "loadscope-%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid())
     folder = made(name)
     os.environ["LOADSCOPE_PROBE_TO"] = "dir:" + folder
@@ -400,7 +400,7 @@ def made(name):
         import tempfile
 
         folder = os.path.join(tempfile.gettempdir(), name)
-        # Nobody would look for it there.
+        # The user would not look for it there.
         quiet(lambda: print("loadscope: writing into %s" % folder, file=sys.stderr))
         return folder
 
@@ -516,7 +516,7 @@ class Probe:
         self.pinned = {}
 
     def forked(self):
-        """In a child: what was the parent's is told by the parent."""
+        """In a child: what was the parent's is sent by the parent."""
         self.outlet.close()
         self.core_wait.close()
         for _, iterator in list(self.living.values()):
@@ -543,7 +543,7 @@ class Probe:
             quiet(lambda: self.put('["trouble",%d,%s]\n' % (now(), text_of(text))))
 
     def leave_out(self, loader):
-        """One loader too many; its epochs are not told of, and nobody is left to believe that there were none."""
+        """One loader too many; its epochs are not recorded, and the recording says so."""
         if not self.left_out:
             text = "this process has made more than %d different loaders; the later ones are not recorded" % MOST_LOADERS
             self.put('["trouble",%d,%s]\n' % (now(), text_of(text)))
@@ -610,7 +610,7 @@ class Iterator:
         "is_open",
         "is_ours",
         "is_inside",
-        "hands_out",
+        "yields",
         "is_iterable",
         "has_workers",
         "in_order",
@@ -638,15 +638,15 @@ class Iterator:
         self.thread = threading.get_ident()
         self.is_ours = True
         self.is_inside = False
-        self.hands_out = False
+        self.yields = False
         self.seeds = None
         self.expected = None
         self.begin()
 
     def answers_soon(self):
-        """`next` is about to return: what is told until then goes with what is told of that. Where it waits on instead, nobody knows
-        for how long."""
-        return self.is_inside and self.hands_out
+        """`next` is about to return: what is sent until then goes with what is sent of that. Where it waits on instead, the
+        duration is unknown."""
+        return self.is_inside and self.yields
 
     def begin(self):
         self.epoch = self.loader.epochs
@@ -827,12 +827,12 @@ def describe(loader, iterator, seeds):
     sampler = quiet(lambda: loader.sampler)
     batches = quiet(lambda: loader.batch_sampler)
     if batches is not None and quiet(lambda: loader.batch_size) is None:
-        # Whoever was given batches of indices has a sampler that nobody asks.
+        # A loader that was given batches of indices has a sampler that it does not use.
         sampler = quiet(lambda: batches.sampler)
     kind = type(sampler)
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
-    # These ask for the length of the dataset anyway; whoever else may not want to be asked.
+    # These ask for the length of the dataset anyway; others may not want to be asked.
     plain = kind in (data.SequentialSampler, data.RandomSampler, data.SubsetRandomSampler) or distributed
     dataset = quiet(lambda: loader.dataset)
     workers = number_of(lambda: loader.num_workers) or 0
@@ -894,7 +894,7 @@ def other_arguments(loader):
 
 
 def place_in_job():
-    """The rank and the number of ranks. Whoever starts ranks by itself, as `torch.multiprocessing.spawn` does, puts them into no
+    """The rank and the number of ranks. A program that starts ranks by itself, as `torch.multiprocessing.spawn` does, puts them into no
     environment."""
     distributed = sys.modules.get("torch.distributed")
     if not quiet(lambda: distributed.is_initialized()):
@@ -1025,7 +1025,7 @@ def arrived(iterator, what):
         state.arrived = batch
         its_turn = batch == iterator._rcvd_idx or not state.in_order
         how = "ready" if its_turn else "held"
-    state.hands_out = how == "ready"
+    state.yields = how == "ready"
     line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
     PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.answers_soon())
 
@@ -1044,7 +1044,7 @@ def asked(iterator):
         info = iterator._task_info.get(received)
     # What lies ready is not waited for, and what is fetched here says so itself.
     waits = state.has_workers and (info is None or len(info) == 1)
-    state.hands_out = not waits
+    state.yields = not waits
     at = now()
     step = state.stepped(at) if state.stepping is not None else ""
     turn_to(state, at, False)
@@ -1162,7 +1162,7 @@ def ticks(index, fetch):
             yield i
     except GeneratorExit:
         # A stream of samples ended before the batch was full.
-        fetch.broken_off = clock()
+        fetch.stopped_at = clock()
         raise
     note(clock())
     tell_collating(fetch, fetch.times[-1])
@@ -1177,7 +1177,7 @@ def cpu_ticks(index, fetch):
             note(clock())
             yield i
     except GeneratorExit:
-        fetch.broken_off = clock()
+        fetch.stopped_at = clock()
         raise
     note(clock())
     spent(cpu())
@@ -1194,7 +1194,7 @@ def tell_collating(fetch, at):
 class Fetch:
     """One batch that is being fetched."""
 
-    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "broken_off", "cpu", "core_wait")
+    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "stopped_at", "cpu", "core_wait")
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
@@ -1271,7 +1271,7 @@ def begin_fetch(fetcher, fetches, index):
     fetch.collating = 0
     fetch.collate = None
     fetch.told = False
-    fetch.broken_off = 0
+    fetch.stopped_at = 0
     fetch.stages = {}
     given = index
     whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
@@ -1306,7 +1306,7 @@ def end_fetch(fetcher, fetches, fetch, outcome):
     count = len(times) - 1
     if outcome == 0 and count > 0 and fetch.collate is None:
         # What a stream needs to find out that it has ended is no collating.
-        fetch.collating = fetch.broken_off or times[-1]
+        fetch.collating = fetch.stopped_at or times[-1]
         fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
     elif outcome == 1 and not fetch.collating:
         # The sample that failed is the last one that was begun.
@@ -1552,7 +1552,7 @@ def place_of_call(loader, frame):
 
 
 def place_of(loader):
-    """Where a loader was made: file, line, and both in short. `None` if nobody knows: of a copy, say."""
+    """Where a loader was made: file, line, and both in short. `None` if that is unknown: of a copy, say."""
     known = PROBE.places.get(id(loader))
     return known[1] if known is not None and known[0]() is loader else None
 
@@ -1780,7 +1780,7 @@ def hook_dataloader(module):
 
 
 def greet():
-    """Says at once that this process is reached, where somebody listens."""
+    """Says at once that this process is reached, if there is a listener."""
     if os.environ.get("LOADSCOPE_PROBE_TO", "").startswith(("unix:", "tcp:")):
         quiet(lambda: PROBE.put(""))
 

@@ -30,13 +30,13 @@ fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) 
 }
 
 #[test]
-fn eight_ranks_of_two_machines_stand_on_one_axis() {
+fn eight_ranks_of_two_hosts_stand_on_one_axis() {
     let (window, _dir) = open(Theme::Dark, LARGE);
     let state = &window.state().state;
     let all = state.session.loaders.all(&state.session.run);
     let ranks: Vec<u32> = all.iter().map(|(_, run)| run.info.rank).collect();
     assert_eq!(ranks, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // The first machine's clock goes; the other one was 180 ms ahead, which its steps gave away.
+    // The first host's clock goes; the other one was 180 ms ahead, which its steps gave away.
     for (_, run) in &all {
         let clock = run.info.clock;
         assert_eq!(clock.is_none(), run.info.host == "gpu-a", "{clock:?}");
@@ -109,7 +109,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     let (mut window, _dir) = open(Theme::Dark, SMALL);
     let mine = window.state().state.prefs.options.clone();
     assert!(window.query_by_label("Of the recorded program").is_some());
-    // The form is as it was, and one click away.
+    // The options of the next run are as they were, and one click away.
     window.get_by_label("Next run").click();
     window.run();
     assert!(window.query_by_label("Of the recorded program").is_none());
@@ -119,7 +119,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
     window.get_by_label("Use these options").click();
     window.run();
     let state = &window.state().state;
-    assert_eq!(state.session.options_of, OptionsOf::Form);
+    assert_eq!(state.session.options_of, OptionsOf::NextRun);
     assert_eq!(
         (state.prefs.options.num_workers, state.prefs.options.rank),
         (2, SLOW)

@@ -1,5 +1,5 @@
-//! A job of eight ranks on two machines, recorded on each: the ranks wait for each other at the end of every step, one of them
-//! reads from a slow disk, and the clock of the second machine is ahead.
+//! A job of eight ranks on two hosts, recorded on each: the ranks wait for each other at the end of every step, one of them
+//! reads from a slow disk, and the clock of the second host is ahead.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::fixture::write_log;
 const MS: i64 = 1_000_000;
 /// When the job began, ns since 1970.
 const BEGAN: i64 = 1_790_000_000_000 * MS;
-/// How far the clock of the second machine is ahead.
+/// How far the clock of the second host is ahead.
 pub const AHEAD: Nanos = Nanos(180 * MS);
 /// The rank that holds the others up.
 pub const SLOW: u32 = 5;
@@ -177,7 +177,7 @@ fn ranks() -> Vec<Rank> {
     ranks
 }
 
-/// Writes the recordings of both machines into `folder`, and what else lies in such a folder.
+/// Writes the recordings of both hosts into `folder`, and what else lies in such a folder.
 pub fn write(folder: &Path) {
     let (first, second): (Vec<_>, Vec<_>) = ranks().into_iter().partition(|r| r.number < 4);
     for (name, ranks) in [("gpu-a.jsonl.zst", first), ("gpu-b.jsonl.zst", second)] {

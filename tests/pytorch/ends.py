@@ -65,7 +65,7 @@ def endless(loadscope, python, start, log, **more):
 
 
 def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
-    """Signal 9 at any moment, for the program or for the recorder: what was told until shortly before is there."""
+    """Signal 9 at any moment, for the program or for the recorder: what was sent until shortly before is there."""
     log = os.path.join(folder, "log.jsonl")
     missing = []
     while len(missing) < times:
@@ -76,7 +76,7 @@ def check_kill(loadscope, python, start, folder, times, rng, victim="program"):
 
 
 def one_kill(loadscope, python, start, log, rng, victim):
-    """Answers the milliseconds that are missing; `None` if the machine stood still, so that nobody could write anything."""
+    """Answers the milliseconds that are missing; `None` if the host stood still, so that nothing could be written."""
     with endless(loadscope, python, start, log) as program:
         first = program.stdout.readline()
         must(first.startswith("0 "), "the program did not begin: %r" % first)
@@ -109,7 +109,7 @@ def one_kill(loadscope, python, start, log, rng, victim):
 
 
 def zero_of(events, said):
-    """The program's clock at the recording's zero. A batch is printed right after it was handed out, mostly."""
+    """The program's clock at the recording's zero. A batch is printed right after it was yielded, mostly."""
     yields = {e["batch"]: e["t"] for e in events if e["e"] == "entered" and e["stage"] == "training"}
     must(yields, "nothing was recorded")
     printed = (line.split() for line in said)

@@ -33,7 +33,7 @@ HEAD = """# The probe under PyTorch
 Written by `cargo xtask probe-matrix`, release by release; `matrix.py` says what each check means. A check that does not hold says FAILED.
 Every program ran with and without Loadscope: the same batches bit by bit, the same random numbers, output and exit code. Of
 the loaders (*map…*, *iterable…*) the table says how many of the samples that were really fetched the recording has in the batch that they
-were for. Programs are killed at random moments, drawn with seed %d; told is how long before the kill the
+were for. Programs are killed at random moments, drawn with seed %d; sent is how long before the kill the
 recording ends, at most (below 0: a kill takes a moment, and clocks are compared by what the program prints). Programs with a colon in their names were not written for us. "—": not
 tried, for want of the option in that release, of the library, or of time. "†": tried with an earlier probe."""
 SEED = 1
@@ -90,7 +90,7 @@ SRUN = 'for rank in 0 1; do SLURM_PROCID=$rank SLURM_LOCALID=$rank SLURM_NTASKS=
 
 
 def check_ranks(loadscope, python, start, folder, launcher):
-    """Several ranks with two loaders each are one recording, whoever starts them."""
+    """Several ranks with two loaders each are one recording, whatever starts them."""
     script = [str(HERE / "ranks.py"), launcher]
     launch, count = {
         "torchrun": ([python, "-m", "torch.distributed.run", "--nproc_per_node", "4", "--standalone", *script], 4),
@@ -139,7 +139,7 @@ def check_stateful(loadscope, python, start, folder):
 
 
 def check_deaf(loadscope, python, start, folder):
-    """Nobody listens; a reader stops reading; a full disk: the program runs on."""
+    """No listener; a reader stops reading; a full disk: the program runs on."""
     script = [python, str(HERE / "loaders.py"), "none", os.path.join(folder, "counts")]
     bare = run(script)
     probe = os.path.join(folder, "probe")
@@ -149,7 +149,7 @@ def check_deaf(loadscope, python, start, folder):
     site.write_text("import loadscope_probe\n")
     path = os.pathsep.join([probe, *filter(None, [os.environ.get("PYTHONPATH")])])
     base = {**os.environ, "PYTHONPATH": path, "LOADSCOPE_PROBE_TOKEN": "x"}
-    for to in ("unix:%s/nobody" % folder, "tcp:127.0.0.1:9", "tcp:10.0.0.1:9", "nonsense"):
+    for to in ("unix:%s/absent" % folder, "tcp:127.0.0.1:9", "tcp:10.0.0.1:9", "nonsense"):
         heard = run(script, env={**base, "LOADSCOPE_PROBE_TO": to}, cwd=folder)
         must(heard.stdout.splitlines()[:-1] == bare.stdout.splitlines()[:-1], "the output differs with %s" % to)
         must(heard.returncode == 0, "exit code %d" % heard.returncode)
@@ -179,7 +179,7 @@ def check_deaf(loadscope, python, start, folder):
 
 
 def check_unharmed(loadscope, python, start, folder):
-    """Programs that do what nobody expects do it with the probe, too."""
+    """Programs that do what is not expected do it with the probe, too."""
     came = run([python, str(HERE.parent / "unharmed.py")])
     must(came.returncode == 0, came.stderr[-2000:])
     return came.stderr.splitlines()[-3].split(" in ")[0].lower().replace("ran ", "")
@@ -195,7 +195,7 @@ def main():
     parser.add_argument("--only", default="", help="only checks whose name has this in it")
     parser.add_argument("pythons", nargs="+")
     options = parser.parse_args()
-    # Whoever starts us in the background lets us ignore Ctrl-C, and so would all that we start.
+    # Started in the background we ignore Ctrl-C, and so would all that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     loadscope = os.path.abspath(options.loadscope)
     results = Results(options.results, HEAD % SEED, run([loadscope, "probe"]).stdout, order)
@@ -263,7 +263,7 @@ def checks(options):
     yield "fork", "kill -9", lambda l, p, s, f: ends.check_kill(l, p, s, f, times, rng)
     few = 2 if fast else 10
     yield "fork", "kill -9 of the recorder", lambda l, p, s, f: ends.check_kill(l, p, s, f, few, rng, "recorder")
-    yield "none", "nobody reads", check_deaf
+    yield "none", "no reader", check_deaf
     yield "none", "odd programs", check_unharmed
     if not fast:
         yield from real.checks(options)

@@ -4,7 +4,7 @@
 
 FOLDER: what `tests/peers/make_data.py` made. Speeds move from minute to minute, so what counts is the ratio within a round; given are the
 median of the rounds and the range of their middle half. Processor time is of the program with its workers, and then of the
-recorder as well, which runs beside it: most of its own is that of its start, which is told apart. Where other users of the machine make
+recorder as well, which runs beside it: most of its own is that of its start, which is listed separately. Where other users of the host make
 times vary by more than what is looked for, `--instructions` counts those of the program and its workers with callgrind instead: of an
 epoch, the difference between a run of two and a run of one, and of the start, what else there is. FILE keeps what it says of works that
 are not measured this time.
@@ -35,7 +35,7 @@ MEANS = "*pictures*: 800 JPEGs, each read, decoded and made 224 × 224, in batch
 TIMES = ["work", "workers", "rounds", "bare", "recording adds", "at most", "holds", "processor time, program", "and recorder", "its start", "probe"]
 COUNTS = ["work", "workers", "an epoch, bare", "recording adds", "at most", "holds", "a sample", "its start", "probe"]
 COUNTED = (
-    "Those of the program and its workers, counted by callgrind (`--instructions`). They are the same whoever else uses the machine. "
+    "Those of the program and its workers, counted by callgrind (`--instructions`). They do not depend on what else the host does. "
     "The recorder, which runs beside the program, is not in them. *its start*: once, until the first epoch."
 )
 

@@ -1,6 +1,6 @@
 """Programs that were not written for us: PyTorch's examples, and the trainers of the libraries that people train with.
 
-They run on small data that is made here, as they are, with their random numbers seeded where they offer it. What is not at hand is said to be missing:
+They run on small data that is made here, as they are, with their random numbers seeded where they offer it. What is not at hand is reported as missing:
 `examples` is a checkout of github.com/pytorch/examples; the libraries are those of the interpreter and of PYTHONPATH.
 """
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent / "programs"
-# Seconds that a program has. Where workers are started anew, each imports PyTorch, which takes 10 s on a busy machine.
+# Seconds that a program has. Where workers are started anew, each imports PyTorch, which takes 10 s on a busy host.
 LIMIT = 3600
 
 
@@ -31,7 +31,7 @@ def run(command, limit=LIMIT, **more):
 
 def steady(text):
     """Output without what differs from run to run by itself."""
-    # Whether a batch was held or just arrived decides which line of PyTorch's hands it out.
+    # Whether a batch was held or just arrived decides which line of PyTorch's yields it.
     text = re.sub(r'(dataloader\.py", line )\d+', r"\1…", text)
     text = re.sub(r"pid\(?s?\)? ?\(?[\d, ]+\)?|0x[0-9a-f]+|/mp-\w+|\(pid \d+\)", "…", text)
     lines = [line for line in text.splitlines() if not line.startswith("loadscope: ")]
@@ -105,5 +105,5 @@ def check_joined(events, name):
         must(known == sorted(known), "%s: batch %s went %s" % (name, key, stages))
         if "training" in stages:
             must("fetching" in stages, "%s: batch %s was trained on and never fetched" % (name, key))
-            must(key in fetched, "%s: batch %s was trained on, and nobody knows how long it took" % (name, key))
+            must(key in fetched, "%s: batch %s was trained on, without the time it took" % (name, key))
     return len(life), sum(fetched.values())

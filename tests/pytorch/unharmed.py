@@ -201,14 +201,14 @@ class Unharmed(unittest.TestCase):
                 self.assertLess(float(took), 0.5)
                 self.assertGreater(int(lost), 0)
 
-    def test_what_happens_while_the_trainer_waits_is_told_at_once(self):
+    def test_what_happens_while_the_trainer_waits_is_sent_at_once(self):
         out = self.folder / "out"
         command = [sys.executable, str(HERE / "programs" / "odd.py"), "held", str(out)]
         env = {**os.environ, "PYTHONPATH": str(PROBE), "LOADSCOPE_PROBE_TO": "dir:%s" % out, "LOADSCOPE_PROBE_TOKEN": "abc"}
         came = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, cwd=self.folder)
         self.assertEqual((came.stdout, came.stderr), ("[0, 1, 2, 3]\n[1]\n", ""))
 
-    @unittest.skipUnless(os.path.isdir("/proc/self"), "a folder in which nobody can write")
+    @unittest.skipUnless(os.path.isdir("/proc/self"), "a folder in which no user can write")
     def test_a_folder_that_cannot_be_written(self):
         env = {**os.environ, "PYTHONPATH": str(PROBE), "LOADSCOPE_PROBE_TO": "", "TMPDIR": str(self.folder)}
         probed = self.run_bare("iterators", env, "/proc")

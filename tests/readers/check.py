@@ -135,10 +135,10 @@ def tables(case):
         same("columns for DuckDB and pyarrow", table.column_names, list(types))
     one = lambda query: sql.execute(query).fetchone()[0]
     info = case.info
-    same("batches handed out", one("SELECT count(handed_out_at_ns) FROM batches"), info["batches"] or 0)
+    same("batches yielded", one("SELECT count(handed_out_at_ns) FROM batches"), info["batches"] or 0)
     same("held batches", one("SELECT count(*) FROM batches WHERE was_held"), info["held"] or 0)
-    handed = "FROM batches WHERE handed_out_at_ns IS NOT NULL"
-    same("samples", one(f"SELECT coalesce(sum(samples), 0) {handed}"), info["samples"] or 0)
+    yielded = "FROM batches WHERE handed_out_at_ns IS NOT NULL"
+    same("samples", one(f"SELECT coalesce(sum(samples), 0) {yielded}"), info["samples"] or 0)
     stages = ["queued", "fetching", "collating", "returning", "pinning", "held", "ready", "training"]
     total = " + ".join(f"coalesce({s}_ns, 0)" for s in stages)
     wrong = f"SELECT count(*) FROM batches WHERE ended_at_ns - dispatched_at_ns <> {total}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the cases that the engine is compared with, by asking the real PyTorch.
 
-Needs torch 2.13.0 and numpy; nothing else of Loadscope. Whoever has them in an environment runs
+Needs torch 2.13.0 and numpy; nothing else of Loadscope. In an environment that has them run
 
     python make_cases.py --out DIR                 the bundled cases again, in DIR
     python make_cases.py --seed 7 --out DIR        other seeds, sizes and parameters, derived from 7
@@ -19,7 +19,7 @@ A file is `{schema, torch, numpy, area, notes, cases}`; a case is `{id, op, in, 
 `error: {type, message}` for `out` when PyTorch raised. A long list of integers may be given as
 `{len, head, tail, sha256}`: the hash is that of the decimal numbers with commas between them.
 
-What a run on another machine may say differently: `randn` in the last digits (SIMD width), draws
+What a run on another host may say differently: `randn` in the last digits (SIMD width), draws
 without replacement on Intel CPUs (PyTorch takes them from another generator there), the order of
 ties in `WeightedRandomSampler_zero_ties`, batches of `map_trace_unordered` and of a worker's death
 or a timeout (they depend on time), and the number of CPUs in `DataLoader_warning`.

@@ -54,16 +54,13 @@ fn it_adds_up_what_happened_and_leads_to_what_was_slowest() {
     let mut harness = page(&CONTROL, 0, 800, Theme::Dark);
     let until = Nanos::from_millis(800);
     let transitions = harness.state().session.run.transitions().iter();
-    let handed_out = transitions
+    let yielded = transitions
         .filter(|t| t.stage == Stage::Training && t.at < until)
         .count();
-    assert!(
-        (4..12).contains(&handed_out),
-        "the range is a part of the run"
-    );
-    harness.get_by_label(&format!("Batches handed out {handed_out}"));
-    harness.get_by_label(&format!("Samples in them {handed_out}"));
-    let a_second = handed_out as f64 / 0.8;
+    assert!((4..12).contains(&yielded), "the range is a part of the run");
+    harness.get_by_label(&format!("Batches yielded {yielded}"));
+    harness.get_by_label(&format!("Samples in them {yielded}"));
+    let a_second = yielded as f64 / 0.8;
     harness.get_by_label(&format!("Samples per second {a_second:.1}"));
     harness.get_by_label("Sample 3 of batch 3");
     harness.get_by_label("Batch 3").click();

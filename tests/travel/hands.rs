@@ -92,7 +92,7 @@ fn the_width_that_a_panel_was_dragged_to_is_remembered() {
     pointer(edge + vec2(60.0, 0.0), Some(false));
     let splits = window.state().prefs().splits;
     assert!((splits.options - 328.0).abs() < 3.0, "{splits:?}");
-    assert_eq!((splits.inspector, splits.machine), (0.0, 0.0));
+    assert_eq!((splits.inspector, splits.pipeline), (0.0, 0.0));
     let other = Window {
         prefs: window.state().prefs(),
         ..Window::new()

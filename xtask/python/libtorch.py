@@ -145,7 +145,7 @@ def sync_to_disk(folder):
 def set_up(platform, into, check_load):
     into.parent.mkdir(parents=True, exist_ok=True)
     with locked(into.parent / (into.name + ".lock")):
-        # Whoever held the lock before may have died: what it left is nobody's now.
+        # The last holder of the lock may have died: what it left has no owner.
         for leftover in into.parent.glob(into.name + ".tmp-*"):
             shutil.rmtree(leftover, ignore_errors=True)
         if complete(into):

@@ -275,8 +275,8 @@ def download_with_pip(wanted, platform, folder, why):
         # So that a Python for which there is no torch can still fetch one.
         command += [f"--python-version={PYTHON}", "--implementation=cp", f"--abi=cp{PYTHON}"]
         tags = ["_2_28", "_2_27", "_2_25", "_2_17", "2014"]
-        machine = platform.split("-")[1]
-        command += [f"--platform=manylinux{tag}_{machine}" for tag in tags]
+        architecture = platform.split("-")[1]
+        command += [f"--platform=manylinux{tag}_{architecture}" for tag in tags]
     code = subprocess.run(command + [requirement for _, _, requirement in wanted],
                           stdin=subprocess.DEVNULL, stdout=sys.stderr, cwd=folder).returncode
     if code:

@@ -1,6 +1,6 @@
 //! Benchmarks: ours alone with criterion, or the same work done by PyTorch, dataloader-rs and Loadscope in turn.
 //!
-//! Speeds move from machine to machine and from minute to minute. So the programs take turns, round after round, and
+//! Speeds move from host to host and from minute to minute. So the programs take turns, round after round, and
 //! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`.
 
 pub mod programs;

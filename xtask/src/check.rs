@@ -116,7 +116,7 @@ fn dependencies(ready: &Ready) -> Result<Ended> {
     };
     if !works(&["deny", "--version"]) {
         eprintln!(
-            "cargo-deny is not installed, so nobody looks at the licences and sources of the dependencies. Install it with \
+            "cargo-deny is not installed, so the licences and sources of the dependencies are not checked. Install it with \
              `cargo install cargo-deny --locked`."
         );
         return Ok(Ended::NotTaken);

@@ -99,7 +99,7 @@ pub struct World {
     pub supervises: bool,
     pub is_root: bool,
     pub kills: u32,
-    /// So much of the past may be missing after a kill: what is promised, or, where a loaded machine must not fail, more.
+    /// So much of the past may be missing after a kill: what is promised, or, where a loaded host must not fail, more.
     pub most_missing: Duration,
     pub seed: u64,
     /// Where the recordings are, as long as this is.

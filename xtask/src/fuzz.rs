@@ -19,7 +19,7 @@ mod table;
 use archive::{add, pack, unpack};
 use table::{page, read_table};
 
-/// What the compiler is told beside: count edges in bytes of their own, and tell what is compared with what.
+/// Further options of the compiler: count edges in bytes of their own, and tell what is compared with what.
 const FLAGS: [&str; 5] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -55,7 +55,7 @@ pub struct Options {
 struct Places {
     /// `loader/fuzz`.
     home: PathBuf,
-    /// What is made here and stays on this machine.
+    /// What is made here and stays on this host.
     work: PathBuf,
 }
 
@@ -321,8 +321,8 @@ mod tests {
         let whole =
             "#1024\tNEW cov: 5\n#2000\tDONE\nstat::number_of_executed_units: 2000\nstat::x: 1\n";
         assert_eq!(executions(whole), 2000);
-        let broken_off = "#512\tpulse cov: 1\n#777\tNEW cov: 2\nthread panicked\n#x\n";
-        assert_eq!(executions(broken_off), 777);
+        let stopped_early = "#512\tpulse cov: 1\n#777\tNEW cov: 2\nthread panicked\n#x\n";
+        assert_eq!(executions(stopped_early), 777);
         assert_eq!(executions("no such program"), 0);
     }
 

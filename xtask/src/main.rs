@@ -99,12 +99,12 @@ enum Command {
         arguments: Vec<OsString>,
     },
     /// Forecast other settings from recordings, then really run them; writes loader/engine/FORECASTS.md. Takes two minutes on a quiet
-    /// machine
+    /// host
     Forecasts,
     /// Record PyTorch programs with and without Loadscope, over releases of PyTorch and ways of starting workers; writes
     /// tests/pytorch/RESULTS.md
     ProbeMatrix(probe::Matrix),
-    /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet machine
+    /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet host
     ProbeOverhead(probe::Overhead),
     /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
     Diagnosis {
@@ -132,7 +132,7 @@ enum Command {
     /// Draw the pictures that the picture tests compare with anew, and make them small
     Screenshots,
     /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
-    /// machine
+    /// host
     Rebuild(rebuild::Options),
     /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
     /// UPDATE_SNAPSHOTS=true

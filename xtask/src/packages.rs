@@ -143,7 +143,7 @@ pub fn require(level: Level, if_missing: Missing) -> Result<()> {
     Ok(())
 }
 
-/// Lavapipe's description file, with which pictures come out the same on every machine.
+/// Lavapipe's description file, with which pictures come out the same on every host.
 pub fn lavapipe() -> Option<PathBuf> {
     let files = VULKAN_DRIVERS
         .iter()

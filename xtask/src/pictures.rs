@@ -79,7 +79,7 @@ fn smaller(png: &[u8]) -> Result<Option<Vec<u8>>> {
     let picture = read(png)?;
     let written = written(&picture);
     let mut best: Option<Vec<u8>> = None;
-    // Text and flat colours are best left as they are; a photograph wants to be foretold from its neighbours.
+    // Text and flat colours are best left as they are; a photograph wants to be predicted from its neighbours.
     for filter in [Filter::NoFilter, Filter::Adaptive] {
         let new = write(&picture, &written, filter)?;
         if new.len() < best.as_ref().map_or(png.len(), Vec::len) {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_told_with_its_place() -> Result<()> {
+    fn what_is_no_picture_is_reported_with_its_place() -> Result<()> {
         let home = tempfile::tempdir()?;
         for folder in FOLDERS {
             fs::create_dir_all(home.path().join(folder))?;

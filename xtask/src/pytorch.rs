@@ -74,7 +74,7 @@ pub fn inside(environment: &Path) -> PathBuf {
     }
 }
 
-/// Whether a command ends well; what it says is nobody's concern.
+/// Whether a command ends well; what it prints is not looked at.
 pub fn runs(command: &mut Command) -> bool {
     let quiet = command
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! Interrupts, resumes and corrupts the set-up of libtorch, against an index on this machine.
+//! Interrupts, resumes and corrupts the set-up of libtorch, against an index on this host.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]

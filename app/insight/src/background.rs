@@ -42,7 +42,7 @@ impl<T: Send + 'static> Background<T> {
         std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                // Also when the job panics: nobody should wait for it.
+                // Also when the job panics: nothing waits for it any more.
                 let _wake = OnDrop(wake);
                 let tell = tell;
                 if let Ok(answer) = job(&told) {

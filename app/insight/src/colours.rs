@@ -5,7 +5,7 @@
 pub struct Colours {
     /// Ground of panels.
     pub panel: [u8; 3],
-    /// Ground of what is drawn: timeline, machine, plots.
+    /// Ground of what is drawn: timeline, pipeline, plots.
     pub canvas: [u8; 3],
     /// Lines between things.
     pub line: [u8; 3],

@@ -1,10 +1,10 @@
-//! Who is asked about data sets.
+//! Who is asked about datasets.
 
 use std::fmt;
 
 use loadscope_plan::dataset::{Catalog, MadeUp};
 
-/// Who knows the data sets: in builds with the embedded engine one that opens them.
+/// Who knows the datasets: in builds with the embedded engine one that opens them.
 #[derive(Clone, Copy)]
 pub struct Datasets(pub &'static (dyn Catalog + Sync));
 

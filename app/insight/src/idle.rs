@@ -1,47 +1,50 @@
 //! Why a worker has nothing to do. "Idle" alone looks like a fault; nearly always it is the prefetch window that is full.
 
-use loadscope_trace::{Lane, Machine, Run, Stage};
+use loadscope_trace::{Lane, Pipeline, Run, Stage};
 
 use crate::format;
 use crate::variables::prefetch_window;
 
 /// Why nothing is fetched in `lane` just now; `None` if something is, or if it is no lane in which something is fetched.
-pub fn why_idle(run: &Run, machine: &Machine<'_>, lane: Lane) -> Option<String> {
+pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String> {
     let worker = match lane {
         Lane::Worker(worker) => Some(worker),
         Lane::Main => None,
         _ => return None,
     };
-    let at_work = machine.in_lane(lane).any(|b| !b.stage.is_final());
+    let at_work = pipeline.in_lane(lane).any(|b| !b.stage.is_final());
     let is_over = |w| {
-        machine
+        pipeline
             .worker(w)
-            .is_some_and(|w| w.end.is_some_and(|(at, _)| at <= machine.at))
+            .is_some_and(|w| w.end.is_some_and(|(at, _)| at <= pipeline.at))
     };
-    if at_work || worker.is_some_and(|w| is_over(w) || machine.is_exhausted(w)) {
+    if at_work || worker.is_some_and(|w| is_over(w) || pipeline.is_exhausted(w)) {
         return None;
     }
-    let epoch = run.epochs().iter().find(|e| Some(e.epoch) == machine.epoch);
-    if epoch.is_none_or(|e| e.end.is_some_and(|end| end <= machine.at)) {
+    let epoch = run
+        .epochs()
+        .iter()
+        .find(|e| Some(e.epoch) == pipeline.epoch);
+    if epoch.is_none_or(|e| e.end.is_some_and(|end| end <= pipeline.at)) {
         return Some("No epoch is under way".to_owned());
     }
     let Some(worker) = worker else {
         return Some("Nothing is fetched while the trainer works: there are no workers".to_owned());
     };
-    if let Some(next) = machine.in_lane(Lane::IndexQueue(worker)).next() {
+    if let Some(next) = pipeline.in_lane(Lane::IndexQueue(worker)).next() {
         return Some(format!("About to take batch {}", next.id.idx));
     }
-    if run.info.batches_per_epoch == Some(u64::from(machine.send_idx)) {
+    if run.info.batches_per_epoch == Some(u64::from(pipeline.send_idx)) {
         return Some("The sampler has no batch left for it".to_owned());
     }
     let rule = "it gets a new one when the trainer takes a batch";
-    let held = machine.in_lane(Lane::Reorder).count() as u64;
+    let held = pipeline.in_lane(Lane::Reorder).count() as u64;
     let waiting = |b: &loadscope_trace::HeldBatch| {
-        b.stage < Stage::Training && Some(b.id.epoch) == machine.epoch
+        b.stage < Stage::Training && Some(b.id.epoch) == pipeline.epoch
     };
-    let prefetched = machine.batches().filter(waiting).count();
+    let prefetched = pipeline.batches().filter(waiting).count();
     let window = prefetch_window(run).max(1);
-    Some(match (held, machine.awaited()) {
+    Some(match (held, pipeline.awaited()) {
         (1.., Some(missing))
             if run.info.options.in_order && missing.lane != Some(Lane::Reorder) =>
         {
@@ -59,15 +62,15 @@ pub fn why_idle(run: &Run, machine: &Machine<'_>, lane: Lane) -> Option<String> 
 }
 
 /// That nothing is done in a lane, and why as far as that can be said.
-pub fn at_rest(run: &Run, machine: &Machine<'_>, lane: Lane) -> String {
+pub fn at_rest(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> String {
     let worker = match lane {
-        Lane::Worker(worker) => machine.worker(worker),
+        Lane::Worker(worker) => pipeline.worker(worker),
         _ => None,
     };
-    if worker.is_some_and(|w| w.end.is_some_and(|(at, _)| at <= machine.at)) {
+    if worker.is_some_and(|w| w.end.is_some_and(|(at, _)| at <= pipeline.at)) {
         return "Ended".to_owned();
     }
-    match why_idle(run, machine, lane) {
+    match why_idle(run, pipeline, lane) {
         Some(why) => format!("Idle. {why}"),
         None => "Idle".to_owned(),
     }
@@ -103,7 +106,7 @@ mod tests {
     fn said(run: &Run, worker: u16, ms: i64) -> Option<String> {
         why_idle(
             run,
-            &run.machine_at(Nanos::from_millis(ms)),
+            &run.pipeline_at(Nanos::from_millis(ms)),
             Lane::Worker(worker),
         )
     }
@@ -127,7 +130,7 @@ mod tests {
             "{texts:?}"
         );
         assert!(any("The sampler has no batch left"), "{texts:?}");
-        // While it works, nothing is said.
+        // While it works, there is no reason.
         let busy = (0..run.end().0 / 1_000_000)
             .filter(|ms| said(&run, 1, *ms).is_none())
             .count();
@@ -155,7 +158,7 @@ mod tests {
             Some(true)
         );
         assert_eq!(
-            why_idle(&run, &run.machine_at(run.end()), Lane::Trainer),
+            why_idle(&run, &run.pipeline_at(run.end()), Lane::Trainer),
             None
         );
     }

@@ -1,4 +1,4 @@
-//! What one can jump to: batches handed out, stalls, arrivals out of order, trouble. Kept up with the run as it grows, so
+//! What one can jump to: batches yielded, stalls, arrivals out of order, trouble. Kept up with the run as it grows, so
 //! that "is there a next one?" can be asked for every button in every frame, however long the run is.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,8 +61,8 @@ pub struct Landmarks {
     yields: Vec<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
     out_of_order: Vec<u32>,
-    /// A batch was discarded: an epoch was broken off.
-    broken_off: bool,
+    /// A batch was discarded: an epoch was stopped early.
+    stopped_early: bool,
     /// Batches of each epoch that were dispatched and have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
     /// When something failed or was lost; each instant once.
@@ -126,7 +126,7 @@ impl Landmarks {
             if t.stage == Stage::Failed {
                 note(&mut self.trouble, t.at);
             }
-            self.broken_off |= t.stage == Stage::Discarded;
+            self.stopped_early |= t.stage == Stage::Discarded;
             let under_way = self.under_way.entry(id.epoch).or_default();
             if t.stage == Stage::Queued {
                 under_way.insert(id.idx);
@@ -199,8 +199,8 @@ impl Landmarks {
     }
 
     /// True if a batch was discarded.
-    pub fn broken_off(&self) -> bool {
-        self.broken_off
+    pub fn stopped_early(&self) -> bool {
+        self.stopped_early
     }
 
     /// Positions in [`Run::messages`] of the warnings and errors.

@@ -67,7 +67,7 @@ impl Loaders {
         extent(self.others.values().map(|one| &**one).chain([run]))
     }
 
-    /// True while somebody looks at one of those that are not shown.
+    /// True while one of those that are not shown is in use.
     pub fn are_read(&self) -> bool {
         self.others.values().any(Shared::is_read)
     }

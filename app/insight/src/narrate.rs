@@ -33,7 +33,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
         }
         Stage::Returning => format!("{} puts {id} into the result queue", capital(&who)),
         Stage::Pinning => format!("The pin thread copies {id} to page-locked memory"),
-        Stage::Held => match machine_at(run, t).awaited().filter(|b| b.id != id) {
+        Stage::Held => match pipeline_at(run, t).awaited().filter(|b| b.id != id) {
             Some(missing) => format!("{name} arrived before {} and is held", missing.id),
             None => format!("{name} arrived early and is held"),
         },
@@ -45,7 +45,7 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
     }
 }
 
-/// A stream that is exhausted, a task that nobody will answer, or an epoch that is broken off.
+/// A stream that is exhausted, a task that will get no answer, or an epoch that is stopped early.
 fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
@@ -79,8 +79,8 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         }
         Stage::Returning => "The main thread looks there only while the trainer asks",
         Stage::Pinning => "One batch at a time, in the order of arrival",
-        Stage::Held => "With in_order=False it would be handed out now",
-        Stage::Ready if !in_order => "With in_order=False the first to arrive is handed out",
+        Stage::Held => "With in_order=False it would be yielded now",
+        Stage::Ready if !in_order => "With in_order=False the first to arrive is yielded",
         Stage::Ready => return None,
         Stage::Training => match wait_around(run, t.at).map(|since| t.at - since) {
             Some(waited) if waited >= Nanos(1_000) => "While it waited, nothing was learned",
@@ -106,7 +106,7 @@ fn is_last(run: &Run, t: &Transition) -> bool {
     epoch.is_some_and(|e| e.end.is_some() && e.rows.len() == id.idx as usize + 1)
 }
 
-/// Tasks are sent to fill the prefetch window, and then one for every batch that is handed out.
+/// Tasks are sent to fill the prefetch window, and then one for every batch that is yielded.
 fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     let batch = run.batches().get(t.batch as usize)?;
     batch.worker?;
@@ -114,7 +114,7 @@ fn dispatch_reason(run: &Run, t: &Transition) -> Option<String> {
     Some(match window {
         0 => return None,
         window if idx < window => format!("Fills the prefetch window: {} of {window}", idx + 1),
-        _ => "One task for every batch that is handed out".to_owned(),
+        _ => "One task for every batch that is yielded".to_owned(),
     })
 }
 
@@ -178,12 +178,12 @@ fn stage_before(run: &Run, t: &Transition) -> Option<Stage> {
     path.get(at.checked_sub(1)?).map(|s| s.stage)
 }
 
-/// The machine just after `t`, which other transitions may share their instant with.
-fn machine_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Machine<'a> {
+/// The pipeline just after `t`, which other transitions may share their instant with.
+fn pipeline_at<'a>(run: &'a Run, t: &Transition) -> loadscope_trace::Pipeline<'a> {
     let all = run.transitions();
     let first = all.partition_point(|other| other.at < t.at);
     let found = all[first..].iter().position(|other| other == t);
-    run.machine_after(found.map_or(all.len(), |k| first + k + 1))
+    run.pipeline_after(found.map_or(all.len(), |k| first + k + 1))
 }
 
 #[cfg(test)]
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_stream_is_told_apart_from_the_end_of_an_epoch() {
+    fn the_end_of_a_stream_differs_from_the_end_of_an_epoch() {
         use Stage::{Discarded, Fetching};
         let run = run_of(
             RunOptions::default(),
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_handed_out() {
+    fn a_dispatch_says_whether_the_window_fills_or_a_batch_was_yielded() {
         let options = RunOptions {
             num_workers: 2,
             prefetch_factor: Some(2),
@@ -340,10 +340,10 @@ mod tests {
         let expected = [
             "Fills the prefetch window: 1 of 4",
             "Fills the prefetch window: 2 of 4",
-            "With in_order=False the first to arrive is handed out",
+            "With in_order=False the first to arrive is yielded",
             "Fills the prefetch window: 3 of 4",
             "Fills the prefetch window: 4 of 4",
-            "One task for every batch that is handed out",
+            "One task for every batch that is yielded",
             "While it waited, nothing was learned",
         ];
         assert_eq!(told, expected);

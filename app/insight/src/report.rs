@@ -19,7 +19,7 @@ pub use html::html;
 pub use loader::AboutLoader;
 pub use text::text;
 
-/// Everything that is said about a recording.
+/// The whole report of a recording.
 pub struct Report<'a> {
     /// What is known about the run.
     pub survey: Survey<'a>,
@@ -29,7 +29,7 @@ pub struct Report<'a> {
     pub summary: Summary,
     /// What fetching is to blame for, in detail.
     pub fetching: FetchBlame,
-    /// What other settings would bring, or why that cannot be forecast; `None` if nobody asked.
+    /// What other settings would bring, or why that cannot be forecast; `None` if not asked for.
     pub prospects: Option<Result<Prospects, String>>,
     /// True if the file ends in the middle.
     pub cut: bool,
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// What other settings would bring; null if nobody asked.
+    /// What other settings would bring; null if not asked for.
     fn forecasts_json(&self) -> Value {
         match &self.prospects {
             None => Value::Null,

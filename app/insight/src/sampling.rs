@@ -1,14 +1,14 @@
 //! The order of the samples: what can be said about it, apart from how it is shown. No window here; only `analysis` asks
-//! what PyTorch will do, through `foretell`.
+//! what PyTorch will do, through `predict`.
 
 pub mod analysis;
 pub mod balance;
 pub mod chi2;
 pub mod coverage;
 pub mod findings;
-pub mod foretell;
 pub mod of_run;
 pub mod order;
+pub mod predict;
 pub mod ranks;
 pub mod raster;
 pub mod shuffle;
@@ -22,8 +22,8 @@ pub enum OrderOf {
     Run,
     /// The epoch that would come next, with the options of the run.
     Next,
-    /// An epoch with the options of the form.
-    Form,
+    /// An epoch with the options of the next run.
+    Options,
 }
 
 /// Which order the Sampling workspace shows.
@@ -33,6 +33,6 @@ pub struct Choice {
     pub of: OrderOf,
     /// Position of the epoch of the run; `None`: the latest.
     pub epoch: Option<usize>,
-    /// Number of the epoch of the form.
-    pub form_epoch: u32,
+    /// Number of the epoch that the options of the next run are shown for.
+    pub options_epoch: u32,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
-    /// True while somebody else holds it: to change it now is to copy it.
+    /// True while it has another owner: to change it now is to copy it.
     pub fn is_read(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -67,7 +67,7 @@ mod tests {
             (before.as_slice(), numbers.as_slice()),
             (&[1][..], &[1, 2][..])
         );
-        // Nobody reads any more: it is changed in place.
+        // There is no other owner any more: it is changed in place.
         let place = numbers.as_ptr();
         drop(before);
         numbers[0] = 3;

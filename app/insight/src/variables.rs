@@ -1,6 +1,6 @@
 //! The variables of PyTorch's iterator, under PyTorch's names. What the last transition changed is marked.
 
-use loadscope_trace::{Lane, Machine, Run, TaskInfo, WorkerId};
+use loadscope_trace::{Lane, Pipeline, Run, TaskInfo, WorkerId};
 
 /// Most workers that are counted because the options say so: a file may say anything.
 const MOST_PLANNED: usize = 256;
@@ -56,11 +56,11 @@ pub struct Variable {
     pub item: Option<About>,
 }
 
-/// All variables of the iterator in the state of `machine`.
-pub fn variables(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
-    let before = machine.step.checked_sub(1);
-    let before = before.map(|step| run.machine_after(step));
-    let mut all = listed(run, machine);
+/// All variables of the iterator in the state of `pipeline`.
+pub fn variables(run: &Run, pipeline: &Pipeline<'_>) -> Vec<Variable> {
+    let before = pipeline.step.checked_sub(1);
+    let before = before.map(|step| run.pipeline_after(step));
+    let mut all = listed(run, pipeline);
     let Some(before) = before else {
         return all;
     };
@@ -82,7 +82,7 @@ pub fn variables(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
     all
 }
 
-fn listed(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
+fn listed(run: &Run, pipeline: &Pipeline<'_>) -> Vec<Variable> {
     let workers = planned_workers(run);
     let row = |name: &str, value: String| Variable {
         name: name.to_owned(),
@@ -93,15 +93,15 @@ fn listed(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
     };
     if workers == 0 {
         // `_SingleProcessDataLoaderIter` has no more than this.
-        return vec![row("num_yielded", machine.rcvd_idx.to_string())];
+        return vec![row("num_yielded", pipeline.rcvd_idx.to_string())];
     }
-    let mut all = vec![row("send_idx", machine.send_idx.to_string())];
-    all.push(row("rcvd_idx", machine.rcvd_idx.to_string()));
+    let mut all = vec![row("send_idx", pipeline.send_idx.to_string())];
+    all.push(row("rcvd_idx", pipeline.rcvd_idx.to_string()));
     all.push(row(
         "tasks_outstanding",
-        machine.tasks_outstanding.to_string(),
+        pipeline.tasks_outstanding.to_string(),
     ));
-    let tasks: Vec<Variable> = machine
+    let tasks: Vec<Variable> = pipeline
         .task_info()
         .map(|t| Variable {
             is_entry: true,
@@ -122,7 +122,7 @@ fn listed(run: &Run, machine: &Machine<'_>) -> Vec<Variable> {
             item: Some(About::Worker(worker)),
             ..row(
                 &w.to_string(),
-                python_bool(machine.takes_tasks(worker)).to_owned(),
+                python_bool(pipeline.takes_tasks(worker)).to_owned(),
             )
         }
     }));
@@ -143,23 +143,23 @@ fn python_bool(value: bool) -> &'static str {
 }
 
 /// All variables as Python would print the attributes of the iterator.
-pub fn python(run: &Run, machine: &Machine<'_>) -> String {
+pub fn python(run: &Run, pipeline: &Pipeline<'_>) -> String {
     let workers = planned_workers(run);
     if workers == 0 {
-        return format!("_num_yielded = {}\n", machine.rcvd_idx);
+        return format!("_num_yielded = {}\n", pipeline.rcvd_idx);
     }
-    let tasks: Vec<String> = machine
+    let tasks: Vec<String> = pipeline
         .task_info()
         .map(|t| format!("{}: {}", t.idx, entry(&t)))
         .collect();
     let status: Vec<&str> = (0..workers)
-        .map(|w| python_bool(machine.takes_tasks(w as WorkerId)))
+        .map(|w| python_bool(pipeline.takes_tasks(w as WorkerId)))
         .collect();
     format!(
         "_send_idx = {}\n_rcvd_idx = {}\n_tasks_outstanding = {}\n_task_info = {{{}}}\n_workers_status = [{}]\n",
-        machine.send_idx,
-        machine.rcvd_idx,
-        machine.tasks_outstanding,
+        pipeline.send_idx,
+        pipeline.rcvd_idx,
+        pipeline.tasks_outstanding,
         tasks.join(", "),
         status.join(", ")
     )
@@ -204,7 +204,7 @@ mod tests {
 
     /// What is marked as changed by transition `step`.
     fn changed(run: &Run, step: usize) -> Vec<String> {
-        let all = variables(run, &run.machine_after(step))
+        let all = variables(run, &run.pipeline_after(step))
             .into_iter()
             .filter(|v| v.has_changed);
         all.map(|v| format!("{} {}", v.name, v.value)).collect()
@@ -229,6 +229,6 @@ mod tests {
         let run = run();
         let expected = "_send_idx = 2\n_rcvd_idx = 0\n_tasks_outstanding = 1\n_task_info = {0: (0,), 1: (1, data)}\n\
                         _workers_status = [True, True]\n";
-        assert_eq!(python(&run, &run.machine_after(4)), expected);
+        assert_eq!(python(&run, &run.pipeline_after(4)), expected);
     }
 }

@@ -31,7 +31,7 @@ pub fn text(state: &State, action: Action) -> Option<String> {
     }
     let row = || state.session.selection?.batch();
     match action {
-        Action::CopyVariables => Some(variables::python(&state.session.run, &state.machine())),
+        Action::CopyVariables => Some(variables::python(&state.session.run, &state.pipeline())),
         Action::CopyIndices => Some(indices(&state.session.run, row()?)),
         Action::CopyValues => Some(values(&state.session.run, row()?)),
         Action::CopyContent => {

@@ -55,9 +55,9 @@ pub enum Command {
     TypePath(Option<TypedPath>),
     /// Compare no more.
     StopComparing,
-    /// The form was edited.
+    /// The options were edited.
     Edit(Box<RunOptions>),
-    /// Show the form on the left, or the options of the run that is shown.
+    /// Show the options of the next run on the left, or the options of the run that is shown.
     OptionsOf(OptionsOf),
     /// Open a recording.
     Open(PathBuf),

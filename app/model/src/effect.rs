@@ -9,13 +9,13 @@ use crate::picture::Picture;
 /// What has to be done outside the state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Start the engine with the form.
+    /// Start the engine with the options.
     Start,
-    /// Put the digits demo into the form and start the engine with it.
+    /// Set the options of the digits demo and start the engine with it.
     Demo,
-    /// Start the simulator with the form.
+    /// Start the simulator with the options.
     Simulate,
-    /// Break off what is under way.
+    /// Stop what is under way.
     Stop,
     /// Close the gate.
     Pause,

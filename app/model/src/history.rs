@@ -1,8 +1,8 @@
-//! Undo and redo for the form.
+//! Undo and redo for the options.
 
 use loadscope_trace::RunOptions;
 
-/// The forms there were before and after the one that is shown.
+/// The options before and after the current ones.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Latest last.
@@ -17,7 +17,7 @@ impl History {
     /// So many changes can be taken back.
     const MOST: usize = 200;
 
-    /// The form is about to be changed from `old`.
+    /// The options are about to be changed from `old`.
     pub fn change(&mut self, old: &RunOptions) {
         self.after.clear();
         if self.open {
@@ -35,7 +35,7 @@ impl History {
         self.open = false;
     }
 
-    /// The form before `now`, if there was one.
+    /// The options before `now`, if there were any.
     pub fn undo(&mut self, now: &RunOptions) -> Option<RunOptions> {
         self.let_go();
         let before = self.before.pop()?;
@@ -43,7 +43,7 @@ impl History {
         Some(before)
     }
 
-    /// The form that was taken back last.
+    /// The options that were undone last.
     pub fn redo(&mut self, now: &RunOptions) -> Option<RunOptions> {
         self.let_go();
         let after = self.after.pop()?;
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    fn form(step_ms: u32) -> RunOptions {
+    fn with_step(step_ms: u32) -> RunOptions {
         RunOptions {
             step_ms: f64::from(step_ms),
             ..RunOptions::default()
@@ -77,19 +77,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn undoing_everything_gives_the_first_form_and_redoing_the_last(values in prop::collection::vec(1..9u32, 1..30)) {
+        fn undoing_everything_gives_the_first_options_and_redoing_the_last(values in prop::collection::vec(1..9u32, 1..30)) {
             let mut history = History::default();
-            let mut now = form(0);
+            let mut now = with_step(0);
             for value in &values {
                 history.let_go();
                 history.change(&now);
-                now = form(*value);
+                now = with_step(*value);
             }
             let last = now.clone();
             while let Some(before) = history.undo(&now) {
                 now = before;
             }
-            prop_assert_eq!(&now, &form(0));
+            prop_assert_eq!(&now, &with_step(0));
             while let Some(after) = history.redo(&now) {
                 now = after;
             }
@@ -101,11 +101,11 @@ mod tests {
     fn a_drag_is_one_change_and_a_new_change_forgets_what_was_taken_back() {
         let mut history = History::default();
         for k in 0..5 {
-            history.change(&form(k));
+            history.change(&with_step(k));
         }
-        assert_eq!(history.undo(&form(5)), Some(form(0)));
+        assert_eq!(history.undo(&with_step(5)), Some(with_step(0)));
         assert!(history.can_redo() && !history.can_undo());
-        history.change(&form(0));
+        history.change(&with_step(0));
         assert!(!history.can_redo());
     }
 }

@@ -28,8 +28,9 @@ pub struct Splits {
     pub options: f32,
     /// Width of the inspector.
     pub inspector: f32,
-    /// Height of the machine.
-    pub machine: f32,
+    /// Height of the pipeline. The file keeps the name that it has had.
+    #[serde(rename = "machine")]
+    pub pipeline: f32,
 }
 
 /// What is remembered from one start to the next.
@@ -38,7 +39,7 @@ pub struct Splits {
 pub struct Prefs {
     /// Dark, light or as the system.
     pub theme: ThemePreference,
-    /// The form.
+    /// The options of the next run.
     pub options: RunOptions,
     /// What the middle of the window was for.
     pub workspace: Workspace,
@@ -46,7 +47,7 @@ pub struct Prefs {
     pub options_open: bool,
     /// The inspector is shown.
     pub inspector_open: bool,
-    /// PyTorch's variables are shown beside the machine.
+    /// PyTorch's variables are shown beside the pipeline.
     pub variables_open: bool,
     /// What the user wants of animations.
     pub motion: Motion,
@@ -143,6 +144,19 @@ mod tests {
         let back: Prefs = serde_json::from_value(value).expect("of another version");
         assert_eq!(back.workspace, Workspace::Sampling);
         assert_eq!(back.motion, Motion::System);
+    }
+
+    /// The words of the window have changed, the keys of the file have not.
+    #[test]
+    fn keys_of_the_file_keep_their_names() {
+        let old = serde_json::json!({"splits": {"options": 1.0, "inspector": 2.0, "machine": 3.0}});
+        let prefs: Prefs = serde_json::from_value(old).expect("as it was written once");
+        let expected = Splits {
+            options: 1.0,
+            inspector: 2.0,
+            pipeline: 3.0,
+        };
+        assert_eq!(prefs.splits, expected);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use loadscope_insight::sampling::{Choice, OrderOf};
 
 use crate::state::{Source, State};
 
-/// The last epoch of the form that can be asked for: those before it have to be drawn as well.
+/// The last epoch that can be asked for with the options of the next run: those before it have to be drawn as well.
 const LAST: u32 = 999;
-/// Whose order is looked at. Without a run there is only the form.
+/// Whose order is looked at. Without a run there are only the options of the next one.
 pub fn order_of(state: &State) -> OrderOf {
     match state.has_run() {
         true => state.session.sampling.of,
-        false => OrderOf::Form,
+        false => OrderOf::Options,
     }
 }
 
@@ -29,7 +29,7 @@ pub fn epochs(state: &State) -> (u32, u32, u32) {
             let next = last.map_or(0, |e| e.epoch.saturating_add(1));
             (next, next, next)
         }
-        OrderOf::Form => (state.session.sampling.form_epoch.min(LAST), 0, LAST),
+        OrderOf::Options => (state.session.sampling.options_epoch.min(LAST), 0, LAST),
     }
 }
 
@@ -39,14 +39,14 @@ pub fn choice_of(state: &State, epoch: u32) -> Choice {
     let epoch = epoch.clamp(first, last);
     let now = state.session.sampling;
     match order_of(state) {
-        // Whoever goes to the latest one stays with it.
+        // Going to the latest one follows it.
         OrderOf::Run => Choice {
             epoch: (epoch < last).then_some(epoch as usize),
             ..now
         },
         OrderOf::Next => now,
-        OrderOf::Form => Choice {
-            form_epoch: epoch,
+        OrderOf::Options => Choice {
+            options_epoch: epoch,
             ..now
         },
     }
@@ -60,6 +60,6 @@ pub fn incomplete(state: &State, epoch: usize) -> Option<&'static str> {
         _ if is_complete(run, epoch) => None,
         _ if run.dropped() > 0 => Some("events were lost, so indices may be missing here"),
         Source::Live { .. } if !ended => Some("still going on"),
-        _ => Some("broken off"),
+        _ => Some("stopped early"),
     }
 }

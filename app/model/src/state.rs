@@ -1,6 +1,6 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
-use loadscope_trace::{Machine, Nanos, Origin, Transition};
+use loadscope_trace::{Nanos, Origin, Pipeline, Transition};
 
 use crate::prefs::Prefs;
 use crate::view::{Cursor, Item, OptionsOf, TimeView};
@@ -41,7 +41,7 @@ impl State {
         )
     }
 
-    /// True if the run that is shown has options that are not those of the form: it was recorded, or is watched.
+    /// True if the run that is shown has options that are not those of the next run: it was recorded, or is watched.
     pub fn has_options_of_run(&self) -> bool {
         let is_foreign =
             self.session.watched || matches!(self.session.source, Source::Recording { .. });
@@ -51,7 +51,7 @@ impl State {
             && !self.session.run.tells_only_parts()
     }
 
-    /// True if these stand on the left instead of the form.
+    /// True if these are shown on the left instead of those of the next run.
     pub fn shows_options_of_run(&self) -> bool {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }
@@ -104,16 +104,16 @@ impl State {
         }
     }
 
-    /// The machine at the instant that is looked at.
-    pub fn machine(&self) -> Machine<'_> {
+    /// The pipeline at the instant that is looked at.
+    pub fn pipeline(&self) -> Pipeline<'_> {
         match self.session.cursor {
-            Cursor::Live => self.session.run.machine_at(self.session.run.end()),
-            Cursor::At(at) => self.session.run.machine_at(at),
-            Cursor::Step(step) => self.session.run.machine_after(step),
+            Cursor::Live => self.session.run.pipeline_at(self.session.run.end()),
+            Cursor::At(at) => self.session.run.pipeline_at(at),
+            Cursor::Step(step) => self.session.run.pipeline_after(step),
         }
     }
 
-    /// The transition that led to the machine that is looked at.
+    /// The transition that led to the pipeline that is looked at.
     pub fn last_transition(&self) -> Option<&Transition> {
         self.session
             .run

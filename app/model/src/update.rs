@@ -166,7 +166,7 @@ fn change(state: &mut State, command: Command) {
             state.look.history.let_go();
             edit(state, options);
             state.prefs.options_open = true;
-            state.session.options_of = OptionsOf::Form;
+            state.session.options_of = OptionsOf::NextRun;
         }
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),

@@ -74,7 +74,7 @@ impl TimeView {
 /// `window/frame.rs` of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workspace {
-    /// The machine and what happened in it.
+    /// The pipeline and what happened in it.
     #[default]
     Debug,
     /// The order of the samples.
@@ -88,7 +88,7 @@ impl Workspace {
     pub const ALL: [Self; 3] = [Self::Debug, Self::Sampling, Self::Diagnose];
 }
 
-/// What is below the machine.
+/// What is below the pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lower {
     /// The timeline.
@@ -105,14 +105,14 @@ pub enum Lower {
 /// Whose options stand on the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OptionsOf {
-    /// The form: what would be run next.
+    /// The options of the next run.
     #[default]
-    Form,
-    /// The run that is shown, if the form did not make it.
+    NextRun,
+    /// The run that is shown, if it was not started from the options panel.
     Run,
 }
 
-/// The instant that is looked at. The machine and every "at this time" is drawn for it.
+/// The instant that is looked at. The pipeline and every "at this time" is drawn for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cursor {
     /// The latest event.
@@ -129,7 +129,7 @@ pub enum Cursor {
 pub enum Item {
     /// A batch, by its position in [`loadscope_trace::Run::batches`].
     Batch(usize),
-    /// A lane of the machine: a worker, a queue, the trainer.
+    /// A lane of the pipeline: a worker, a queue, the trainer.
     Lane(Lane),
     /// A range of time.
     Range(Nanos, Nanos),

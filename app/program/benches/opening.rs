@@ -24,7 +24,7 @@ use recording::Recording;
 
 const SAMPLES: u32 = 10;
 
-/// The allocator of the program. Counts, when told to, what is allocated and not yet given back: two threads that count
+/// The allocator of the program. Counts, when asked to, what is allocated and not yet given back: two threads that count
 /// together wait for each other, so what is timed is not counted.
 struct Counting;
 
@@ -137,7 +137,7 @@ fn main() {
     let a_sample = memory.sample_bytes as f64 / (f64::from(batches) * f64::from(SAMPLES));
     println!(
         "{batches} batches, {} spans: {:.1} bytes a stage span ({:.1} for itself, {:.1} for the change of stage), \
-         {:.1} for what is known of its batch, {a_sample:.1} bytes a sample; {:.0} of {:.0} MB told apart",
+         {:.1} for what is known of its batch, {a_sample:.1} bytes a sample; {:.0} of {:.0} MB in all",
         memory.spans,
         a_span(memory.span_bytes + memory.transition_bytes),
         a_span(memory.span_bytes),

@@ -1,4 +1,4 @@
-//! Ten million indices in a random order: everything that is said about them, and their picture. And the plots of a run of half a
+//! Ten million indices in a random order: everything that is reported about them, and their picture. And the plots of a run of half a
 //! million batches while one pans through it.
 
 #![allow(clippy::expect_used, reason = "it ends with what went wrong")]
@@ -10,8 +10,8 @@ use eframe::egui::{Context, RawInput, Rect, pos2};
 use loadscope_insight::Datasets;
 use loadscope_insight::background::Progress;
 use loadscope_insight::sampling::analysis::{Question, answer};
-use loadscope_insight::sampling::foretell;
 use loadscope_insight::sampling::order::{Digest, Order};
+use loadscope_insight::sampling::predict;
 use loadscope_insight::sampling::raster::{Raster, Window};
 use loadscope_model::state::{SessionState, State};
 use loadscope_model::view::TimeView;
@@ -30,7 +30,7 @@ fn order() -> Order {
         ..RunOptions::default()
     };
     let mut order = Order::default();
-    foretell::epochs(&options, 0, Datasets::default(), &mut |epoch| {
+    predict::epochs(&options, 0, Datasets::default(), &mut |epoch| {
         epoch.batches().for_each(|b| order.push(b, None, None));
         true
     })
@@ -106,7 +106,7 @@ fn plots(c: &mut Criterion) {
             ..RawInput::default()
         };
         let mut output = ctx.run_ui(input, |ui| drop(plots.show(ui, state)));
-        // Nobody uploads textures here.
+        // No textures are uploaded here.
         output.textures_delta.clear();
         output.shapes.len()
     };

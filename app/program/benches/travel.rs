@@ -1,4 +1,4 @@
-//! Time travel through a million batches: the machine at a random instant, the next stall, what every button asks in every
+//! Time travel through a million batches: the pipeline at a random instant, the next stall, what every button asks in every
 //! frame, and a search through ten million samples.
 
 #![allow(
@@ -109,14 +109,14 @@ fn instants(run: &Run) -> impl FnMut() -> Nanos + use<> {
     }
 }
 
-fn machines(c: &mut Criterion) {
+fn pipelines(c: &mut Criterion) {
     for (name, window) in [
         (
-            "machine at a random instant of 1M batches, 32 in flight",
+            "pipeline at a random instant of 1M batches, 32 in flight",
             32,
         ),
         (
-            "machine at a random instant of 1M batches, 4,096 in flight",
+            "pipeline at a random instant of 1M batches, 4,096 in flight",
             4_096,
         ),
     ] {
@@ -126,7 +126,7 @@ fn machines(c: &mut Criterion) {
         c.bench_function(name, |b| {
             b.iter_batched(
                 &mut next,
-                |t| run.machine_at(t).rcvd_idx,
+                |t| run.pipeline_at(t).rcvd_idx,
                 BatchSize::SmallInput,
             );
         });
@@ -181,5 +181,5 @@ fn journeys(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, machines, journeys);
+criterion_group!(benches, pipelines, journeys);
 criterion_main!(benches);

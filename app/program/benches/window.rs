@@ -3,8 +3,8 @@
 //!
 //! - `alone`: events are recorded and thrown away, as by `loadscope run`;
 //! - `frames`: the window folds them and draws 30 frames a second, all but the pixels;
-//! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is told
-//!   apart. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
+//! - `window`: a real window. Without a graphics card (`llvmpipe`) its pixels are computed by the same processors: that part is printed
+//!   separately. Needs a display, for example `xvfb-run -s "-screen 0 1920x1080x24" cargo bench -p loadscope --bench window`.
 //!
 //! `ROUNDS=5 SECONDS=4` for longer ones, `WARM_UP=20` for runs that have lasted longer before they are looked at.
 

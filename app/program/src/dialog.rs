@@ -142,14 +142,14 @@ impl Dialogs {
             let start = Instant::now();
             let answer = match pollster::block_on(dialog) {
                 Some(file) => answer(file),
-                // Nobody is that quick: there was no dialog to cancel.
+                // No user is that quick: there was no dialog to cancel.
                 None if start.elapsed() < Duration::from_millis(250) => missing(otherwise),
                 None => return,
             };
             let _ = out.send(answer);
             wake();
         };
-        // Without a thread there is no dialog; the same can be typed into the form or given on the command line.
+        // Without a thread there is no dialog; the same can be typed into the options or given on the command line.
         let _ = Builder::new().name("file-dialog".to_owned()).spawn(wait);
     }
 }

@@ -72,7 +72,7 @@ impl SystemMotion {
         Self { answer }
     }
 
-    /// Nobody wants to know.
+    /// The answer is not wanted.
     pub fn unasked() -> Self {
         Self {
             answer: bounded(0).1,

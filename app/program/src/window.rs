@@ -84,12 +84,12 @@ pub struct App {
     drive: keys::Drive,
     /// How wide the panels were in the last frame.
     sizes: Splits,
-    /// What the hand holds on to while it changes the form.
+    /// The widget that is held while the options are changed.
     grip: keys::Grip,
     /// The window is to be closed, whatever is unsaved.
     closing: bool,
     timeline: Timeline,
-    machine: PipelineView,
+    pipeline: PipelineView,
     inspector: Inspector,
     batches: BatchTable,
     plots: Plots,
@@ -135,7 +135,7 @@ impl App {
             grip: keys::Grip::default(),
             closing: false,
             timeline: Timeline::default(),
-            machine: PipelineView::default(),
+            pipeline: PipelineView::default(),
             inspector: Inspector::default(),
             batches: BatchTable::default(),
             plots: Plots::default(),
@@ -251,7 +251,7 @@ impl eframe::App for App {
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
         let more = self.drain(ctx);
-        if !more && self.session.as_ref().is_some_and(Session::was_told_to_end) {
+        if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
             // What was not saved stays in the journal.
             self.closing = true;
             ctx.send_viewport_cmd(ViewportCommand::Close);

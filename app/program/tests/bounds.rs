@@ -1,4 +1,4 @@
-//! What may be asked for has limits: each ends with a sentence, soon, and without taking the machine's memory.
+//! What may be asked for has limits: each ends with a sentence, soon, and without taking the host's memory.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
@@ -346,7 +346,7 @@ fn more_settings_than_can_be_forecast_are_refused() {
     }
 }
 
-/// Nobody writes into it: that is found out, and said.
+/// It has no writer: that is noticed and reported.
 #[test]
 fn a_silent_pipe_is_not_waited_for_for_ever() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -433,7 +433,7 @@ fn workers_that_cannot_be_started_are_refused() {
         ) && text.ends_with("use fewer workers\n"),
         "{text}"
     );
-    // As many as are said to be possible are possible.
+    // As many as the sentence calls possible are possible.
     let allowed = text
         .split_once("allows ")
         .and_then(|(_, rest)| rest.split(' ').next());
@@ -578,7 +578,7 @@ fn an_interrupted_run_says_so_and_its_recording_is_whole() {
 
 #[test]
 fn a_second_signal_ends_a_run_at_once() {
-    // A sample that computes is not broken off, and this one would for a day.
+    // A sample that computes is not stopped, and this one would compute for a day.
     let args = "run --dataset synthetic:len=9,cost_ms=86400000,cpu=true --batch-size 1";
     let args: Vec<&str> = args.split(' ').collect();
     let child = command(&args, USUAL)
@@ -594,7 +594,7 @@ fn a_second_signal_ends_a_run_at_once() {
 }
 
 #[test]
-fn a_missing_display_names_no_path_of_another_machine() {
+fn a_missing_display_names_no_path_of_another_host() {
     let text = refused(&[]);
     assert!(
         text.starts_with("loadscope: cannot open a window: "),

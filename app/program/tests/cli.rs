@@ -221,7 +221,7 @@ fn what_other_tools_wrote_is_read_and_what_they_did_not_measure_is_missing() {
     assert_eq!(report["verdict"]["id"], "not_measured");
     assert!(report["waited_seconds"].is_null());
     let broken = loadscope(&["report", &spdl, "--fail-on", "wait>10%"]);
-    assert_eq!(broken.status.code(), Some(1), "nobody knows");
+    assert_eq!(broken.status.code(), Some(1), "not measured");
 }
 
 #[test]

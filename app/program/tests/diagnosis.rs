@@ -145,7 +145,7 @@ fn a_report_holds_every_field_that_scripts_were_promised() {
     };
     assert!(took("in_order=False") < took("num_workers=3") && took("num_workers=3") < run);
     assert!(took("num_workers=1") > run);
-    assert!(seconds(&forecasts["headspace_seconds"]) < took("in_order=False"));
+    assert!(seconds(&forecasts["headroom_seconds"]) < took("in_order=False"));
     assert!(!forecasts["best"].is_null() && !forecasts["cheapest"].is_null());
 }
 
@@ -220,7 +220,7 @@ fn two_recordings_are_compared_in_both_directions() {
         );
         folder.record(name, &args)
     };
-    // Four would just do; a busy machine must not make a difference.
+    // Four would just do; a busy host must not make a difference.
     let (slow, fast) = (run("slow.jsonl", 1), run("fast.jsonl", 12));
     let better = json(&["compare", &slow, &fast, "--json"]);
     assert_eq!(better["outcome"], "improved", "{better}");

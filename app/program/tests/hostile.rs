@@ -50,7 +50,7 @@ fn refused(path: &Path) -> String {
     err
 }
 
-/// A pipe with a name: whoever opens it waits for somebody at the other end.
+/// A pipe with a name: opening it waits for the other end.
 #[expect(unsafe_code, reason = "a pipe")]
 fn make_pipe(path: &Path) {
     let name = CString::new(path.as_os_str().as_bytes()).expect("no zero");
@@ -180,7 +180,7 @@ fn names_tamely(args: &[&Path]) -> (Option<i32>, String) {
     (output.status.code(), said)
 }
 
-/// Of a folder it is said which of its files are damaged, cut off, or nothing that opens.
+/// A folder's report names the files that are damaged, cut off, or nothing that opens.
 #[test]
 fn names_of_files_in_a_folder_do_not_command_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -289,7 +289,7 @@ fn arguments_that_are_refused_do_not_command_the_terminal() {
         let (code, _) = names_tamely(args);
         assert_eq!(code, Some(2), "{args:?}");
     }
-    // What is wrong is told as before, in several lines.
+    // What is wrong is reported as before, in several lines.
     let output = loadscope(&[word("info"), word("a"), word("b")]);
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(
@@ -326,7 +326,7 @@ fn files_that_change_under_the_reader_are_read_as_far_as_they_go() {
             .expect("a thread");
         for _ in 0..3 {
             let (success, out, err) = said(&path);
-            // Cut in a line or not, what there was is told.
+            // Cut in a line or not, what there was is reported.
             assert!(success && !out.is_empty(), "{err}");
         }
         changes.join().expect("there is room");

@@ -5,9 +5,9 @@
 mod command;
 
 use command::{json, loadscope, refusal};
-/// The form of the answer, and what is refused; whether the indices are PyTorch's is another test's matter.
+/// The layout of the answer, and what is refused; whether the indices are PyTorch's is another test's matter.
 #[test]
-fn orders_are_foretold() {
+fn orders_are_predicted() {
     let args = "order --len 23 --sampler distributed --world 8 --rank 3 --seed 7 --batch-size 2 --epochs 2 --num-workers 2 --json";
     let args: Vec<&str> = args.split_whitespace().collect();
     let order = json(&loadscope(&args));
@@ -100,7 +100,7 @@ fn an_order_is_pytorchs() {
         let out = &case["out"];
         assert_eq!(order["len"], out["len"], "{args:?}");
         for epoch in 0..2 {
-            // Without batches PyTorch hands out bare indices.
+            // Without batches PyTorch yields bare indices.
             let expected: Vec<serde_json::Value> = out["epochs"][epoch]["batches"]
                 .as_array()
                 .expect("a list")

@@ -141,7 +141,7 @@ fn a_recorder_without_standard_error_ends_as_its_program_does() {
 }
 
 #[test]
-fn a_recorder_that_is_told_to_end_leaves_no_temporary_folder() {
+fn a_recorder_that_is_asked_to_end_leaves_no_temporary_folder() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let temporary = dir.path().join("tmp");
     std::fs::create_dir(&temporary).expect("room");
@@ -338,7 +338,7 @@ fn pytorch_programs_run_the_same_and_are_recorded_whole() {
     assert!(ended.status.success(), "{out}\n{err}");
 }
 
-/// A program that imports the probe itself, with nobody listening, writes a folder that opens like a recording.
+/// A program that imports the probe itself, without a listener, writes a folder that opens like a recording.
 #[test]
 fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
     let Some(python) = pytorch() else {

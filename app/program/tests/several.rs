@@ -92,7 +92,7 @@ fn write(path: &Path, events: &[Event]) {
     log.finish().expect("there is room");
 }
 
-/// Two ranks on two machines, of which the second has a clock that is 40 ms ahead and a slow loader.
+/// Two ranks on two hosts, of which the second has a clock that is 40 ms ahead and a slow loader.
 fn job() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a temporary folder");
     write(&dir.path().join("b.jsonl.zst"), &rank(0, "gpu-a", 0, 5));

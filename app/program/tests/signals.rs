@@ -1,4 +1,4 @@
-//! Signals that this program, or the one it records, was told to ignore or does not know.
+//! Signals that this program, or the one it records, inherited as ignored or does not know.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 

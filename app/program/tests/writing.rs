@@ -77,7 +77,7 @@ fn writers() -> impl Iterator<Item = &'static [&'static str]> {
     WRITERS.into_iter().filter(|writer| writer[0] != "record")
 }
 
-/// Where a writer is told to write, and a file that it makes by that. Of tables it has the name of a table.
+/// The path that a writer is given, and a file that it makes by that. Of tables it has the name of a table.
 fn output(writer: &[&str], name: &str) -> (String, String) {
     match writer.contains(&"csv") {
         true => (format!("{name}.csv"), format!("{name}.batches.csv")),
@@ -168,7 +168,7 @@ fn a_folder_is_no_output() {
     assert_eq!(names(&dir.path().join("folder")), [""; 0]);
 }
 
-/// Links under names that unfinished files have had: whoever may write into the folder must not lead a writer elsewhere.
+/// Links under names that unfinished files have had: another user who may write into the folder must not lead a writer elsewhere.
 #[test]
 fn links_under_the_names_of_unfinished_files_are_not_followed() {
     let dir = recorded();
@@ -199,7 +199,7 @@ fn links_under_the_names_of_unfinished_files_are_not_followed() {
             assert_eq!(text, "precious", "{writer:?}");
         }
         for link in planted {
-            let still = fs::read_link(&link).expect("nobody else's business");
+            let still = fs::read_link(&link).expect("untouched by others");
             assert_eq!(still, precious, "{}", link.display());
         }
     }
@@ -235,7 +235,7 @@ fn where_there_is_no_room_the_old_file_stays() {
         let text = fs::read_to_string(dir.path().join(&kept)).expect("it is there");
         assert_eq!(text, "old", "{writer:?}");
         let mut after = names(dir.path());
-        // What was recorded until then can be read, and is said to.
+        // What was recorded until then can be read, and is reported.
         after.retain(|name| !name.contains("unfinished") || !said.contains(name.as_str()));
         assert_eq!(after, before, "{writer:?}");
     }

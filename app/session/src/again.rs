@@ -32,7 +32,7 @@ pub(super) enum Again {
 }
 
 impl Session {
-    /// Where the events that the window was told can be had once more.
+    /// Where the events that the window received can be read once more.
     pub(super) fn again(&self) -> Again {
         match &self.origin {
             Origin::Engine { log, .. }
@@ -179,7 +179,7 @@ fn merge(
     })
 }
 
-/// Reads events for as long as somebody takes them.
+/// Reads events for as long as they are received.
 fn read_chunks(path: &Path, sender: &Sender<Vec<Event>>) {
     let mut events = Vec::with_capacity(CHUNK);
     let _ = each_event(path, |event| {

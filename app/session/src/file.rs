@@ -33,7 +33,7 @@ pub fn look(path: &Path) -> Result<(), ImportError> {
     }
 }
 
-/// True for the folder into which the processes of a program wrote, because nobody listened.
+/// True for the folder into which the processes of a program wrote, because there was no listener.
 pub(super) fn is_program(path: &Path) -> bool {
     path.is_dir() && !folder::streams(path).is_empty()
 }
@@ -90,7 +90,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// Reads a recording, what a program wrote that nobody listened to, or what another tool wrote. True if it ends in the middle.
+/// Reads a recording, what a program wrote without a listener, or what another tool wrote. True if it ends in the middle.
 ///
 /// # Errors
 /// If it is nothing that can be opened or is damaged.
@@ -248,7 +248,7 @@ fn read_others(
                 }
             }
         }
-        // Who breaks off is heard by the reader through this.
+        // Dropping the receiver makes the reader's `send` fail, which stops it.
         drop(chunks);
         match reader.join() {
             Ok(outcome) => outcome,
@@ -259,7 +259,7 @@ fn read_others(
     Ok(outcome.cut)
 }
 
-/// Reads events for as long as somebody takes them.
+/// Reads events for as long as they are received.
 fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcome, ImportError> {
     let mut events = Vec::with_capacity(CHUNK);
     let mut so_far = 0;
@@ -274,7 +274,7 @@ fn read_chunks(path: &Path, sender: &Sender<(Vec<Event>, u64)>) -> Result<Outcom
         let full = std::mem::replace(&mut events, Vec::with_capacity(CHUNK));
         sender.send((full, bytes)).is_ok()
     });
-    // Nobody may want them any more.
+    // They may not be wanted any more.
     let _ = sender.send((events, so_far));
     outcome
 }

@@ -1,4 +1,4 @@
-//! A folder of recordings: those of several ranks or machines, as one session.
+//! A folder of recordings: those of several ranks or hosts, as one session.
 //!
 //! It is read twice. The first look at each tells who made it and when its trainer asked for batches, from which follows where it
 //! stands on the common axis of time; then it is read whole.

@@ -34,7 +34,7 @@ pub fn read_run(
     Ok((run, opened.cut))
 }
 
-/// Reads all loaders of a recording, of the folder into which a program wrote that nobody listened to, of what another tool
+/// Reads all loaders of a recording, of the folder into which a program wrote without a listener, of what another tool
 /// wrote, or of a folder of such recordings; `progress` hears how far it is and says whether to go on.
 ///
 /// # Errors

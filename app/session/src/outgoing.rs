@@ -1,4 +1,4 @@
-//! What becomes of the events of a run under way: they are written to the log and passed on to whoever watches.
+//! What becomes of the events of a run under way: they are written to the log and passed on to the window.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

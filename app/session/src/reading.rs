@@ -1,5 +1,5 @@
 //! Reads a recording with all processors: one thread folds events into the run, and all of them, that one too when it has
-//! nothing to fold, take lines from the file and make events of them. Whoever reads goes on where the last one stopped, and the
+//! nothing to fold, take lines from the file and make events of them. Each reader goes on where the last one stopped, and the
 //! blocks are folded in that order.
 
 use std::collections::BTreeMap;
@@ -37,13 +37,13 @@ struct Source {
 #[derive(Default)]
 struct Desk {
     blocks: BTreeMap<u64, Parsed>,
-    /// How many blocks somebody has taken upon himself to read.
+    /// Blocks claimed by a reader thread.
     begun: u64,
     /// Number of the block that is folded next.
     wanted: u64,
     /// How many blocks there are, once that is known.
     count: Option<u64>,
-    /// Nobody wants the rest, or somebody cannot go on.
+    /// The rest is not wanted, or a thread cannot go on.
     is_over: bool,
 }
 
@@ -108,7 +108,7 @@ impl Blocks {
         }
     }
 
-    /// Nobody wants the rest.
+    /// The rest is not wanted.
     pub fn stop(&self) {
         lock(&self.desk).is_over = true;
         self.came.notify_all();
@@ -144,7 +144,7 @@ impl Desk {
     }
 }
 
-/// So that nobody waits for what a thread that has failed would have brought. The scope of the threads passes its panic on.
+/// So that no thread waits for what a thread that has failed would have brought. The scope of the threads passes its panic on.
 struct OverOnPanic<'a>(&'a Blocks);
 
 impl Drop for OverOnPanic<'_> {

@@ -64,7 +64,7 @@ impl Kept {
 }
 
 impl Session {
-    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is told as an [`Update`].
+    /// Starts the engine. Opening the dataset, and whatever may go wrong with it, is reported as an [`Update`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
@@ -94,7 +94,7 @@ impl Session {
     /// Reads a file.
     ///
     /// # Errors
-    /// If the system gives no thread; that the file is no recording is told as an [`Update`].
+    /// If the system gives no thread; that the file is no recording is reported as an [`Update`].
     pub fn open(path: &Path, wake: Waker) -> Result<Self, SessionError> {
         let (to_window, updates) = unbounded();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -144,7 +144,7 @@ impl Session {
         })
     }
 
-    /// Works a run out with a virtual clock. What comes of it is told as an [`Update`].
+    /// Simulates a run on a virtual clock. The outcome is reported as an [`Update`].
     ///
     /// # Errors
     /// If the options are refused or the system gives no thread.
@@ -218,8 +218,8 @@ impl Session {
     }
 
     /// True once a program that is watched has ended because this process was asked to end.
-    pub fn was_told_to_end(&self) -> bool {
-        matches!(&self.origin, Origin::Program { watched, .. } if watched.was_told_to_end())
+    pub fn was_asked_to_end(&self) -> bool {
+        matches!(&self.origin, Origin::Program { watched, .. } if watched.was_asked_to_end())
     }
 
     /// Holds every thread of the loader.
@@ -295,7 +295,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.cancel_export();
         match &self.origin {
-            // A training goes on when nobody looks at it any more.
+            // A training run goes on when it is not watched any more.
             Origin::Program { watched, .. } => watched.look_away(),
             _ => self.stop(),
         }

@@ -9,7 +9,7 @@ use super::memory::SharedLog;
 use super::{SessionError, Update, Waker};
 use loadscope_insight::landmarks::Landmarks;
 
-/// What is to be simulated, and who is told.
+/// What is to be simulated, and where its events go.
 pub(super) struct Job {
     pub options: RunOptions,
     pub shared: SharedLog,

@@ -20,12 +20,12 @@ fn under_way(cost_ms: u32) -> Session {
 }
 
 #[test]
-fn whoever_closes_the_window_waits_for_the_threads_even_in_the_middle_of_a_sample() {
+fn close_waits_for_workers_up_to_the_timeout() {
     let start = Instant::now();
     assert!(under_way(5).end(Duration::from_secs(20)));
     assert!(under_way(60_000).end(Duration::from_secs(20)));
     assert!(start.elapsed() < Duration::from_secs(40));
-    // Nobody is waited for longer than was said; whether they have ended by then is not said.
+    // The wait is no longer than the timeout; whether they have ended by then is open.
     let session = under_way(60_000);
     let start = Instant::now();
     let _ = session.end(Duration::ZERO);

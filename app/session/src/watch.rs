@@ -14,10 +14,10 @@ use super::file::late;
 use super::outgoing::Outgoing;
 use super::{SessionError, Update};
 
-/// How long what a process says may be on its way, when somebody looks at it meanwhile.
+/// How long what a process says may be on its way, while the run is watched.
 const STRAGGLERS: Nanos = Nanos(150_000_000);
 
-/// How often the sockets are looked at. Nobody waits at them: a process that tells something would have to wake us.
+/// How often the sockets are looked at. Polled on purpose: otherwise a process that sends would have to wake this one.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
 /// Processes that are named when the probe reaches them.
@@ -61,8 +61,8 @@ impl Watched {
         self.started().is_none()
     }
 
-    /// True once it has ended after somebody asked this process to end, and not just the program, as Ctrl-C does.
-    pub fn was_told_to_end(&self) -> bool {
+    /// True once it has ended after a signal asked this process to end, and not just the program, as Ctrl-C does.
+    pub fn was_asked_to_end(&self) -> bool {
         self.0.told_to_end.load(Ordering::Acquire) && self.has_ended()
     }
 
@@ -104,7 +104,7 @@ impl Watched {
         self.0.interrupt.store(true, Ordering::Release);
     }
 
-    /// Nobody looks any more; the program goes on.
+    /// The run is not watched any more; the program goes on.
     pub fn look_away(&self) {
         self.0.away.store(true, Ordering::Release);
     }
@@ -145,7 +145,7 @@ struct Pump {
     listener: Listener,
     join: Join,
     sorter: Sorter,
-    /// What came later than that, while nobody looks.
+    /// What came later than that, while it is not watched.
     stragglers: Vec<Event>,
     seen: bool,
     gauges: Gauges,
@@ -205,7 +205,7 @@ impl Pump {
         now
     }
 
-    /// Says at once which processes are recorded, where nobody sees them in a window, and which are not.
+    /// Says at once which processes are recorded, where no window shows them, and which are not.
     fn say_who_is_recorded(&mut self) {
         for process in self.join.reached() {
             self.greeted += 1;
@@ -219,7 +219,7 @@ impl Pump {
         }
     }
 
-    /// A machine that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
+    /// A host that is very busy may let a process wait for long. In a file its events keep their time: who reads it sorts them.
     fn take_in(&mut self) {
         for event in self.join.events() {
             match !self.seen && event.at < self.newest {

@@ -1,4 +1,4 @@
-//! The machine: which batch is where at the instant that is looked at, and whether the trainer waits.
+//! The pipeline: which batch is where at the instant that is looked at, and whether the trainer waits.
 //!
 //! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
 
@@ -27,10 +27,10 @@ use layout::{Layout, Placed, Plan, Station};
 use pen::Pen;
 use scene::Scene;
 
-/// A machine narrower than this cannot be read.
+/// A pipeline narrower than this cannot be read.
 const NARROWEST: f32 = 520.0;
 
-/// The machine.
+/// The pipeline.
 #[derive(Debug, Default)]
 pub struct PipelineView {
     /// The last layout and what it was made for.
@@ -38,7 +38,7 @@ pub struct PipelineView {
 }
 
 impl PipelineView {
-    /// Draws the machine in all the room there is.
+    /// Draws the pipeline in all the room there is.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let palette = Palette::of(ui.ctx());
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
@@ -50,7 +50,7 @@ impl PipelineView {
         let (area, table) = split(area, state.prefs.variables_open);
         let mut commands = Vec::new();
         if area.width() > 0.0 {
-            commands = self.machine(ui, state, area, palette);
+            commands = self.pipeline(ui, state, area, palette);
         }
         if let Some(table) = table {
             commands.extend(variables::show(ui, state, table));
@@ -58,7 +58,7 @@ impl PipelineView {
         commands
     }
 
-    fn machine(
+    fn pipeline(
         &mut self,
         ui: &mut Ui,
         state: &State,
@@ -99,7 +99,7 @@ impl PipelineView {
     }
 }
 
-/// The room for the machine and for the table of variables. Where there is not enough for both, the table takes all of it.
+/// The room for the pipeline and for the table of variables. Where there is not enough for both, the table takes all of it.
 fn split(area: Rect, with_variables: bool) -> (Rect, Option<Rect>) {
     if !with_variables {
         return (area, None);
@@ -129,7 +129,7 @@ impl Pen<'_> {
     }
 }
 
-/// What is said where there are no batches.
+/// What is shown where there are no batches.
 fn nothing_yet(ui: &Ui, state: &State, area: Rect) {
     let palette = Palette::of(ui.ctx());
     let text = match (&state.session.source, Action::Run.info().shortcut) {

@@ -66,7 +66,7 @@ const fn opaque([r, g, b]: [u8; 3]) -> Color32 {
 pub struct Palette {
     /// Ground of panels.
     pub panel: Color32,
-    /// Ground of what is drawn: timeline, machine, plots.
+    /// Ground of what is drawn: timeline, pipeline, plots.
     pub canvas: Color32,
     /// Lines between things.
     pub line: Color32,
@@ -270,7 +270,7 @@ fn restyle(style: &mut Style, palette: &Palette) {
     style.spacing.item_spacing = Vec2::new(8.0, 6.0);
     style.spacing.button_padding = Vec2::new(8.0, 4.0);
     style.spacing.interact_size.y = 24.0;
-    // A bar that is seen: what appears only under the pointer, nobody looks for.
+    // Always show scroll bars; hover-only bars are not discovered.
     style.spacing.scroll = ScrollStyle {
         foreground_color: true,
         dormant_handle_opacity: 0.3,

@@ -144,7 +144,7 @@ fn event(criterion: &mut Criterion) {
             black_box(events.try_recv())
         });
     });
-    criterion.bench_function("an event that nobody asked for", |bencher| {
+    criterion.bench_function("an event that is not observed", |bencher| {
         let probe = Probe::off();
         bencher.iter(|| black_box(&probe).enter(batch, Stage::Fetching));
     });

@@ -28,7 +28,7 @@ use experiment::{Score, Set, Trial, table};
 
 /// Of the runs with causes so many are to be right at least.
 const PROMISED: f64 = 0.95;
-/// The sets that are run if nobody asks for others.
+/// The sets that are run by default.
 const SETS: (u64, u64) = (201, 205);
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {

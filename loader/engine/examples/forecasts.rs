@@ -234,7 +234,7 @@ fn record(options: &RunOptions) -> Result<Run, Box<dyn Error>> {
         let seconds = Summary::of(&run).seconds.max(0.01);
         let share = match (before, taken_by_others()) {
             (Some(before), Some(after)) => (after - before) / seconds,
-            // Nobody tells here.
+            // Not known here.
             _ => 0.0,
         };
         if best.as_ref().is_none_or(|(least, _)| share < *least) {

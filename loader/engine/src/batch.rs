@@ -1,4 +1,4 @@
-//! What a loader hands out.
+//! What a loader yields.
 
 use std::ops::{Deref, DerefMut};
 

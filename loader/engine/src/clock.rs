@@ -1,4 +1,4 @@
-//! The clock of a run. It stands still while the run is paused, so that a pause is nobody's work and nobody's waiting.
+//! The clock of a run. It stands still while the run is paused, so that paused time counts neither as work nor as waiting.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

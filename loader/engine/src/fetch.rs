@@ -15,7 +15,7 @@ use crate::error::EngineError;
 
 pub use loadscope_plan::loader::Request;
 
-/// A data set and a collate function: everything that makes batches. Shared by all threads.
+/// A dataset and a collate function: everything that makes batches. Shared by all threads.
 pub trait Fetch: Send + Sync + 'static {
     /// What it makes.
     type Batch: Batch;
@@ -23,7 +23,7 @@ pub trait Fetch: Send + Sync + 'static {
     /// `_DatasetKind.create_fetcher(..)`: called once an epoch in every worker, or in the main thread when there are none.
     ///
     /// # Errors
-    /// If the data set cannot be iterated.
+    /// If the dataset cannot be iterated.
     fn start(&self) -> Result<Box<dyn Fetcher<Batch = Self::Batch>>, EngineError>;
 }
 
@@ -80,7 +80,7 @@ impl FetchError {
 
 fn wrong_kind(request: &Request) -> FetchError {
     EngineError::type_error(format!(
-        "the data set and the sampler do not fit together: {request:?} was asked for"
+        "the dataset and the sampler do not fit together: {request:?} was asked for"
     ))
     .into()
 }
@@ -279,7 +279,7 @@ impl<S: Send + 'static, C: Collate<S>> Fetcher for OneStream<S, C> {
             Request::Next(size) => *size,
             _ => 1,
         };
-        // What failed was counted as handed out when it failed.
+        // What failed was counted as yielded when it failed.
         match self.samples(size, scope) {
             Ok(samples) => !(samples.is_empty() || (self.drop_last && samples.len() < size)),
             Err(_) => true,

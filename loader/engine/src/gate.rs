@@ -42,7 +42,7 @@ impl Gate {
     }
 
     /// Like [`Gate::pass`], but does not wait once `done` is set: a loader that is dropped while paused must not hang.
-    /// Whoever sets `done` calls [`Gate::wake`].
+    /// What sets `done` calls [`Gate::wake`].
     pub fn pass_unless(&self, done: &AtomicBool) {
         if self.0.closed.load(Ordering::Acquire) {
             self.pass_closed(done);
@@ -65,7 +65,7 @@ impl Gate {
         loop {
             if !state.paused || done.load(Ordering::Acquire) {
                 state.queue.retain(|t| *t != ticket);
-                // Whoever waited behind may be the first now.
+                // The next in line may be the first now.
                 self.0.changed.notify_all();
                 return;
             }

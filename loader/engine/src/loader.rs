@@ -31,7 +31,7 @@ use crate::worker::{Looking, WorkerInitFn};
 use iter::Source;
 use state::{Behind, Resume};
 
-/// What the loader has to know of its data set.
+/// What the loader has to know of its dataset.
 #[derive(Clone)]
 pub(crate) struct About {
     /// `len(dataset)`; `None` if it has none.
@@ -51,13 +51,13 @@ pub struct DataLoader<F: Fetch> {
     generator: Option<SharedGenerator>,
     default_generator: SharedGenerator,
     pinner: Option<Pinner>,
-    /// PyTorch's warnings that nobody has taken yet.
+    /// PyTorch's warnings that were not taken yet.
     warnings: Vec<String>,
-    /// Those that were told to the observer.
+    /// Those that were sent to the observer.
     shown: HashSet<String>,
-    /// What is said whenever an iterator is made.
+    /// Warnings given whenever an iterator is made.
     warned_at_iter: Vec<String>,
-    /// `_IterableDataset_len_called`: what the data set said when the loader's length was asked for.
+    /// `_IterableDataset_len_called`: what the dataset said when the loader's length was asked for.
     len_called: Cell<Option<usize>>,
     probe: Probe,
     interrupt: Option<Arc<AtomicBool>>,
@@ -144,7 +144,7 @@ impl<F: Fetch> DataLoader<F> {
         self.generator.as_ref().unwrap_or(&self.default_generator)
     }
 
-    /// `len(loader)`: batches in an epoch. For a stream this is only what the data set says of itself.
+    /// `len(loader)`: batches in an epoch. For a stream this is only what the dataset says of itself.
     ///
     /// # Errors
     /// TypeError for a stream without a length.

@@ -1,4 +1,4 @@
-//! Which batches a loader will yield, of data sets that are opened here.
+//! Which batches a loader will yield, of datasets that are opened here.
 
 use loadscope_trace::RunOptions;
 
@@ -7,26 +7,26 @@ pub use loadscope_plan::order::*;
 use crate::dataset::Opening;
 use crate::error::EngineError;
 
-/// The order of the data set that the options name. Only its length is looked at.
+/// The order of the dataset that the options name. Only its length is looked at.
 ///
 /// # Errors
-/// As [`order`]; and if the data set cannot be opened.
+/// As [`order`]; and if the dataset cannot be opened.
 pub fn order_of_dataset(options: &RunOptions) -> Result<Order, EngineError> {
     loadscope_plan::order::order_of_dataset(options, &Opening)
 }
 
-/// The samples of the data set that the options name. Only its length is looked at.
+/// The samples of the dataset that the options name. Only its length is looked at.
 ///
 /// # Errors
-/// If the data set cannot be opened.
+/// If the dataset cannot be opened.
 pub fn samples_of_dataset(options: &RunOptions) -> Result<Samples, EngineError> {
     loadscope_plan::order::samples_of_dataset(options, &Opening)
 }
 
-/// What is known of the samples of the data set that the options name.
+/// What is known of the samples of the dataset that the options name.
 ///
 /// # Errors
-/// If the data set cannot be opened, or the file of weights cannot be read.
+/// If the dataset cannot be opened, or the file of weights cannot be read.
 pub fn knowledge(options: &RunOptions) -> Result<Knowledge, EngineError> {
     loadscope_plan::order::knowledge(options, &Opening)
 }

@@ -30,7 +30,7 @@ pub struct Pinning {
 }
 
 impl Pinning {
-    /// What `pin_memory` means on this machine.
+    /// What `pin_memory` means on this host.
     ///
     /// # Errors
     /// If locked memory was asked for by name and cannot be had.

@@ -1,4 +1,4 @@
-//! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when nobody reads
+//! The probe: how the engine tells what it does. Off, it costs one branch; on, it never blocks the loader: when they are not read
 //! fast enough, events are counted and dropped.
 
 use std::sync::Arc;
@@ -95,7 +95,7 @@ impl Probe {
         }
     }
 
-    /// Set when nobody wants the results of the thread that holds this probe any more.
+    /// Set when the results of the thread that holds this probe are not wanted any more.
     pub(crate) fn done(&self) -> &Arc<AtomicBool> {
         &self.done
     }
@@ -107,7 +107,7 @@ impl Probe {
         }
     }
 
-    /// True if anyone is told anything.
+    /// True if there is an observer.
     pub fn is_on(&self) -> bool {
         self.shared.is_some()
     }
@@ -137,7 +137,7 @@ impl Probe {
         self.shared.as_ref().is_some_and(spend)
     }
 
-    /// The run's clock, if anyone is told anything.
+    /// The run's clock, if there is an observer.
     pub fn clock(&self) -> Option<Clock> {
         self.shared.as_ref().map(|s| s.clock.clone())
     }
@@ -235,6 +235,6 @@ mod tests {
 
     #[test]
     fn off_means_nothing_is_built() {
-        Probe::off().emit(|| unreachable!("nobody listens"));
+        Probe::off().emit(|| unreachable!("no observer"));
     }
 }

@@ -1,4 +1,4 @@
-//! The loader with a virtual clock, of data sets that are opened here.
+//! The loader with a virtual clock, of datasets that are opened here.
 
 use loadscope_trace::{Event, RunOptions};
 

@@ -1,4 +1,4 @@
-//! Samples and batches: the Python values that a data set hands out and a loader puts together.
+//! Samples and batches: the Python values that a dataset yields and a loader puts together.
 
 mod dtype;
 mod mapping;
@@ -304,7 +304,7 @@ impl From<()> for Value {
     }
 }
 
-/// Pairs are what most data sets return: `(image, label)`.
+/// Pairs are what most datasets return: `(image, label)`.
 impl<A: Into<Value>, B: Into<Value>> From<(A, B)> for Value {
     fn from((a, b): (A, B)) -> Self {
         Self::Tuple(vec![a.into(), b.into()])

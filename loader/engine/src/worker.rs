@@ -30,7 +30,7 @@ pub(crate) enum Order {
         batch: BatchId,
         /// What is asked for.
         request: Request,
-        /// It was handed out before the loader's state was saved: only go past it.
+        /// It was yielded before the loader's state was saved: only go past it.
         skip: bool,
     },
     /// A new epoch begins; say so.
@@ -42,7 +42,7 @@ pub(crate) enum Order {
 pub(crate) enum Produced<B> {
     /// A batch, and the buffers it lies in.
     Batch(B, Lease),
-    /// Nothing, as it was told.
+    /// Nothing, as requested.
     Skipped,
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum Arrival<B> {
     Ended { batch: BatchId, worker: WorkerId },
     /// Everything ordered before the new epoch is through.
     Resumed,
-    /// The worker's thread ended although nobody told it to.
+    /// The worker's thread ended without being asked to.
     Died {
         worker: WorkerId,
         os_id: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) struct Worker<F: Fetch> {
     pub init: Option<WorkerInitFn>,
     pub orders: Receiver<Order>,
     pub results: Sender<Arrival<F::Batch>>,
-    /// Set when nobody wants results any more: tasks are skipped.
+    /// Set when results are not wanted any more: tasks are skipped.
     pub done: Arc<AtomicBool>,
     pub probe: Probe,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Worker<F: Fetch> {
 /// The fetcher of the epoch, or why there is none.
 enum Fetching<B> {
     Ready(Box<dyn Fetcher<Batch = B>>),
-    /// `worker_init_fn` or the data set failed: the first task returns this.
+    /// `worker_init_fn` or the dataset failed: the first task returns this.
     Failed(EngineError),
     /// It was returned; PyTorch stumbles over a variable that was never set from then on.
     Unbound,
@@ -192,7 +192,7 @@ impl<F: Fetch> Worker<F> {
                 made.map(|made| made.map(|made| Produced::Batch(made, Lease::default())))
             }
             Fetching::Failed(_) | Fetching::Unbound if skip => {
-                // Its error was handed out before the state was saved.
+                // Its error was yielded before the state was saved.
                 *fetching = Fetching::Unbound;
                 Ok(Some(Produced::Skipped))
             }
@@ -245,7 +245,7 @@ impl<F: Fetch> Worker<F> {
     }
 }
 
-/// Goes past a batch that was handed out before; false if the stream ended. What fails here failed then as well, and was said
+/// Goes past a batch that was yielded before; false if the stream ended. What fails here failed then as well, and was reported
 /// then.
 pub(crate) fn go_past<B>(
     fetcher: &mut dyn Fetcher<Batch = B>,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::rng::WorkerRng;
 use crate::sync::thread_local;
 
-/// PyTorch's `WorkerInfo`. Its `dataset` is missing: threads share one data set.
+/// PyTorch's `WorkerInfo`. Its `dataset` is missing: threads share one dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerInfo {
     /// Number of this worker, from 0.

@@ -1,4 +1,4 @@
-//! Thousands of random loaders: whatever the number of workers and whatever the data set does, the batches are those that the
+//! Thousands of random loaders: whatever the number of workers and whatever the dataset does, the batches are those that the
 //! algorithm says, in its order; so are the draws from the generators and the events; and no thread is left over.
 
 #![allow(
@@ -55,8 +55,8 @@ fn check(config: &Config, seed: u64, taken: Taken) -> Result<Vec<Vec<Outcome>>, 
     let alive = Alive::default();
     let (probe, events) = Probe::new(Clock::start(), ContentPolicy::Off, 1 << 14);
     let got = with_loader(config, &generator, probe, &alive, Epochs(taken));
-    // Only threads could still hold the data set.
-    prop_assert_eq!(Arc::strong_count(&alive), 1, "somebody holds the data set");
+    // Only threads could still hold the dataset.
+    prop_assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
     for (epoch, (got, taken)) in got.iter().zip(taken).enumerate() {
         let fresh = epoch == 0 || !config.persistent;
         let expected = Expected::of(config, &model, fresh, taken);
@@ -141,7 +141,7 @@ fn simulated(config: &Config, expected: &Expected, seed: u64) -> Vec<Delivery> {
     simulation.run_and_deliver(cost).1
 }
 
-/// Compares what the simulator hands out with what the model says.
+/// Compares what the simulator yields with what the model says.
 fn check_simulated(config: &Config, seed: u64) -> Result<(), TestCaseError> {
     let expected = Expected::of(config, &shared_generator(seed), true, None);
     let troubled = expected.all.iter().any(|(_, o)| o.is_err());
@@ -189,7 +189,7 @@ fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseE
         let config = config.with_workers(num_workers);
         let outcomes = check(&config, seed, taken)?;
         check_simulated(&config, seed)?;
-        // With the same seed the first epoch of a map-style data set does not depend on the workers at all.
+        // With the same seed the first epoch of a map-style dataset does not depend on the workers at all.
         if !config.is_stream() && config.in_order {
             let first = first.get_or_insert_with(|| outcomes[0].clone());
             prop_assert_eq!(&*first, &outcomes[0]);
@@ -198,7 +198,7 @@ fn all_workers(config: &Config, seed: u64, taken: Taken) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Held for reading by whoever has threads, and for writing by whoever counts them.
+/// Held for reading by a test that has threads, and for writing by one that counts them.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 fn case(config: Config, seed: u64, taken: Taken) -> Result<(), TestCaseError> {

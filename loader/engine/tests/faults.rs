@@ -19,7 +19,7 @@ fn list(samples: Vec<usize>) -> Result<Vec<usize>, EngineError> {
     Ok(samples)
 }
 
-/// An epoch: batches, and what is said of those that failed.
+/// An epoch: batches, and the errors of those that failed.
 fn epoch<F: Fetch<Batch = Vec<usize>>>(
     loader: &mut DataLoader<F>,
 ) -> Vec<Result<Vec<usize>, String>> {
@@ -62,7 +62,7 @@ fn a_stream_that_panicked_has_ended() {
     });
 }
 
-/// Goes past what was handed out, then through the rest of the epoch.
+/// Goes past what was yielded, then through the rest of the epoch.
 fn rest<F: Fetch<Batch = Vec<usize>>>(
     new: impl Fn() -> DataLoader<F>,
     taken: usize,
@@ -77,9 +77,9 @@ fn rest<F: Fetch<Batch = Vec<usize>>>(
     epoch(&mut resumed)
 }
 
-/// What was said once is not said again by the loader that goes on.
+/// What was reported once is not reported again by the loader that goes on.
 #[test]
-fn a_panic_that_was_handed_out_is_gone_past() {
+fn a_panic_that_was_yielded_is_skipped() {
     within(30, || {
         for num_workers in [0, 1] {
             let new = || {
@@ -120,7 +120,7 @@ impl Dataset for Numbers {
 
 /// PyTorch's worker gives the reason once, then stumbles over the fetcher that it never made; so does the loader that goes on.
 #[test]
-fn the_error_of_worker_init_fn_is_said_once() {
+fn the_error_of_worker_init_fn_is_reported_once() {
     within(30, || {
         let new = || {
             let data = Numbers {
@@ -190,7 +190,7 @@ impl BatchSource for Faulty {
     }
 }
 
-/// The trainer that is told of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
+/// A trainer that gets the error of a death, a timeout or a fault of the sampler does not wait any more, until it asks again.
 #[test]
 fn an_error_that_is_no_batchs_ends_the_waiting() {
     within(30, || {
@@ -247,7 +247,7 @@ fn states_that_do_not_fit_are_refused_with_a_sentence() {
     assert_eq!(refused(2, &|_| ()), "it was taken");
     assert!(refused(3, &|_| ()).contains("as many workers as it had"));
     let tasks = serde_json::json!({"tasks": {"below": 1, "also": []}});
-    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of data set"));
+    assert!(refused(2, &|s| s["progress"] = tasks.clone()).contains("another kind of dataset"));
     assert!(refused(2, &|s| s["version"] = 2.into()).contains("version 2"));
     assert!(refused(2, &|s| s["generators"] = serde_json::json!([])).contains("0 generators"));
     assert!(refused(2, &|s| s["more"] = 1.into()).contains("unknown field"));

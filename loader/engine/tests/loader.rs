@@ -164,7 +164,7 @@ fn dropping_the_iterator_anywhere_joins_all_threads() {
                 let taken: Vec<_> = loader.iter().expect("threads start").take(taken).collect();
                 assert!(taken.iter().all(Result::is_ok));
                 drop(taken);
-                // A second epoch after one that was broken off is complete.
+                // A second epoch after one that was stopped early is complete.
                 assert_eq!(epoch(&mut loader).len(), 20);
                 drop(loader);
                 // The threads held the dataset; only when all are gone is it dropped.
@@ -381,7 +381,7 @@ proptest! {
         prop_assert!(run.batches().iter().all(|b| b.stage == Stage::Done));
         // The prefetch window is kept.
         for step in 0..run.transitions().len() {
-            prop_assert!(run.machine_after(step).tasks_outstanding as usize <= prefetch * num_workers);
+            prop_assert!(run.pipeline_after(step).tasks_outstanding as usize <= prefetch * num_workers);
         }
         for (lane, rows) in run.lanes() {
             for row in 0..rows as u16 {

@@ -129,8 +129,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn of_a_map_style_data_set(o in options(), len in 1..40usize) {
-        let foretold = order(&o, &Samples::Map(len)).expect("sound options");
+    fn of_a_map_style_dataset(o in options(), len in 1..40usize) {
+        let predicted = order(&o, &Samples::Map(len)).expect("sound options");
         let builder = configured!(LoaderBuilder::new(Arc::new(Numbers(len))), o);
         let builder = builder.shuffle(o.sampler == "random");
         let seen = if o.batch_size.is_some() {
@@ -139,12 +139,12 @@ proptest! {
             loaded(builder.collate_fn(Convert(alone)).build().expect("a loader"), &o)
         };
         prop_assume!(seen.epochs.iter().all(|e| !e.is_empty()) || o.num_workers == 0);
-        prop_assert_eq!(foretold, seen);
+        prop_assert_eq!(predicted, seen);
     }
 
-    /// What is said of an epoch before it is made is what it comes to, and leaving an epoch early changes nothing of the next.
+    /// What is predicted of an epoch is what comes, and leaving an epoch early changes nothing of the next.
     #[test]
-    fn epochs_are_what_is_said_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
+    fn epochs_are_what_is_predicted_of_them(o in options(), len in 0..40usize, lens in prop::option::of(prop::collection::vec(0..9u64, 4)), left in 0..9usize) {
         let o = match lens {
             Some(_) => RunOptions { sampler: String::new(), ..o },
             None => o,
@@ -183,7 +183,7 @@ proptest! {
     fn of_streams(o in options(), lens in prop::collection::vec(0..9u64, 4)) {
         let o = RunOptions { sampler: String::new(), ..o };
         let streams: Vec<Vec<u64>> = lens.iter().map(|n| (0..*n).collect()).collect();
-        let foretold = order(&o, &Samples::Streams(order::Streams::Listed(streams.clone()))).expect("sound options");
+        let predicted = order(&o, &Samples::Streams(order::Streams::Listed(streams.clone()))).expect("sound options");
         let builder = configured!(LoaderBuilder::iterable(Arc::new(Streamed(streams))), o);
         let seen = if o.batch_size.is_some() {
             loaded(builder.collate_fn(list).build().expect("a loader"), &o)
@@ -191,6 +191,6 @@ proptest! {
             loaded(builder.collate_fn(Convert(alone)).build().expect("a loader"), &o)
         };
         prop_assume!(seen.epochs.iter().all(|e| !e.is_empty()) || o.num_workers == 0);
-        prop_assert_eq!(foretold, seen);
+        prop_assert_eq!(predicted, seen);
     }
 }

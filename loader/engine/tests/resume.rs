@@ -106,7 +106,7 @@ fn load<F: Fetch>(loader: &mut DataLoader<F>, from: Option<String>) {
 fn fresh<U: Use>(config: &Config, generator: &SharedGenerator, then: U) -> U::Result {
     let alive = Alive::default();
     let result = with_loader(config, generator, Probe::off(), &alive, then);
-    assert_eq!(Arc::strong_count(&alive), 1, "somebody holds the data set");
+    assert_eq!(Arc::strong_count(&alive), 1, "a thread holds the dataset");
     result
 }
 
@@ -199,7 +199,7 @@ proptest! {
     #![proptest_config(many(1_000))]
 
     #[test]
-    fn what_was_not_handed_out_comes_and_nothing_else(
+    fn what_was_not_yielded_comes_and_nothing_else(
         config in any_loader(), seed: u64, whole in 0..EPOCHS, taken in [0..20usize, 0..20usize],
     ) {
         silence_wanted_panics();

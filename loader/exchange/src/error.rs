@@ -80,7 +80,7 @@ pub enum ExportError {
     /// A file exists already, or is no place for a file.
     #[error(transparent)]
     Refused(#[from] loadscope_files::WriteError),
-    /// The run cannot be told in this format.
+    /// The run cannot be written in this format.
     #[error("{path}: {why}")]
     Table {
         /// The file.
@@ -88,7 +88,7 @@ pub enum ExportError {
         /// Why.
         why: String,
     },
-    /// Somebody broke it off.
+    /// It was stopped.
     #[error("the export was cancelled")]
     Cancelled,
 }

@@ -68,7 +68,7 @@ pub(crate) struct Sink<'a> {
     each: &'a mut dyn FnMut(Option<Event>, u64) -> bool,
     /// Bytes read so far.
     pub consumed: u64,
-    /// False once nobody wants more.
+    /// False once no more is wanted.
     pub wanted: bool,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Sink<'a> {
         self.wanted = self.wanted && (self.each)(Some(event), self.consumed);
     }
 
-    /// Tells that so many bytes were read; false if nobody wants more.
+    /// Reports that so many bytes were read; false if no more is wanted.
     pub fn go_on(&mut self, consumed: u64) -> bool {
         self.consumed = consumed;
         self.wanted = self.wanted && (self.each)(None, consumed);
@@ -108,7 +108,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Something that is said about the whole import.
+/// A message about the whole import.
 pub(crate) fn note(level: Level, text: String) -> EventKind {
     EventKind::Message(Box::new(Message {
         level,
@@ -127,7 +127,7 @@ pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> ImportError {
     }
 }
 
-/// The error of a recording is told as itself.
+/// The error of a recording is reported as itself.
 impl ImportError {
     /// True if the sentence names the file already.
     pub fn names_the_file(&self) -> bool {

@@ -53,10 +53,10 @@ const SIGNS: &[(&[u8], &str)] = &[
     (b"MZ", "is a program"),
     (b"BZh", "is compressed with bzip2. Unpack it first"),
     (b"\xFD7zXZ", "is compressed with xz. Unpack it first"),
-    (b"\x80\x02", "is a Python pickle, which nobody should open who does not know its author"),
-    (b"\x80\x03", "is a Python pickle, which nobody should open who does not know its author"),
-    (b"\x80\x04", "is a Python pickle, which nobody should open who does not know its author"),
-    (b"\x80\x05", "is a Python pickle, which nobody should open who does not know its author"),
+    (b"\x80\x02", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x03", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x04", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x05", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
     (b"\x93NUMPY", "is a NumPy array"),
     (b"<!DOCTYPE html", "is a web page"),
     (b"<html", "is a web page"),
@@ -93,7 +93,7 @@ impl Kind {
         }
         if head.starts_with(&[0x1F, 0x8B]) {
             let mut text = Vec::new();
-            // What is damaged after its beginning is told when it is read.
+            // What is damaged after its beginning is reported when it is read.
             let _ = MultiGzDecoder::new(head)
                 .take(HEAD as u64)
                 .read_to_end(&mut text);

@@ -1,5 +1,5 @@
 //! Logs of LotusTrace: a file for each process, `NAME,START,DURATION` a line, in ns of the wall clock. The main process tells its
-//! waits and what it hands out, each worker its batches, and the transforms of their samples.
+//! waits and what it yields, each worker its batches, and the transforms of their samples.
 //!
 //! A wait of exactly 1,000 ns is a sign: the batch came while another one was waited for. Which transform belongs to which batch is
 //! not in the lines; it follows from their times.
@@ -51,7 +51,7 @@ fn logs(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
         if pid(&path).is_none() {
             continue;
         }
-        // In a folder full of other things nobody looks for ever.
+        // In a folder full of other things the search has an end.
         looked_at += 1;
         if logs.len() == most || (logs.is_empty() && looked_at > MOST_FILES) {
             break;
@@ -161,7 +161,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a file; nothing if nobody wants more.
+    /// Reads a file; nothing if no more is wanted.
     fn file(&mut self, path: &Path, sink: &mut Sink<'_>) -> Result<Option<Process>, ImportError> {
         let file = open(path)?;
         let mut input = BufReader::with_capacity(1 << 17, file);

@@ -29,7 +29,7 @@ const LOOK_EVERY: u64 = 4 << 20;
 pub(super) struct Header {
     /// What its times count from, ns since 1970.
     pub base: i64,
-    /// The machine.
+    /// The host.
     pub host: String,
     /// Rank and number of ranks.
     pub rank: u32,

@@ -16,10 +16,10 @@ use tell::tell;
 
 /// Rows of a table that are held: with what comes of them about half a KiB each.
 const MOST_ROWS: usize = 1 << 20;
-/// Rows between two looks at whether somebody still wants them.
+/// Rows between two looks at whether they are still wanted.
 const LOOK_EVERY: usize = 1 << 14;
 
-/// Notes that are told.
+/// Notes that are reported.
 const MOST_NOTES: usize = 100_000;
 /// Instructions of SQLite between two looks at how many there were.
 const STEPS: u64 = 1 << 12;

@@ -17,7 +17,7 @@ fn profiled(name: &str) -> Run {
     opened(&data(&format!("profiler/{name}.json.gz"))).0
 }
 
-/// Batches handed out in each epoch.
+/// Batches yielded in each epoch.
 fn epochs(run: &Run) -> Vec<u64> {
     let epochs = run.epochs().iter();
     epochs.map(|e| e.rows.len() as u64).collect()
@@ -98,7 +98,7 @@ fn lotus_folders_tell_what_workers_did() {
             .collect();
         assert_eq!(order, list(&truth["consumed"]));
         let waited = truth["waited_ns"].as_i64().expect("a number");
-        // A wait ends when the batch is handed out; the log notes when it came.
+        // A wait ends when the batch is yielded; the log notes when it came.
         let off = run.waited().0 - waited;
         assert!((0..20_000_000).contains(&off), "{branch}: {off}");
         let held = run.batches().iter().filter(|b| b.was_held).count() as u64;

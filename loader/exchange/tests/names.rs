@@ -1,4 +1,4 @@
-//! Names that somebody else gave, where they are written to: they stay names.
+//! Names from elsewhere, where they are written to: they stay names.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -12,7 +12,7 @@ use loadscope_trace::{
 };
 use support::opened;
 
-/// Letters that mean something to somebody.
+/// Letters that have a meaning somewhere.
 const NAMES: [&str; 12] = [
     "=cmd|' /C calc'!A0",
     "+1+1",

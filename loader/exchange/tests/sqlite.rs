@@ -25,7 +25,7 @@ fn made(folder: &Path, name: &str, commands: &str) -> PathBuf {
 const TASKS: &str = "CREATE TABLE task_stats (timestamp, name, num_tasks, num_failures, ave_time); \
                      INSERT INTO task_stats VALUES (1.0, 'decode', 4, 0, 0.1), (2.0, 'decode', 5, 0, 0.1);";
 
-/// What is said of it, and how long that took.
+/// What is reported of it, and how long that took.
 fn refusal(path: &Path) -> (String, Duration) {
     let start = Instant::now();
     let result = try_open(path).map(|_| ());
@@ -136,7 +136,7 @@ fn what_a_file_defines_is_not_run() {
     let (text, took) = refusal(&path);
     assert!(text.contains("too big"), "{text}");
     assert!(took < Duration::from_secs(10), "{took:?}");
-    // Nobody writes, so a trigger is never pulled; and the file stays as it was.
+    // Nothing writes, so a trigger is never pulled; and the file stays as it was.
     let trigger = "CREATE TRIGGER t AFTER INSERT ON task_stats BEGIN DELETE FROM task_stats; END;";
     let path = made(folder.path(), "trigger", &format!("{TASKS} {trigger}"));
     let before = std::fs::read(&path).expect("there");

@@ -28,7 +28,7 @@ pub struct GrowingFile {
 }
 
 impl GrowingFile {
-    /// Creates the file, or one beside it if another is to be replaced. Its name appears with `head` in it: whoever finds the
+    /// Creates the file, or one beside it if another is to be replaced. Its name appears with `head` in it: a process that finds the
     /// file finds at least that.
     ///
     /// # Errors
@@ -314,7 +314,7 @@ mod tests {
     fn a_file_that_was_removed_or_replaced_meanwhile_does_not_count_as_written() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("run.jsonl");
-        for theirs in [None, Some("somebody else's")] {
+        for theirs in [None, Some("another's")] {
             let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
             new.write_all(b"mine").expect("room");
             fs::remove_file(&path).expect("own folder");
@@ -332,9 +332,9 @@ mod tests {
         let path = dir.path().join("run.jsonl");
         let new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
         fs::remove_file(&path).expect("own folder");
-        fs::write(&path, "somebody else's").expect("room");
+        fs::write(&path, "another's").expect("room");
         new.discard();
-        assert_eq!(fs::read(&path).expect("untouched"), b"somebody else's");
+        assert_eq!(fs::read(&path).expect("untouched"), b"another's");
     }
 
     #[test]

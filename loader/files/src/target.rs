@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_told_apart() {
+    fn targets_are_distinguished() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let free = dir.path().join("free");
         assert_eq!(

@@ -93,7 +93,7 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// The lock of a folder. It gets its name once it is locked: whoever sees it unlocked knows that its owner is gone.
+/// The lock of a folder. It gets its name once it is locked: a process that sees it unlocked knows that its owner is gone.
 fn locked(folder: &Path) -> io::Result<File> {
     let new = folder.join(NEW_LOCK);
     let file = File::create_new(&new)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Bytes on the heap now. C libraries have their own.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
-/// The most of them since somebody asked.
+/// The most of them since the last question.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 /// More of them end the program.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
@@ -92,7 +92,7 @@ impl Bounds {
         time: Duration::from_secs(1),
     };
 
-    /// The same for a build for development on a machine that does other things as well.
+    /// The same for a build for development on a host that does other things as well.
     pub const LENIENT: Self = Self {
         memory: 512 << 20,
         time: Duration::from_secs(20),

@@ -35,14 +35,14 @@ pub fn fleet(fleet: &Fleet, thoroughly: bool) {
     }
 }
 
-/// The machine at some instants, who is to blame, what is found.
+/// The pipeline at some instants, who is to blame, what is found.
 fn look(run: &Run) {
     let (end, count) = (run.end(), run.batches().len());
     for at in [Nanos(-1), Nanos::ZERO, Nanos(end.0 / 2), end, Nanos::MAX] {
-        let machine = run.machine_at(at);
-        assert!(machine.batches().all(|b| b.row < count));
-        assert!(machine.tasks_outstanding <= machine.send_idx);
-        let _ = (machine.awaited(), machine.task_info().count());
+        let pipeline = run.pipeline_at(at);
+        assert!(pipeline.batches().all(|b| b.row < count));
+        assert!(pipeline.tasks_outstanding <= pipeline.send_idx);
+        let _ = (pipeline.awaited(), pipeline.task_info().count());
     }
     let blame = run.blame();
     let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);

@@ -15,13 +15,13 @@ use loadscope_trace::{Lines, LogReader};
 
 const QUOTED_IN_A_RECORDING: Fault = ("recording", "a-refusal-quoted-a-whole-line");
 const QUOTED_IN_A_STREAM: Fault = ("wire", "a-refusal-quoted-a-whole-line");
-const CUT: Fault = ("compressed", "a-cut-was-told-though-nobody-had-read-so-far");
+const CUT: Fault = ("compressed", "a-cut-was-reported-before-it-was-read");
 const TABLE: Fault = ("spdl", "a-table-without-end");
 const EVENTS: Fault = ("spdl", "events-without-end");
 
 const GAPS: Fault = (
     "repair",
-    "missing-frames-were-told-at-the-beginning-of-the-file",
+    "missing-frames-were-reported-at-the-beginning-of-the-file",
 );
 
 const CERTAIN: Fault = (
@@ -104,7 +104,7 @@ fn a_refused_line_of_a_stream_is_quoted_in_part() {
     assert!(refusal.contains("xxx") && refusal.len() < 600, "{refusal}");
 }
 
-/// A line is wrong, and the file is cut behind it: nobody looked there.
+/// A line is wrong, and the file is cut behind it: that part was not read.
 #[test]
 fn a_cut_behind_a_refused_line_is_not_told() {
     let bytes = taken(CUT);
@@ -151,9 +151,9 @@ fn ends(fault: Fault) {
     assert!(refusal.contains("its tables have no end"), "{refusal}");
 }
 
-/// Frames that are missing as a whole are told where they were: behind the damage before them.
+/// Frames that are missing as a whole are reported where they were: behind the damage before them.
 #[test]
-fn gaps_are_told_in_the_order_of_the_file() {
+fn gaps_are_reported_in_the_order_of_the_file() {
     taken(GAPS);
 }
 

@@ -1,4 +1,4 @@
-//! Streams in files: what a program wrote that nobody listened to.
+//! Streams in files: what a program wrote without a listener.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -31,7 +31,7 @@ pub fn streams(folder: &Path) -> Vec<PathBuf> {
     let mut streams: Vec<PathBuf> = files
         .filter(|file| file.file_name().to_string_lossy().ends_with(ENDING))
         .map(|file| file.path())
-        // Whoever opens a pipe waits until somebody writes into it.
+        // Opening a pipe waits until it has a writer.
         .filter(|path| path.is_file())
         .collect();
     streams.sort();

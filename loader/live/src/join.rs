@@ -58,7 +58,7 @@ struct Stream {
     introduction: Introduction,
     /// What is added to its times, ns.
     shift: i64,
-    /// On another machine than the first one.
+    /// On another host than the first one.
     is_elsewhere: bool,
     runs: HashMap<u32, RunId>,
     crews: HashMap<u32, Crew>,
@@ -86,7 +86,7 @@ struct Failure {
 #[derive(Default)]
 pub struct Join {
     streams: BTreeMap<StreamId, Stream>,
-    /// Workers that were announced and have not spoken, by machine and process id.
+    /// Workers that were announced and have not spoken, by host and process id.
     announced: HashMap<(String, u64), Place>,
     runs: u32,
     /// The instant that the events count from, on the clock of the first stream, ns.
@@ -113,7 +113,7 @@ impl Join {
         if self.pids.insert(introduction.pid) && !self.pids.contains(&introduction.parent) {
             self.reached.push(introduction.clone());
         }
-        // Clocks of one machine agree as long as it is not started anew; others are compared by the wall clock.
+        // Clocks of one host agree as long as it is not started anew; others are compared by the wall clock.
         let elsewhere = self
             .first
             .as_ref()
@@ -176,7 +176,7 @@ impl Join {
         self.tell(id, Record::Lost { at, count: 1 });
     }
 
-    /// A process has ended, or nobody hears it any more.
+    /// A process has ended, or its stream is not read any more.
     pub fn close(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.closed = true;
@@ -216,7 +216,7 @@ impl Join {
         }
     }
 
-    /// Everything that was told has been told.
+    /// All events have been passed on.
     pub fn finish(&mut self) {
         let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in &ids {

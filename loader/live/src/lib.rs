@@ -1,6 +1,6 @@
 //! Hears what the probe tells in the processes of a PyTorch program, and makes events of it.
 //!
-//! Every process of the program writes a stream of its own (`WIRE.md`): to a socket of this machine, or to a file. A worker does not
+//! Every process of the program writes a stream of its own (`WIRE.md`): to a socket of this host, or to a file. A worker does not
 //! know which batch it fetches, only how many it has fetched; [`Join`] puts the streams together. [`Listener`] takes the
 //! streams from sockets, [`folder`] from files, [`Program`] starts a program so that its processes find the socket.
 //! No window, no engine.

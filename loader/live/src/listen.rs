@@ -1,4 +1,4 @@
-//! Hears the streams of a program at a socket of this machine. Whoever does not know the token is refused.
+//! Hears the streams of a program at a socket of this host. A connection without the token is refused.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -36,7 +36,7 @@ pub struct Listener {
     connections: BTreeMap<StreamId, Connection>,
     next: u32,
     refused: u64,
-    /// It was said that somebody has to wait.
+    /// It was reported that a connection has to wait.
     is_full: bool,
     /// When the clock of the program was last known, and what time it was.
     clock: Option<(Instant, i64)>,
@@ -97,7 +97,7 @@ impl Listener {
         Ok(Self::new(Door::Unix(listener, path.to_owned()), token))
     }
 
-    /// Listens at a port of 127.0.0.1, which nobody outside this machine can reach.
+    /// Listens at a port of 127.0.0.1, which cannot be reached from outside this host.
     ///
     /// # Errors
     /// If there is no port.
@@ -232,7 +232,7 @@ impl Listener {
         }
     }
 
-    /// Nobody else can be let in for now; said once.
+    /// No further connection can be accepted for now; reported once.
     fn say_full(&mut self, said: &mut Vec<Said>, why: &str) {
         if !std::mem::replace(&mut self.is_full, true) {
             let text = format!("Other processes have to wait until they are heard: {why}");

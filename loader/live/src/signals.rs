@@ -10,7 +10,7 @@ pub fn take_signals() {
     unix::take();
 }
 
-/// True if whoever started this process told it to ignore a signal, as `nohup` does: it stays ignored then, here and in the
+/// True if the parent of this process made it ignore a signal, as `nohup` does: it stays ignored then, here and in the
 /// programs that are started.
 pub fn is_ignored(number: i32) -> bool {
     #[cfg(unix)]
@@ -22,7 +22,7 @@ pub fn is_ignored(number: i32) -> bool {
     }
 }
 
-/// Calls `last` when this process ends by `exit`, whoever calls it: a library does when the display is gone.
+/// Calls `last` when this process ends by `exit`, from wherever it is called: a library does when the display is gone.
 pub fn at_exit(last: fn()) {
     #[cfg(unix)]
     unix::at_exit(last);

@@ -25,7 +25,7 @@ pub enum Why {
     Environment,
     /// `PYTHONPATH` was set anew.
     Path,
-    /// Python was told to ignore its environment, by this flag.
+    /// Python ignores its environment, because of this flag.
     Flag(char),
 }
 

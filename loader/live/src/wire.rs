@@ -48,10 +48,10 @@ pub struct Introduction {
     pub monotonic: i64,
     /// Ns since 1970.
     pub realtime: i64,
-    /// Name of the machine.
+    /// Name of the host.
     #[serde(default, deserialize_with = "lenient::field")]
     pub host: String,
-    /// Names the time since the machine was started: within it all monotonic clocks agree.
+    /// Names the time since the host was started: within it all monotonic clocks agree.
     #[serde(default, deserialize_with = "lenient::field")]
     pub boot: String,
     /// Version of Python.
@@ -69,7 +69,7 @@ pub struct Introduction {
     /// Number of ranks.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
-    /// Rank within the machine.
+    /// Rank within the host.
     #[serde(default, deserialize_with = "lenient::maybe")]
     pub local_rank: Option<u32>,
     /// Processor cores that the process may use.
@@ -153,7 +153,7 @@ pub struct About {
     pub rank: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
     pub world_size: Option<u32>,
-    /// What the sampler was told.
+    /// The arguments of the sampler.
     #[serde(deserialize_with = "lenient::maybe")]
     pub replicas: Option<u32>,
     #[serde(deserialize_with = "lenient::maybe")]
@@ -352,7 +352,7 @@ pub enum Arrival {
 pub struct Fetch {
     pub at: i64,
     pub of: Where,
-    /// When the collating began; `None` if it was told before, or never began.
+    /// When the collating began; `None` if it was sent before, or never began.
     pub collating: Option<i64>,
     pub end: i64,
     pub outcome: Outcome,

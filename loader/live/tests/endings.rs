@@ -1,4 +1,4 @@
-//! Streams that end: in order, by a signal, with an error, or with something that nobody will ever place.
+//! Streams that end: in order, by a signal, with an error, or with something that cannot be placed.
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
@@ -60,7 +60,7 @@ fn a_process_that_says_nothing_at_its_end_was_killed() {
 }
 
 #[test]
-fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
+fn a_worker_that_was_killed_has_died_and_one_that_was_asked_to_has_not() {
     for (code, reason) in [
         (0, EndReason::Finished),
         (-15, EndReason::Finished),
@@ -70,7 +70,7 @@ fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
         let mut join = Join::default();
         loader(&mut join);
         tell(&mut join, MAIN, &format!(r#"["left",1500,0,[[0,{code}]]]"#));
-        // It is told of again when the iterator is shut down.
+        // It is sent again when the iterator is shut down.
         tell(&mut join, MAIN, &format!(r#"["left",1600,0,[[0,{code}]]]"#));
         let run = folded(&mut join);
         assert_eq!(
@@ -82,7 +82,7 @@ fn a_worker_that_was_killed_has_died_and_one_that_was_told_to_has_not() {
 }
 
 #[test]
-fn the_sample_that_failed_is_named_whoever_is_heard_first() {
+fn the_sample_that_failed_is_named_in_any_order_of_streams() {
     let times = packed(&[1100, 1110]);
     let fetch = format!(r#"["fetch",1100,null,0,0,0,1120,1,"{times}","",[]]"#);
     let fail = r#"["fail",1130,0,0,0,"ValueError: broken"]"#;
@@ -108,7 +108,7 @@ fn the_sample_that_failed_is_named_whoever_is_heard_first() {
 }
 
 #[test]
-fn an_error_is_told_even_if_its_worker_says_nothing_of_it() {
+fn an_error_is_reported_even_if_its_worker_sends_nothing() {
     let mut join = Join::default();
     loader(&mut join);
     dispatch(&mut join, 0, 0, 1020);

@@ -86,18 +86,18 @@ fn who_was_killed_before_it_said_a_word_is_cut() {
 }
 
 #[test]
-fn what_comes_too_late_is_said() {
+fn what_comes_too_late_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = introduction(1, 0)
         + "[\"loader\",1,0,{\"dataset\":\"D\"}]\n[\"epoch\",50000000000,0,0,0]\n[\"epoch\",90000000000,0,1,1]\n\
            [\"wait\",2,0]\n[\"wait\",95000000000,0]\n";
     write(folder.path(), "1-0", &text);
     let (events, _) = read(folder.path()).expect("sound");
-    let is_said = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.text.contains("1 event came too late"));
-    assert!(events.iter().any(is_said), "{events:#?}");
+    let is_reported = |e: &Event| matches!(&e.kind, EventKind::Message(m) if m.text.contains("1 event came too late"));
+    assert!(events.iter().any(is_reported), "{events:#?}");
 }
 
-/// Whoever opens a pipe waits until somebody writes into it, for ever if need be.
+/// Opening a pipe waits until it has a writer, for ever if need be.
 #[cfg(unix)]
 #[test]
 #[expect(unsafe_code, reason = "a pipe")]

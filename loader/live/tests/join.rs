@@ -96,7 +96,7 @@ fn a_worker_that_lives_on_finishes_what_was_left_before_the_next_epoch() {
 }
 
 #[test]
-fn a_machine_with_another_clock_is_aligned_by_its_wall_clock() {
+fn a_host_with_another_clock_is_aligned_by_its_wall_clock() {
     let mut join = Join::default();
     loader(&mut join);
     let other = r#"{"loadscope_stream":1,"pid":10,"monotonic":900000,"realtime":5000,"host":"other","boot":"c"}"#;
@@ -155,7 +155,7 @@ fn what_is_held_is_bounded_by_its_bytes() {
     join.open(WORKER, introduction(20));
     let times = packed(&vec![1100; 1 << 20]);
     let line = format!(r#"["fetch",1100,null,0,0,0,1200,0,"{times}","",[]]"#);
-    // 8 MiB each, of a process of which nobody else has spoken.
+    // 8 MiB each, of a process that no other one has announced.
     for _ in 0..40 {
         tell(&mut join, WORKER, &line);
     }

@@ -35,9 +35,7 @@ fn until(
 
 fn port_of(listener: &Listener) -> u16 {
     let address = listener.address().expect("it has one");
-    let port = address
-        .strip_prefix("tcp:127.0.0.1:")
-        .expect("this machine");
+    let port = address.strip_prefix("tcp:127.0.0.1:").expect("this host");
     port.parse().expect("a number")
 }
 

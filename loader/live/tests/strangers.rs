@@ -49,7 +49,7 @@ fn guesses_are_refused_and_told_of_but_not_without_end() {
     let (mut listener, port) = door();
     let mut join = Join::default();
     let mut said = Vec::new();
-    // Every beginning of the token, it with each letter changed, and what is said of it in other ways.
+    // Every beginning of the token, it with each letter changed, and other ways to write it.
     let mut guesses: Vec<String> = (0..TOKEN.len()).map(|n| TOKEN[..n].to_owned()).collect();
     for at in 0..TOKEN.len() {
         let mut guess = TOKEN.as_bytes().to_vec();
@@ -93,7 +93,7 @@ fn the_silent_and_the_slow_do_not_keep_others_out() {
     honest
         .write_all(introduction(TOKEN).as_bytes())
         .expect("written");
-    // They had their time. Whoever says a letter now and then has no more of it.
+    // They had their time. A client that sends a letter now and then has no more of it.
     let start = Instant::now();
     while listener.speaking() == 0 || listener.present() > 1 {
         assert!(start.elapsed() < Duration::from_secs(120));
@@ -159,7 +159,7 @@ fn a_stranger_hears_nothing() {
 /// What the system says of the port: it is open at 127.0.0.1 and nowhere else.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_door_is_on_this_machine_only() {
+fn the_door_is_on_this_host_only() {
     let (_listener, port) = door();
     let open_at = |table: &str| -> Vec<String> {
         let table = std::fs::read_to_string(table).unwrap_or_default();

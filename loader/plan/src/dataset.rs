@@ -1,4 +1,4 @@
-//! Data sets as far as they are known without loading a sample: their names, lengths, classes and made-up costs.
+//! Datasets as far as they are known without loading a sample: their names, lengths, classes and made-up costs.
 
 mod catalog;
 mod cost;
@@ -15,10 +15,10 @@ use loadscope_trace::{Nanos, RunOptions};
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Language, Mistake};
 
-/// What `text` adds to the costs of a data set of `len` samples.
+/// What `text` adds to the costs of a dataset of `len` samples.
 ///
 /// # Errors
-/// If the text is not understood, or speaks of the length or the shape, which are those of the data set.
+/// If the text is not understood, or speaks of the length or the shape, which are those of the dataset.
 pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     const OF_DATASET: [&str; 2] = ["len", "shape"];
     let language = Language::new(cost::KEYS);
@@ -31,7 +31,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     let read = language.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
             Some(Given { key, .. }) => Err(Mistake::Together(format!(
-                "{key} is that of the data set and cannot be given here. Leave {key} out"
+                "{key} is that of the dataset and cannot be given here. Leave {key} out"
             ))),
             None => base.with(&all),
         }
@@ -46,14 +46,14 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     })
 }
 
-/// Whether the data set of these options can be slowed down.
+/// Whether the dataset of these options can be slowed down.
 ///
 /// # Errors
 /// If it is a stream.
 pub fn check_extra_cost(options: &RunOptions, spec: &DatasetSpec) -> Result<(), EngineError> {
     match spec {
         DatasetSpec::Stream(_) if !options.extra_cost.is_empty() => Err(EngineError::Spec(
-            "extra_cost is for data sets with indices; a stream takes its costs by itself: stream:cost_ms=10"
+            "extra_cost is for map-style datasets; an iterable-style one has its costs in its own text: stream:cost_ms=10"
                 .to_owned(),
         )),
         _ => Ok(()),

@@ -91,10 +91,10 @@ pub enum EngineError {
         /// PyTorch's text.
         message: String,
     },
-    /// A data set could not be opened. Tells what is wrong, where, and what to do.
+    /// A dataset could not be opened. Tells what is wrong, where, and what to do.
     #[error("{0}")]
     Dataset(String),
-    /// The text that names a data set could not be understood. Tells what is possible.
+    /// The text that names a dataset could not be understood. Tells what is possible.
     #[error("{0}")]
     Spec(String),
     /// libtorch refused an operation that the engine relies on.
@@ -123,7 +123,7 @@ pub enum EngineError {
         /// Why.
         cause: Box<EngineError>,
     },
-    /// A worker ended without being told to. The batches given to it are lost; the others still come.
+    /// A worker ended without being asked to. The batches given to it are lost; the others still come.
     #[error(
         "RuntimeError: DataLoader worker (pid(s) {}) exited unexpectedly: {cause}",
         numbers(workers)
@@ -144,7 +144,7 @@ pub enum EngineError {
         /// What to do.
         remedy: &'static str,
     },
-    /// Somebody asked the loader to stop while it waited for a batch. Python's `KeyboardInterrupt`.
+    /// The loader was asked to stop while it waited for a batch. Python's `KeyboardInterrupt`.
     #[error("interrupted")]
     Interrupted,
     /// All workers are gone although batches are missing.
@@ -243,7 +243,7 @@ impl EngineError {
         }
     }
 
-    /// True for a map-style data set's `StopIteration`, which ends the epoch without a word in PyTorch.
+    /// True for a map-style dataset's `StopIteration`, which ends the epoch without a word in PyTorch.
     pub fn is_stop_iteration(&self) -> bool {
         self.exception_kind() == ExceptionKind::STOP_ITERATION
     }
@@ -261,7 +261,7 @@ impl From<SampleError> for EngineError {
     }
 }
 
-/// What a data set raises when a sample cannot be had.
+/// What a dataset raises when a sample cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleError {
     /// Type of the exception as in Python: `IndexError`, `OSError`.
@@ -295,7 +295,7 @@ impl SampleError {
     pub fn out_of_range(index: usize, len: usize) -> Self {
         Self::new(
             "IndexError",
-            format!("index {index} is out of range for a data set of {len} samples"),
+            format!("index {index} is out of range for a dataset of {len} samples"),
         )
     }
 }

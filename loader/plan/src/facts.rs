@@ -9,7 +9,7 @@ use crate::dataset::{DatasetSpec, Entry};
 pub struct Facts<'a> {
     /// What was asked for.
     pub options: &'a RunOptions,
-    /// The data set by name.
+    /// The dataset by name.
     pub spec: &'a DatasetSpec,
     /// What is known of it.
     pub dataset: &'a Entry,
@@ -57,8 +57,8 @@ impl Facts<'_> {
             DatasetSpec::Tokens(_) => format!("{len} windows of tokens"),
             DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
             DatasetSpec::Stream(_) => match self.dataset.len {
-                Some(len) => format!("a stream of {len} made-up samples"),
-                None => "a stream of made-up samples".to_owned(),
+                Some(len) => format!("{len} made-up samples, iterable-style"),
+                None => "made-up samples, iterable-style".to_owned(),
             },
         };
         let extra = &self.options.extra_cost;

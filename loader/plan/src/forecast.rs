@@ -39,7 +39,7 @@ pub struct Forecast {
     pub waited: Nanos,
     /// From the beginning of the first epoch to its first batch; `None` if there is none.
     pub first_batch: Option<Nanos>,
-    /// With other samples of the same kind it would take at least so long, in nine cases of ten with `high`.
+    /// Lower end of the 90 % interval, which `high` ends: for other samples of the same kind.
     pub low: Nanos,
     /// And at most so long.
     pub high: Nanos,
@@ -99,7 +99,7 @@ impl Recorded {
     ///
     /// # Errors
     /// As [`Recorded::forecast`].
-    pub fn headspace(&self, setting: &Setting) -> Result<Nanos, Refusal> {
+    pub fn headroom(&self, setting: &Setting) -> Result<Nanos, Refusal> {
         let setting = self.checked(setting)?;
         let load = Load::of(self, &setting);
         let steps = load.epochs.iter().enumerate().map(|(number, e)| {

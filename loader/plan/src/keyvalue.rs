@@ -1,5 +1,5 @@
-//! Texts of the form `name=value`: what a made-up data set costs, how a stream is shared, what a setting changes. A [`Language`]
-//! knows its names and reads such texts; a [`Mistake`] in any of them is told in the same words. Rules (`wait>10%`) and ranges
+//! Texts of the form `name=value`: what a made-up dataset costs, how a stream is shared, what a setting changes. A [`Language`]
+//! knows its names and reads such texts; a [`Mistake`] in any of them is reported in the same words. Rules (`wait>10%`) and ranges
 //! (`0..8`) have a form of their own, and the names, numbers and mistakes of here.
 
 mod value;
@@ -91,7 +91,7 @@ pub struct Language {
 }
 
 impl Language {
-    /// One of these names, in the order in which they are told.
+    /// One of these names, in the order in which they are listed.
     pub fn new(keys: impl IntoIterator<Item = Key>) -> Self {
         Self {
             keys: keys.into_iter().collect(),
@@ -149,7 +149,7 @@ impl Language {
     pub fn sentence(&self, mistake: &Mistake) -> String {
         let mut keys = self.keys.clone();
         if let Mistake::Unknown(name) = mistake {
-            // Nobody means one of ours by a longer one.
+            // A longer name is no typo of one of ours.
             let name: String = name.chars().take(64).collect();
             let name = name.to_ascii_lowercase();
             // As a whole number, which has an order: 0 is nothing alike, the most negative is the same.
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_what_is_possible() {
+    fn mistakes_are_reported_with_what_is_possible() {
         let language = language();
         let says = |text: &str, sentence: &str| {
             let mistake = language.read(text).expect_err(text);

@@ -1,7 +1,7 @@
 //! What PyTorch's `DataLoader` decides without loading a sample: random numbers, samplers, orders, the scheduler, the virtual
 //! clock, forecasts.
 //!
-//! Nothing here opens a data set, starts a worker or needs libtorch. What has to be known of a data set comes in through a
+//! Nothing here opens a dataset, starts a worker or needs libtorch. What has to be known of a dataset comes in through a
 //! [`Catalog`](dataset::Catalog); the embedded engine has one that opens it, [`MadeUp`](dataset::MadeUp) knows those that are
 //! made up.
 //!

@@ -8,9 +8,9 @@ use loadscope_trace::RunOptions;
 use crate::error::EngineError;
 use crate::sampler::PyArg;
 
-mod machine;
+mod host;
 
-pub use machine::{check_threads, fits, has_room_for_thread};
+pub use host::{check_threads, fits, has_room_for_thread};
 
 /// Samples of a dataset, and indices of an epoch. A random order takes four bytes for each.
 pub const SAMPLES: u64 = 1_000_000_000;

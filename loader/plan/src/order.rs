@@ -115,18 +115,18 @@ pub fn each_epoch(
     Ok(orders.len())
 }
 
-/// The order of the data set that the options name. Only its length is looked at.
+/// The order of the dataset that the options name. Only its length is looked at.
 ///
 /// # Errors
-/// As [`order`]; and if the data set cannot be opened.
+/// As [`order`]; and if the dataset cannot be opened.
 pub fn order_of_dataset(options: &RunOptions, catalog: &dyn Catalog) -> Result<Order, EngineError> {
     order(options, &samples_of_dataset(options, catalog)?)
 }
 
-/// The samples of the data set that the options name. Only its length is looked at.
+/// The samples of the dataset that the options name. Only its length is looked at.
 ///
 /// # Errors
-/// If the data set cannot be opened.
+/// If the dataset cannot be opened.
 pub fn samples_of_dataset(
     options: &RunOptions,
     catalog: &dyn Catalog,
@@ -143,7 +143,7 @@ pub fn samples_of_dataset(
     })
 }
 
-/// What is known of the samples of a data set without loading one, and what its sampler was asked for.
+/// What is known of the samples of a dataset without loading one, and what its sampler was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knowledge {
     /// The class of each sample; `None`: only loading them would tell.
@@ -154,10 +154,10 @@ pub struct Knowledge {
     pub weights: Option<Vec<f64>>,
 }
 
-/// What is known of the samples of the data set that the options name.
+/// What is known of the samples of the dataset that the options name.
 ///
 /// # Errors
-/// If the data set cannot be opened, or the file of weights cannot be read.
+/// If the dataset cannot be opened, or the file of weights cannot be read.
 pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledge, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
     let entry = catalog.look_up(&spec, options.image_size)?;

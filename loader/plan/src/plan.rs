@@ -79,7 +79,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for a map-style data set of `len` samples.
+    /// The plan for a map-style dataset of `len` samples.
     ///
     /// # Errors
     /// If the options contradict each other, or a file of indices, weights or labels cannot be read.
@@ -106,7 +106,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan for an iterable-style data set.
+    /// The plan for an iterable-style dataset.
     ///
     /// # Errors
     /// If the options contradict each other.
@@ -282,10 +282,10 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
     limits::check(options)
 }
 
-/// Looks through everything that can be wrong with the options of a run, without opening its data set.
+/// Looks through everything that can be wrong with the options of a run, without opening its dataset.
 ///
 /// # Errors
-/// The sentence that a run would refuse them with, as far as that is known without opening the data set.
+/// The sentence that a run would refuse them with, as far as that is known without opening the dataset.
 pub fn check_options(options: &RunOptions) -> Result<(), EngineError> {
     let dataset: DatasetSpec = options.dataset.parse()?;
     if options.prefetch_factor == Some(0) && options.num_workers > 0 {

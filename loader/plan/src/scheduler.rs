@@ -1,5 +1,5 @@
 //! The algorithm of PyTorch's `_MultiProcessingDataLoaderIter` without threads, clocks or queues: which batch goes to which
-//! worker and when, and in which order batches are handed out.
+//! worker and when, and in which order batches are yielded.
 //!
 //! Three drivers use it unchanged: the threaded loader, the simulator and the tests. The names are PyTorch's.
 
@@ -16,7 +16,7 @@ pub struct SchedulerOptions {
     pub in_order: bool,
 }
 
-/// What is known of a task that was sent and whose batch was not handed out: an entry of PyTorch's `_task_info`.
+/// What is known of a task that was sent and whose batch was not yielded: an entry of PyTorch's `_task_info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task<T> {
     /// Its worker has not returned it.
@@ -49,7 +49,7 @@ pub enum Next<T> {
     Receive,
 }
 
-/// A batch to be handed out.
+/// A batch to be yielded.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Yielded<T> {
     /// Its task index.
@@ -67,7 +67,7 @@ pub struct Scheduler<T> {
     send_idx: usize,
     rcvd_idx: usize,
     tasks_outstanding: usize,
-    /// `_task_info`, from `base` on; `None` where a batch was handed out or dropped.
+    /// `_task_info`, from `base` on; `None` where a batch was yielded or dropped.
     task_info: VecDeque<Option<Task<T>>>,
     base: usize,
     workers_status: Vec<bool>,
@@ -105,7 +105,7 @@ impl<T> Scheduler<T> {
         self.send_idx
     }
 
-    /// Index of the batch to be handed out next.
+    /// Index of the batch to be yielded next.
     pub fn rcvd_idx(&self) -> usize {
         self.rcvd_idx
     }
@@ -189,19 +189,19 @@ impl<T> Scheduler<T> {
                     self.advance();
                     return Next::Dropped { idx };
                 }
-                // Handed out of turn.
+                // Yielded out of turn.
                 None => self.advance(),
             }
         }
         Next::Exhausted
     }
 
-    /// A batch came back. Either it is its turn and it is to be handed out, or it is held.
+    /// A batch came back. Either it is its turn and it is to be yielded, or it is held.
     pub fn receive(&mut self, idx: usize, data: T) -> Option<Yielded<T>> {
         self.tasks_outstanding = self.tasks_outstanding.saturating_sub(1);
         let worker = match self.task(idx) {
             Some(Task::Outstanding { worker }) => *worker,
-            // A result of a task that is not known: left over from an epoch that was broken off.
+            // A result of a task that is not known: left over from an epoch that was stopped early.
             _ => return None,
         };
         if idx == self.rcvd_idx {
@@ -234,7 +234,7 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// The batch that would be handed out now if the consumer asked, if it has arrived.
+    /// The batch that would be yielded now if the consumer asked, if it has arrived.
     pub fn ready(&self) -> Option<usize> {
         match self.task(self.rcvd_idx) {
             Some(Task::Held { .. }) => Some(self.rcvd_idx),

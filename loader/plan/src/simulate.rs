@@ -1,5 +1,5 @@
 //! The loader with a virtual clock: the same [`Scheduler`], but workers take exactly as long as a cost model says, and no time
-//! passes. Exact and repeatable, whatever the machine is doing.
+//! passes. Exact and repeatable, whatever the host is doing.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -71,7 +71,7 @@ impl Simulation {
         fails: impl Fn(u64) -> bool,
     ) -> (Vec<Event>, Vec<Delivery>) {
         let options = &self.info.options;
-        let mut machine = Simulator {
+        let mut simulator = Simulator {
             plan: self,
             cost,
             fails,
@@ -85,28 +85,28 @@ impl Simulation {
             made: HashMap::new(),
             delivered: Vec::new(),
         };
-        machine.tell(
+        simulator.tell(
             Nanos::ZERO,
             EventKind::RunStarted(Box::new(self.info.clone())),
         );
-        machine.tell(Nanos::ZERO, EventKind::EpochStarted { epoch: 0 });
+        simulator.tell(Nanos::ZERO, EventKind::EpochStarted { epoch: 0 });
         if options.num_workers == 0 {
-            machine.run_single();
+            simulator.run_single();
         } else {
-            machine.run_workers(SchedulerOptions {
+            simulator.run_workers(SchedulerOptions {
                 num_workers: options.num_workers,
                 prefetch_factor: options.prefetch().max(1),
                 in_order: options.in_order,
             });
         }
-        let end = machine.now;
-        machine.tell(end, EventKind::Consumer { waiting: false });
-        machine.tell(end, EventKind::EpochEnded { epoch: 0 });
-        machine.tell(end, EventKind::RunEnded);
-        let mut events = machine.events;
+        let end = simulator.now;
+        simulator.tell(end, EventKind::Consumer { waiting: false });
+        simulator.tell(end, EventKind::EpochEnded { epoch: 0 });
+        simulator.tell(end, EventKind::RunEnded);
+        let mut events = simulator.events;
         // Workers tell their future when they are given a task. Equal times stay in the order of cause and effect.
         events.sort_by_key(|e| e.at);
-        (events, machine.delivered)
+        (events, simulator.delivered)
     }
 }
 
@@ -125,7 +125,7 @@ struct Simulator<'a, C, F> {
     now: Nanos,
     /// The batch to be dispatched next.
     next: usize,
-    /// What was fetched and not yet handed out.
+    /// What was fetched and not yet yielded.
     made: HashMap<usize, Delivery>,
     delivered: Vec<Delivery>,
 }
@@ -238,13 +238,13 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         self.tell(self.now, EventKind::Consumer { waiting: true });
     }
 
-    /// Hands out the error in place of batch `idx`. False if it did not fail.
+    /// Yields the error in place of batch `idx`. False if it did not fail.
     fn fail(&mut self, idx: usize, worker: Option<usize>) -> bool {
         let Some(sample) = self.failed.remove(&idx) else {
             return false;
         };
         let worker = worker.map(|w| w as WorkerId);
-        let cause = format!("sample {sample} fails because its data set was told to");
+        let cause = format!("sample {sample} fails, as requested by fail={sample}");
         let error = EngineError::Worker {
             worker,
             batch: id(idx),
@@ -332,7 +332,7 @@ impl<C: Fn(u64) -> Nanos, F: Fn(u64) -> bool> Simulator<'_, C, F> {
         }
     }
 
-    /// Waits until a batch is to be handed out.
+    /// Waits until a batch is to be yielded.
     fn wait(&mut self, scheduler: &mut Scheduler<()>) -> Option<Yielded<()>> {
         loop {
             match scheduler.next_step() {

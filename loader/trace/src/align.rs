@@ -1,6 +1,6 @@
-//! Puts recordings of several machines onto one axis of time.
+//! Puts recordings of several hosts onto one axis of time.
 //!
-//! Machines have clocks of their own. Wall clocks agree as well as somebody keeps them in step, which no recording tells. Ranks that
+//! Hosts have clocks of their own. Wall clocks agree as well as they are kept in step, which no recording tells. Ranks that
 //! exchange gradients wait for each other at the end of every training step, though: where two of them ask for their next batch
 //! in step with each other, that shows how far apart their clocks are, and how exactly that is known.
 
@@ -21,13 +21,13 @@ pub struct Clock {
     pub within: Option<Nanos>,
 }
 
-/// By what clocks of different machines were compared.
+/// By what clocks of different hosts were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockBy {
     /// By the ends of training steps, where ranks that exchange gradients wait for each other.
     Steps,
-    /// By the wall clocks of both machines.
+    /// By the wall clocks of both hosts.
     WallClock,
     /// Not at all: each is shown from its own beginning.
     Beginning,
@@ -52,7 +52,7 @@ impl Clock {
 const FEWEST_STEPS: usize = 8;
 /// Steps that are looked at.
 pub const MOST_STEPS: usize = 512;
-/// Ranks are in step if nine of ten steps end at the same time but for this share of a step.
+/// Ranks are in step if 90 % of the steps end at the same time but for this share of a step.
 const IN_STEP: f64 = 0.25;
 /// Wall clocks that are further apart are believed to be wrong only if the steps of both also become longer and shorter together.
 const LIKELY_OFF: i64 = 1_000_000_000;
@@ -61,7 +61,7 @@ const TOGETHER: f64 = 0.8;
 /// Recordings that begin further apart than this belong to different sessions.
 const A_DAY: i64 = 86_400_000_000_000;
 
-/// A loader that does the same on all ranks of a job: its data set, how many ranks there are, and which of several like it.
+/// A loader that does the same on all ranks of a job: its dataset, how many ranks there are, and which of several like it.
 type Job = (String, u32, usize);
 
 /// What a recording tells about its place in time.
@@ -199,7 +199,7 @@ fn place(all: &[Marks], session: &[usize], places: &mut [Place]) {
     let Some(first) = session.first() else {
         return;
     };
-    // By machine: those of one machine share its clock. Where none is named, each is its own.
+    // By host: those of one host share its clock. Where none is named, each is its own.
     let mut corrections: BTreeMap<&str, Option<(i64, i64)>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::with_capacity(session.len());
     let reference = all[*first].host.as_str();
@@ -265,7 +265,7 @@ fn apart(base: &[&Marks], others: &[&Marks]) -> Option<(i64, i64)> {
     Some((apart, withins[withins.len() / 2].max(disagree)))
 }
 
-/// How much later the steps of `b` seem to end than those of `a`, and between which times nine of ten lie, if both are in step.
+/// How much later the steps of `b` seem to end than those of `a`, with the 90 % interval, if both are in step.
 fn in_step(
     a: &BTreeMap<(u32, u32), i64>,
     b: &BTreeMap<(u32, u32), i64>,

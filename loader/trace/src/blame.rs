@@ -128,9 +128,9 @@ impl Run {
             return Some(row as usize);
         }
         let end = wait.end.min(self.last);
-        // What ends a wait without a batch may end the batches as well: look at the machine just before.
+        // What ends a wait without a batch may end the batches as well: look at the pipeline just before.
         let before = Nanos(end.0.saturating_sub(1)).max(wait.start);
-        self.machine_at(before).awaited().map(|b| b.row)
+        self.pipeline_at(before).awaited().map(|b| b.row)
     }
 
     /// True if the source tells when batches are in `stage`. One that does not say what it measures is taken to measure all.
@@ -140,7 +140,7 @@ impl Run {
 
     /// When a worker was ready for tasks. Threads tell of themselves, and then they are. Of a process its program tells once it
     /// has been asked for; what it has to do before its first batch (begin, import, unpickle the dataset, `worker_init_fn`)
-    /// nobody tells, so it lasts until then.
+    /// is not recorded, so it lasts until then.
     fn ready(&self, worker: &Worker) -> Nanos {
         if !matches!(self.info.origin, Origin::Pytorch(_)) || !self.measures(Stage::Fetching) {
             return worker.start;

@@ -69,7 +69,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field of which nothing is told but this: no statistics, not pinned.
+    /// A field of which only this is recorded: no statistics, not pinned.
     pub fn new(
         name: impl Into<String>,
         dtype: impl Into<String>,

@@ -130,7 +130,7 @@ pub struct Dispatch {
 pub struct WorkerInfo {
     /// Id, `0..num_workers`.
     pub worker: WorkerId,
-    /// `get_worker_info().seed`; `None` if whoever watched could not tell.
+    /// `get_worker_info().seed`; `None` if it could not be observed.
     pub seed: Option<u64>,
     /// Thread or process id, as the operating system names it.
     pub os_id: Option<u64>,
@@ -140,7 +140,7 @@ pub struct WorkerInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// It was told to, or its part of an iterable dataset is exhausted.
+    /// It was asked to, or its part of an iterable dataset is exhausted.
     Finished,
     /// It died.
     Died,

@@ -127,7 +127,7 @@ fn seconds<S: Serializer>(time: &Option<Nanos>, s: S) -> Result<S::Ok, S::Error>
     time.map(Nanos::as_secs_f64).serialize(s)
 }
 
-/// All that is said about a run: what makes training wait, the worst first.
+/// All findings about a run: what makes training wait, the worst first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// In one sentence.

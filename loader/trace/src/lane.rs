@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::{Stage, WorkerId};
 
-/// A place in the machine.
+/// A place in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The training loop: trains or waits.
     Trainer,
-    /// Batches that have arrived and were not yet handed out.
+    /// Batches that have arrived and were not yet yielded.
     Reorder,
     /// Between the pin thread and the main thread.
     DataQueue,

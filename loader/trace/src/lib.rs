@@ -4,7 +4,7 @@
 //! [`Run`], the queries on a run, and the log format. It starts no thread, draws nothing and knows no tensor.
 //!
 //! One rule carries everything: **a batch is always in exactly one [`Stage`]**. An event says which stage a batch
-//! just entered; spans, queue depths, waiting times and the machine's state at any instant are derived from
+//! just entered; spans, queue depths, waiting times and the pipeline's state at any instant are derived from
 //! that, in one place, [`Run::apply`].
 //!
 //! ```
@@ -16,8 +16,8 @@
 //! at(0, EventKind::EpochStarted { epoch: 0 });
 //! at(10, EventKind::dispatched(batch, Some(0), [3, 1, 2]));
 //! at(25, EventKind::Entered { batch, stage: Stage::Fetching });
-//! assert_eq!(run.machine_at(Nanos(12)).stage_of(batch), Some(Stage::Queued));
-//! assert_eq!(run.machine_at(Nanos(30)).stage_of(batch), Some(Stage::Fetching));
+//! assert_eq!(run.pipeline_at(Nanos(12)).stage_of(batch), Some(Stage::Queued));
+//! assert_eq!(run.pipeline_at(Nanos(30)).stage_of(batch), Some(Stage::Fetching));
 //! ```
 
 #![forbid(unsafe_code)]
@@ -36,9 +36,9 @@ mod id;
 mod lane;
 mod lanes;
 mod log;
-mod machine;
 mod message;
 mod options;
+mod pipeline;
 mod process;
 mod rows;
 mod run;
@@ -73,9 +73,9 @@ pub use log::{
 };
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
-pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
 pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};

@@ -1,4 +1,4 @@
-//! What a run was asked to do. The form in the window, the command line and a TOML file share [`RunOptions`].
+//! What a run was asked to do. The options panel of the window, the command line and a TOML file share [`RunOptions`].
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct RunOptions {
     pub image_size: u32,
     /// Time and faults added to the samples on purpose, `cost_ms=10,tail=0.01:40`; empty: none.
     pub extra_cost: String,
-    /// Samples per batch; `None` (in files `"none"`): no batches, samples are handed out as they are.
+    /// Samples per batch; `None` (in files `"none"`): no batches, samples are yielded as they are.
     #[serde(with = "batch_size")]
     pub batch_size: Option<usize>,
     /// A new random order in every epoch.
@@ -35,7 +35,7 @@ pub struct RunOptions {
     pub rank: u32,
     /// Distributed samplers leave a tail out instead of repeating samples.
     pub sampler_drop_last: bool,
-    /// Distributed samplers are told the epoch, so that each has its own order; leaving that out is a common mistake.
+    /// Distributed samplers get the epoch, so that each has its own order; leaving that out is a common mistake.
     pub set_epoch: bool,
     /// Seed of `generator`; `None`: a fresh seed for every run, unless there is a `global_seed`.
     pub seed: Option<u64>,
@@ -209,7 +209,7 @@ pub struct RunInfo {
     pub pinning: Option<String>,
     /// Wall-clock time of the clock anchor, ns since 1970.
     pub started_unix_ns: i64,
-    /// The machine it ran on; empty if that is not known.
+    /// The host it ran on; empty if that is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub host: String,
     /// The recording it was taken from, where a session is made of several; otherwise empty.

@@ -1,4 +1,4 @@
-//! What worker processes cost where a recording has none, so that nobody measured it.
+//! What worker processes cost where a recording has none, so that it was not measured.
 
 use crate::{Nanos, Origin};
 
@@ -14,7 +14,7 @@ pub struct ProcessCost {
 }
 
 impl ProcessCost {
-    /// Of a forked process of PyTorch 2.13 on Linux: in the middle of what idle and busy machines were seen to take. A spawned one,
+    /// Of a forked process of PyTorch 2.13 on Linux: in the middle of what idle and busy hosts were seen to take. A spawned one,
     /// which imports the program again, takes seconds.
     pub const FORKED: Self = Self {
         start: Nanos::from_millis(25),
@@ -22,7 +22,7 @@ impl ProcessCost {
         end: Nanos::from_millis(40),
     };
 
-    /// What is taken to be the cost with workers in a program of this origin; `None` if they are threads, or nobody knows.
+    /// What is taken to be the cost with workers in a program of this origin; `None` if they are threads, or unknown.
     pub fn assumed(origin: &Origin) -> Option<Self> {
         matches!(origin, Origin::Pytorch(_)).then_some(Self::FORKED)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::batch::{Batch, Extent};
 use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
 use crate::lanes::Lanes;
-use crate::machine::Keyframe;
+use crate::pipeline::Keyframe;
 use crate::rows::Rows;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;
@@ -68,7 +68,7 @@ pub struct Epoch {
     pub rows: Vec<u32>,
     /// Workers whose stream came to its end, with the positions of the transitions that told so.
     pub(crate) exhausted: Vec<(u32, WorkerId)>,
-    /// Positions of the transitions with which tasks were given up that nobody will answer.
+    /// Positions of the transitions with which tasks were given up that will get no answer.
     pub(crate) lost: Vec<u32>,
 }
 
@@ -181,7 +181,7 @@ impl Run {
         }
     }
 
-    /// The same for one that nobody else needs: what is large in it is kept and not copied.
+    /// The same for one without another owner: what is large in it is kept and not copied.
     pub fn take(&mut self, event: Event) {
         match event.kind {
             EventKind::Content(_) => {
@@ -256,7 +256,7 @@ impl Run {
     fn enter(&mut self, at: Nanos, row: usize, stage: Stage) {
         let batch = &mut self.batches[row];
         if batch.stage == Stage::Discarded {
-            // A persistent worker still goes through what an epoch that was broken off has left in its queue.
+            // A persistent worker still goes through what an epoch that was stopped early has left in its queue.
             return;
         }
         if !batch.stage.may_enter(stage) {

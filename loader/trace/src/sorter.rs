@@ -18,7 +18,7 @@ pub struct Sorter {
     stragglers: BinaryHeap<Reverse<Pending>>,
     next: u64,
     newest: Nanos,
-    /// Time of the last event handed out.
+    /// Time of the last event yielded.
     last: Nanos,
     late: u64,
     weight: usize,
@@ -107,7 +107,7 @@ impl Sorter {
 
     /// The next event, however young: after the last event of a source.
     ///
-    /// An event that comes after later ones were handed out counts as happening now, so that what is handed out is in
+    /// An event that comes after later ones were yielded counts as happening now, so that what is yielded is in
     /// order for everyone who hears it.
     pub fn flush(&mut self) -> Option<Event> {
         let straggler = self.stragglers.peek().map(|Reverse(first)| first);

@@ -29,7 +29,7 @@ pub enum Stage {
     Done,
     /// Its error was raised in the trainer.
     Failed,
-    /// It never reached the trainer: the epoch was broken off.
+    /// It never reached the trainer: the epoch was stopped early.
     Discarded,
 }
 
@@ -121,7 +121,7 @@ impl Stage {
             Self::Done => "The trainer is through with it",
             Self::Failed => "Its error was raised in the trainer",
             Self::Discarded => {
-                "Never reached the trainer: the epoch was broken off, or its worker had nothing more"
+                "Never reached the trainer: the epoch was stopped early, or its worker had nothing more"
             }
         }
     }

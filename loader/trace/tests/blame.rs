@@ -28,7 +28,7 @@ fn assert_sound(run: &Run) {
             assert!(part.start < part.end, "{part:?}");
             waits += part.end - part.start;
         }
-        // They follow each other without gaps; those of one stage are told in the order of time.
+        // They follow each other without gaps; those of one stage are listed in the order of time.
         let mut sorted = parts.clone();
         sorted.sort_by_key(|p| std::cmp::Reverse(p.start));
         for part in sorted {
@@ -88,8 +88,8 @@ proptest! {
             let id = run.batches()[row].id;
             for part in run.blame_of_wait(k) {
                 for at in [part.start, Nanos(part.end.0 - 1)] {
-                    let stage = run.machine_at(at).stage_of(id);
-                    // The halves of a stage that is split are told apart by how long they are, not by when they were.
+                    let stage = run.pipeline_at(at).stage_of(id);
+                    // The halves of a stage that is split differ by how long they are, not by when they were.
                     prop_assert!(cause_fits(part.cause, stage), "{part:?} {stage:?}");
                 }
             }
@@ -145,7 +145,7 @@ fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
 }
 
 #[test]
-fn causes_are_told_apart() {
+fn causes_are_distinguished() {
     let worker = WorkerInfo {
         worker: 0,
         seed: Some(1),
@@ -179,7 +179,7 @@ fn causes_are_told_apart() {
 }
 
 #[test]
-fn samples_and_their_stages_are_told_apart() {
+fn samples_and_their_stages_are_distinguished() {
     let sample = |start, wall| SampleTiming {
         start: Nanos(start),
         wall: Nanos(wall),

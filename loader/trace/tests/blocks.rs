@@ -121,7 +121,7 @@ fn a_damaged_line_before_a_cut() {
     let mut bytes = zstd::bulk::compress(&text, 1).expect("a vector");
     bytes.truncate(bytes.len() - 3);
     let lines = by_line(&bytes).expect("our own header");
-    assert!(!lines.1 && lines.2.is_some(), "how it ends nobody has seen");
+    assert!(!lines.1 && lines.2.is_some(), "the end was not read");
     assert_eq!(by_block(Cursor::new(bytes)), Some(lines));
 }
 

@@ -159,10 +159,10 @@ fn everything_in_flight() {
         (k, _) => format!(r#"{{"t":{k},"e":"consumer","waiting":{}}}"#, k % 2 == 0),
     });
     assert_eq!(run.batches().len(), count - 1);
-    let mut machine = run.machine_after(count);
-    assert_eq!(machine.batches().count(), count - 1);
-    machine = run.machine_after(usize::MAX);
-    assert_eq!(machine.batches().count(), count - 1);
+    let mut pipeline = run.pipeline_after(count);
+    assert_eq!(pipeline.batches().count(), count - 1);
+    pipeline = run.pipeline_after(usize::MAX);
+    assert_eq!(pipeline.batches().count(), count - 1);
     let rows = run.lanes().map(|(_, rows)| rows).max();
     assert_eq!(rows, Some(usize::from(u16::MAX)));
 }

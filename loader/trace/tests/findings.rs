@@ -1,4 +1,4 @@
-//! What a run is said to suffer from, held against runs made for it.
+//! The findings about a run, checked with runs made for them.
 
 use loadscope_trace::{
     BatchId, Cause, Diagnosis, EndReason, Event, EventKind, Level, Message, Nanos, Origin, Run,
@@ -100,7 +100,7 @@ fn error(text: &str, about: Option<u32>, sample: Option<u64>) -> EventKind {
 }
 
 #[test]
-fn an_error_that_ended_the_run_is_told_first() {
+fn an_error_that_ended_the_run_is_reported_first() {
     let failing = BatchId { epoch: 0, idx: 40 };
     let entered = |stage| EventKind::Entered {
         batch: failing,
@@ -128,7 +128,7 @@ fn an_error_that_ended_the_run_is_told_first() {
         ),
         "{text}"
     );
-    // Whoever goes on after errors is not ended by one, nor is whoever caught it.
+    // A run that goes on after errors was not ended by one, nor was one that caught it.
     let mut goes_on = run.clone();
     goes_on.info.options.on_error = loadscope_trace::OnError::Continue;
     assert_eq!(says(&goes_on, "failed"), None);
@@ -147,13 +147,13 @@ fn an_error_that_ended_the_run_is_told_first() {
     }
     caught.push((70, ENDED));
     assert_eq!(says(&PROGRAM.run(caught), "failed"), None);
-    // What is said after the last epoch did not end it.
+    // A message after the last epoch did not end it.
     let after = vec![(5, ENDED), (9, error("Exception ignored", None, None))];
     assert_eq!(says(&PROGRAM.run(after), "failed"), None);
 }
 
 #[test]
-fn a_worker_that_was_killed_is_told_first_and_once() {
+fn a_worker_that_was_killed_is_reported_first_and_once() {
     let reason = EndReason::Died;
     let lost = BatchId { epoch: 0, idx: 40 };
     let end = vec![

@@ -47,18 +47,18 @@ proptest! {
                     _ => {}
                 }
             }
-            let machine = run.machine_at(at);
-            prop_assert_eq!(machine.send_idx as usize, stages.len());
+            let pipeline = run.pipeline_at(at);
+            prop_assert_eq!(pipeline.send_idx as usize, stages.len());
             for batch in run.batches() {
-                let known = machine.stage_of(batch.id);
+                let known = pipeline.stage_of(batch.id);
                 // `Consumer` ends the training of a batch, which the plain replay does not know.
                 if known != Some(Stage::Done) {
                     prop_assert_eq!(known, stages.get(&batch.id).copied(), "{} at {:?}", batch.id, at);
                 }
             }
-            let mut seen = machine.batches().map(|b| b.row).collect::<Vec<_>>();
+            let mut seen = pipeline.batches().map(|b| b.row).collect::<Vec<_>>();
             seen.dedup();
-            prop_assert_eq!(seen.len(), machine.batches().count());
+            prop_assert_eq!(seen.len(), pipeline.batches().count());
         }
         for row in 0..run.batches().len() {
             let path = run.path(row);
@@ -91,7 +91,7 @@ proptest! {
         let run = fold(&history(&moves, false));
         for (k, t) in run.transitions().iter().enumerate() {
             let id = run.batches()[t.batch as usize].id;
-            prop_assert_eq!(run.machine_after(k + 1).stage_of(id), Some(t.stage));
+            prop_assert_eq!(run.pipeline_after(k + 1).stage_of(id), Some(t.stage));
         }
     }
 
@@ -99,8 +99,8 @@ proptest! {
     fn nonsense_is_counted_and_harms_nothing(moves in moves()) {
         let run = fold(&history(&moves, true));
         assert_tracks_do_not_overlap(&run);
-        let machine = run.machine_at(run.end());
-        prop_assert_eq!(machine.batches().filter(|b| !b.stage.is_final()).count(), 0);
+        let pipeline = run.pipeline_at(run.end());
+        prop_assert_eq!(pipeline.batches().filter(|b| !b.stage.is_final()).count(), 0);
     }
 
     #[test]

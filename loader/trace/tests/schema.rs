@@ -41,7 +41,7 @@ fn allows(schema: &Validator, line: &str) -> bool {
     serde_json::from_str(line).is_ok_and(|value| schema.is_valid(&value))
 }
 
-/// Recordings from before deviations, infinities and histograms were told open as they did.
+/// Recordings from before deviations, infinities and histograms were recorded open as they did.
 #[test]
 fn contents_without_the_later_facts_still_open() {
     let line = r#"{"t":1,"e":"content","epoch":0,"batch":0,"fields":[{"name":"x","dtype":"torch.float32","shape":[2],"min":1.0,"max":2.0,"mean":1.5,"nan":0,"pinned":false,"data":{"numbers":[1.0,2.0]}}]}"#;

@@ -103,7 +103,7 @@ def main():
         "workers": record("workers", twice(loader(2, shuffle=True))),
         "persistent": record("persistent", twice(loader(2, persistent_workers=True))),
         "two_loaders": record("two_loaders", training_and_validation),
-        "broken_off": record("broken_off", lambda l: [l.epoch(loader(2), 3), l.epoch(loader(2))]),
+        "stopped_early": record("stopped_early", lambda l: [l.epoch(loader(2), 3), l.epoch(loader(2))]),
     }
     (HERE / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
     torch.multiprocessing.spawn(rank, args=("rank",), nprocs=2)

@@ -1,4 +1,4 @@
-//! The data sets and collators, with the same values as in the other programs.
+//! The datasets and collators, with the same values as in the other programs.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -174,7 +174,7 @@ pub struct Tokens {
 impl Tokens {
     pub fn open(path: &Path, most: usize) -> Result<Self> {
         let file = File::open(path)?;
-        // SAFETY: the file belongs to the benchmark; nobody writes to it while it runs.
+        // SAFETY: the file belongs to the benchmark; nothing writes to it while it runs.
         let map: &'static Mmap = Box::leak(Box::new(unsafe { Mmap::map(&file) }?));
         let windows = most.min(map.len() / (WINDOW * 2));
         Ok(Self { map, windows })

@@ -1,4 +1,4 @@
-"""Iterates until far more was told than any buffer holds, and prints how much the probe counts as lost."""
+"""Iterates until far more was sent than any buffer holds, and prints how much the probe counts as lost."""
 
 import torch.utils.data as data
 

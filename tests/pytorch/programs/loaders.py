@@ -101,7 +101,7 @@ def main():
         iterator = iter(loader)
         whole = list(iterator)
         if "in_order=False" in name:
-            # Whoever asks for no order gets none, with or without a probe.
+            # A loader that asks for no order gets none, with or without a probe.
             whole.sort(key=told)
             broken = []
         same = sorted(vars(loader)) == before and loader.worker_init_fn in (greet, None)

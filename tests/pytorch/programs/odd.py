@@ -1,4 +1,4 @@
-"""Loaders that nobody expects. Each function below is a program of its own; what it prints must not change when it is recorded."""
+"""Unusual loaders. Each function below is a program of its own; what it prints must not change when it is recorded."""
 
 import dataclasses
 import functools
@@ -81,14 +81,14 @@ class Key:
 
 class Lazy(dict):
     def items(self):
-        raise RuntimeError("nobody asks for everything")
+        raise RuntimeError("everything is never asked for")
 
 
 class Tuple(tuple):
     _fields = ()
 
     def __getitem__(self, index):
-        raise RuntimeError("nobody asks for parts")
+        raise RuntimeError("parts are never asked for")
 
 
 def batches():
@@ -126,13 +126,13 @@ class Sampler(data.Sampler):
 
     @property
     def batch_size(self):
-        raise RuntimeError("nobody asks for this")
+        raise RuntimeError("this is never asked for")
 
 
 class Loader(data.DataLoader):
     @property
     def in_order(self):
-        raise ValueError("nobody asks for this")
+        raise ValueError("this is never asked for")
 
     @in_order.setter
     def in_order(self, value):
@@ -196,7 +196,7 @@ def signals():
                 for batch in data.DataLoader(Numbers(4), batch_size=4):
                     if probe is None:
                         raise TookTooLong()
-                print("nobody heard of it")
+                print("it was not seen")
             except TookTooLong:
                 print("too long")
     signal.signal(signal.SIGUSR1, lambda number, frame: (_ for _ in ()).throw(TookTooLong()))
@@ -276,7 +276,7 @@ class Warns(data.IterableDataset):
 
 
 def warns():
-    """Warnings name a line: that of whoever called, or called that."""
+    """Warnings name a line: that of the caller, or of its caller."""
     warnings.simplefilter("always")
     # It has a process id in it.
     warnings.filterwarnings("ignore", message=r".*fork\(\)")
@@ -291,7 +291,7 @@ def deeply(level, data):
     return warned(data)
 
 
-def is_told(what, outlet):
+def is_sent(what, outlet):
     """Waits until it stands in the files of the probe."""
     until = time.monotonic() + 60
     while not any(what in (Path(outlet) / name).read_bytes() for name in os.listdir(outlet)):
@@ -301,20 +301,20 @@ def is_told(what, outlet):
 
 
 class Tells(Numbers):
-    """The first sample takes until the batch behind it is told to lie in the reorder buffer."""
+    """The first sample takes until the batch behind it is recorded in the reorder buffer."""
 
     def __getitem__(self, index):
         if index == 0:
-            is_told(b'"held"', sys.argv[2])
+            is_sent(b'"held"', sys.argv[2])
         return int(index)
 
 
 class Ends(data.IterableDataset):
-    """The first worker goes on once the end of the second one is told."""
+    """The first worker goes on once the end of the second one is recorded."""
 
     def __iter__(self):
         if data.get_worker_info().id == 0:
-            is_told(b'"end"', sys.argv[2])
+            is_sent(b'"end"', sys.argv[2])
             yield 1
 
 

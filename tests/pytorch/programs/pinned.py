@@ -1,4 +1,4 @@
-"""Pins batches without an accelerator: PyTorch is told that there is one, and a copy stands in for page-locked memory.
+"""Pins batches without an accelerator: PyTorch believes that there is one, and a copy stands in for page-locked memory.
 
     python pinned.py WORKERS
 """

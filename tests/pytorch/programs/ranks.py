@@ -4,7 +4,7 @@
     ranks.py srun FOLDER     one rank, started by Slurm
     ranks.py spawn FOLDER    two ranks, which this process starts
 
-FOLDER: where ranks meet that nobody told a port.
+FOLDER: where ranks without a port meet.
 """
 
 import os

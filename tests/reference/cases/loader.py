@@ -106,7 +106,7 @@ def with_samplers(cases, size, seed, workers):
                       out={"len": len(loader), "epochs": epochs, "next_i64_default": draw_i64()})
 
 
-def broken_off(cases, size, batch_size, seed, workers):
+def stopped_early(cases, size, batch_size, seed, workers):
     """One batch, then the iterator is dropped; and where the draws happen."""
     for rng in ("generator", "default"):
         shown = {"n": size, "batch_size": batch_size, "num_workers": workers,
@@ -133,7 +133,7 @@ def broken_off(cases, size, batch_size, seed, workers):
                   {**shown, "steps": "iter(); draw i64; next(); draw i64"}, out=out)
 
 
-def broken_off_persistent(cases, size, batch_size, seed):
+def stopped_early_persistent(cases, size, batch_size, seed):
     own = generator(seed)
     loader = data.DataLoader(Indexed(size), batch_size=batch_size, shuffle=True, num_workers=2,
                              generator=own, persistent_workers=True)
@@ -189,7 +189,7 @@ def loader_cases(profile):
                   out=two_epochs(Indexed(size), seed, "generator", batch_sampler=BATCHES,
                                  num_workers=workers))
     for workers in (0, 2):
-        broken_off(cases, size, batch_size, seed, workers)
-    broken_off_persistent(cases, size, batch_size, seed)
+        stopped_early(cases, size, batch_size, seed, workers)
+    stopped_early_persistent(cases, size, batch_size, seed)
     worker_generators(cases, seed)
     return cases

@@ -1,4 +1,4 @@
-"""Datasets that say who fetched which sample, or that fail or dawdle where they are told to."""
+"""Datasets that say who fetched which sample, or that fail or dawdle where they are asked to."""
 
 import os
 import time

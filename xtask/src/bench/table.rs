@@ -188,7 +188,7 @@ pub fn written(measured: &[Measured], rounds: u32) -> String {
          counts with the number of workers that suits it best. Loadscope's program takes its memory from mimalloc, \
          PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc.\n\n",
     );
-    let _ = writeln!(text, "{}; {rounds} rounds.\n", machine());
+    let _ = writeln!(text, "{}; {rounds} rounds.\n", host());
     text.push_str("## Goals\n\n| work | goal | measured | |\n|---|---|---|---|\n");
     for one in measured {
         for goal in one.work.goals {
@@ -252,7 +252,7 @@ fn figure(unit: Unit, value: f64) -> String {
 }
 
 /// Processor and number of cores.
-fn machine() -> String {
+fn host() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info

@@ -84,7 +84,7 @@ pub const WORKS: &[Work] = &[
     },
     Work {
         id: "w2-samples",
-        says: "the same pairs from a data set of one's own: fetched one by one, then collated",
+        says: "the same pairs from a dataset of one's own: fetched one by one, then collated",
         unit: Unit::ItemsPerSecond,
         pytorch: &["w2-tensors", "w2-numbers"],
         dataloader_rs: Some("w2"),

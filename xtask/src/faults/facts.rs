@@ -48,7 +48,7 @@ impl Place<'_> {
         self.is_whole(&self.look(path)?.wait()?, batches)
     }
 
-    /// What was said of a recording: it is whole and has so many batches.
+    /// What was reported of a recording: it is whole and has so many batches.
     pub fn is_whole(&self, ended: &Ended, batches: u64) -> Result<()> {
         let facts = Facts::of(ended)?;
         let expected = Facts {

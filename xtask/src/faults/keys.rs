@@ -63,7 +63,7 @@ impl Keys {
         self.stream.read_exact(&mut head)?;
         let mut rest = vec![0; usize::from(u16::from_le_bytes([head[6], head[7]])) * 4];
         self.stream.read_exact(&mut rest)?;
-        ensure!(head[0] == 1, "the X server lets nobody in");
+        ensure!(head[0] == 1, "the X server refuses every client");
         let vendor = usize::from(u16::from_le_bytes([rest[16], rest[17]]));
         let formats = usize::from(rest[21]);
         // The first screen begins with its window, which all others stand in.
@@ -85,7 +85,7 @@ impl Keys {
                     self.stream.read_exact(&mut answer[32..])?;
                     return Ok(answer);
                 }
-                // An event, which nobody asked for.
+                // An event that was not asked for.
                 _ => {}
             }
         }

@@ -35,7 +35,7 @@ pub struct Launch<'a> {
     deadline: Duration,
 }
 
-/// So long a command has, where nothing else is named. Far more than it needs on a busy machine.
+/// So long a command has, where nothing else is named. Far more than it needs on a busy host.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 impl<'a> Place<'a> {

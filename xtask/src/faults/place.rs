@@ -130,7 +130,7 @@ impl<'a> Place<'a> {
         Ok(to)
     }
 
-    /// A file that somebody wants to keep.
+    /// A file that the user wants to keep.
     pub fn old(&self, name: &str) -> Result<(PathBuf, Vec<u8>)> {
         let (path, bytes) = (self.at(name), OLD.to_vec());
         fs::write(&path, &bytes)?;
@@ -215,5 +215,5 @@ impl Drop for Place<'_> {
     }
 }
 
-/// What stands in a file that somebody wants to keep.
-const OLD: &[u8] = b"an old file that somebody wants to keep\n";
+/// What stands in a file that the user wants to keep.
+const OLD: &[u8] = b"an old file that the user wants to keep\n";

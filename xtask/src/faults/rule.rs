@@ -36,7 +36,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The numbers that the system knows it by. Some machines have only the newer ones.
+    /// The numbers that the system knows it by. Some hosts have only the newer ones.
     pub fn numbers(self) -> Vec<c_long> {
         #[cfg(target_arch = "x86_64")]
         let older: &[c_long] = match self {

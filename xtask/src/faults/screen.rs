@@ -12,7 +12,7 @@ use super::launch::{Launch, Started, Stream};
 use super::place::Place;
 use super::speak::Speech;
 
-/// So long a window has to open on a busy machine, and a case that has one.
+/// So long a window has to open on a busy host, and a case that has one.
 pub const WINDOW: Duration = Duration::from_secs(60);
 
 /// A display of its own, without a screen.

@@ -32,7 +32,7 @@ pub struct Speech {
     pub heeds: bool,
 }
 
-/// The number of a batch, and when it was told, on the monotonic clock.
+/// The number of a batch, and when it was sent, on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     pub batch: u64,
@@ -99,7 +99,7 @@ pub fn speak(speech: &Speech) -> Result<u8> {
     Ok(speech.code)
 }
 
-/// A stream to whoever listens; without a listener it says nothing, and goes on.
+/// A stream to the listener; without a listener it says nothing, and goes on.
 struct Speaker {
     socket: Option<UnixStream>,
     waiting: Vec<u8>,

@@ -58,7 +58,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// What is said after it is for the terminal, with folders that are no more.
+/// What is printed after it is for the terminal, with folders that are no more.
 fn first_sentence(text: &str) -> &str {
     text.split_once(". ").map_or(text, |(first, _)| first)
 }

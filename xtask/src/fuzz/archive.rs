@@ -31,7 +31,7 @@ pub(super) fn unpack(archive: &Path, folder: &Path) -> Result<()> {
     entries.unpack(folder).with_context(told)
 }
 
-/// Makes the archive of what is in the folder. The same files make the same archive, on any machine and at any time.
+/// Makes the archive of what is in the folder. The same files make the same archive, on any host and at any time.
 pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
     let beside = archive.parent().context("an archive is in a folder")?;
     let mut new = NamedTempFile::new_in(beside).with_context(|| beside.display().to_string())?;
@@ -44,7 +44,7 @@ pub(super) fn pack(folder: &Path, archive: &Path) -> Result<()> {
             header.set_size(bytes.len() as u64);
             header.set_mode(0o644);
             header.set_mtime(0);
-            // Also where folders are told apart by something else than a slash.
+            // Also where the separator of folders is not a slash.
             tar.append_data(&mut header, name.replace('\\', "/"), &bytes[..])?;
         }
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_told_with_its_place() -> Result<()> {
+    fn what_is_no_archive_is_reported_with_its_place() -> Result<()> {
         let home = tempfile::tempdir()?;
         let archive = home.path().join("corpus.tar.zst");
         fs::write(&archive, "not packed")?;

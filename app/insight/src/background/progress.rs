@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Shared by a calculation and whoever waits for it.
+/// Shared by a calculation and what waits for it.
 #[derive(Debug, Default)]
 pub struct Progress {
     permille: AtomicU32,
     unwanted: AtomicBool,
 }
 
-/// Nobody wants the outcome any more.
+/// The outcome is not wanted any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unwanted;
 
@@ -20,7 +20,7 @@ impl Progress {
     /// Tells that `share` (0 to 1) is done.
     ///
     /// # Errors
-    /// If nobody wants the rest.
+    /// If the rest is not wanted.
     pub fn tell(&self, share: f64) -> Result<(), Unwanted> {
         let permille = (share.clamp(0.0, 1.0) * 1000.0) as u32;
         self.permille.store(permille, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Progress {
         }
     }
 
-    /// What was told last, 0 to 1.
+    /// The last reported progress, 0 to 1.
     pub fn share(&self) -> f32 {
         self.permille.load(Ordering::Relaxed) as f32 / 1000.0
     }

@@ -59,13 +59,13 @@ fn obstacle(run: &Run, own: &Setting, setting: &Setting) -> Option<&'static str>
         Origin::Import(_) => return Some("What another tool recorded cannot be run from here"),
     }
     if setting.cache != own.cache {
-        return Some("The data set has no cache that could be switched on");
+        return Some("The dataset has no cache that can be enabled");
     }
     if setting.faster != own.faster {
-        return Some("Nothing here makes a stage faster: change the data set, and run it again");
+        return Some("Stage speed cannot be changed here: optimize the dataset, then run again");
     }
     if setting.cores != own.cores || setting.trainer_cpu != own.trainer_cpu {
-        return Some("This machine has the cores that it has");
+        return Some("The number of CPU cores cannot be changed");
     }
     None
 }
@@ -88,7 +88,7 @@ pub fn options_of(options: &RunOptions, setting: &Setting) -> RunOptions {
         persistent_workers: workers && setting.persistent_workers,
         pin_memory,
         step_ms: (setting.step).map_or(options.step_ms, Nanos::as_millis_f64),
-        // Without workers there is nobody to wait for.
+        // Without workers there is nothing to wait for.
         timeout: if workers { options.timeout } else { 0.0 },
         multiprocessing_context: match workers {
             true => options.multiprocessing_context.clone(),

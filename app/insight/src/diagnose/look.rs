@@ -82,7 +82,7 @@ pub struct SlowSample {
     pub waited: String,
     /// How long it took.
     pub took: String,
-    /// When its batch was handed out, or the end.
+    /// When its batch was yielded, or the end.
     pub until: Nanos,
 }
 

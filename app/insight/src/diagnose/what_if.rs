@@ -51,7 +51,7 @@ impl WhatIf {
         let own = recorded.setting();
         let base = base.unwrap_or_else(|| own.clone());
         let mut workers = recorded.usual_workers();
-        // How another number of workers would share a stream nobody knows.
+        // How another number of workers would share a stream is unknown.
         if recorded.workers_refused().is_some() {
             workers = vec![own.num_workers];
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use loadscope_trace::{Run, RunId, RunInfo};
 
-/// What a loader is called: its rank, and its data set.
+/// What a loader is called: its rank, and its dataset.
 pub fn name(info: &RunInfo) -> String {
     match info.world_size {
         0 | 1 => dataset(info).to_owned(),
@@ -23,7 +23,7 @@ pub fn dataset(info: &RunInfo) -> &str {
 /// What tells one from another that is called the same.
 type Way = fn(RunId, &RunInfo) -> String;
 
-/// Of two loaders of one data set, the one that trains and the one that validates mostly differ in these.
+/// Of two loaders of one dataset, the one that trains and the one that validates mostly differ in these.
 const OPTIONS: [Way; 3] = [
     |_, info| match (info.options.sampler.as_str(), info.options.shuffle) {
         ("", true) => "shuffle=True".to_owned(),
@@ -37,7 +37,7 @@ const OPTIONS: [Way; 3] = [
     |_, info| format!("num_workers={}", info.options.num_workers),
 ];
 
-/// What loaders are called beside each other: those of one name also by the recording they are from, by their machine, by
+/// What loaders are called beside each other: those of one name also by the recording they are from, by their host, by
 /// options that differ or, if that is all the same, by their number.
 pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
     let names = all.iter().map(|(_, run)| name(&run.info)).collect();
@@ -51,10 +51,10 @@ pub fn names(all: &[(RunId, &Run)]) -> Vec<String> {
         |id, _| format!("loader {}", id.0),
     ];
     let tell = |way: &Way, at: usize| way(all[at].0, &all[at].1.info);
-    told_apart(names, &ways, tell)
+    disambiguate(names, &ways, tell)
 }
 
-/// What crews of loaders are called beside each other, each by positions in `all`: by their data set, those of one data set also
+/// What crews of loaders are called beside each other, each by positions in `all`: by their dataset, those of one dataset also
 /// by options that differ or else by their numbers.
 pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
     let first = |crew: &[usize]| all[crew[0]];
@@ -66,11 +66,11 @@ pub fn crew_names(all: &[(RunId, &Run)], crews: &[Vec<usize>]) -> Vec<String> {
         Some(way) => way(first(&crews[at]).0, &first(&crews[at]).1.info),
         None => format!("from loader {} on", first(&crews[at]).0.0),
     };
-    told_apart(names.collect(), &ways.collect::<Vec<_>>(), tell)
+    disambiguate(names.collect(), &ways.collect::<Vec<_>>(), tell)
 }
 
 /// Adds to names that are the same what `tell` says of them, the first way that tells any of them apart first.
-fn told_apart<W>(
+fn disambiguate<W>(
     mut names: Vec<String>,
     ways: &[W],
     tell: impl Fn(&W, usize) -> String,
@@ -94,7 +94,7 @@ fn told_apart<W>(
     names
 }
 
-/// The loader that somebody means: by its number, or by words of its name, its recording or its machine (`rank 2`, `train`). Of
+/// The loader that a text names: by its number, or by words of its name, its recording or its host (`rank 2`, `train`). Of
 /// several that fit it is the one that was waited for longest.
 ///
 /// # Errors
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_name_are_told_apart() {
+    fn loaders_of_one_name_are_disambiguated() {
         let runs = [
             run(0, "a", "x"),
             run(0, "a", "y"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_of_one_data_set_are_called_after_the_options_that_differ() {
+    fn loaders_of_one_dataset_are_called_after_the_options_that_differ() {
         let of = |rank, shuffle, batch_size| {
             let mut run = run(rank, "a", "");
             run.info.options.shuffle = shuffle;

@@ -37,7 +37,7 @@ pub fn said(
     ))
 }
 
-/// How exactly the clocks of the machines agree, a sentence for each that is not that of the session.
+/// How exactly the clocks of the hosts agree, a sentence for each that is not that of the session.
 pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
     let mut said = BTreeSet::new();
     for (_, run) in all {
@@ -45,7 +45,7 @@ pub fn clocks(all: &[(RunId, &Run)]) -> Vec<String> {
             continue;
         };
         let whose = match (run.info.host.as_str(), run.info.recording.as_str()) {
-            ("", "") => "Another machine",
+            ("", "") => "Another host",
             ("", recording) => recording,
             (host, _) => host,
         };

@@ -1,10 +1,10 @@
-//! What all forms of the report say with the same words.
+//! What all formats of the report say with the same words.
 
 use loadscope_trace::{Cause, Nanos, Summary, count, plural};
 
 use super::Report;
 
-/// Less than this share of the waited time is told together.
+/// Causes of less than this share of the waited time are reported together.
 const LITTLE: f64 = 0.005;
 
 /// `64 batches, 256 samples, 303.2 samples/s`

@@ -298,7 +298,7 @@ mod tests {
     use crate::simulated::simulated;
 
     #[test]
-    fn the_page_stands_alone_and_escapes_what_it_is_told() {
+    fn the_page_stands_alone_and_escapes_what_it_shows() {
         let mut run = simulated(&RunOptions {
             dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
             batch_size: Some(1),

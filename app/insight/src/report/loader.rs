@@ -16,7 +16,7 @@ pub struct AboutLoader {
     pub this: Named,
     /// The others, the one that was waited for longest first.
     pub others: Vec<Named>,
-    /// Somebody asked for it; otherwise it is the one that was waited for longest.
+    /// It was asked for; otherwise it is the one that was waited for longest.
     pub was_asked_for: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Named {
     pub id: RunId,
     /// What it is called.
     pub name: String,
-    /// The machine; empty if that is not known.
+    /// The host; empty if that is not known.
     pub host: String,
     /// Its rank, if there are several.
     pub rank: Option<u32>,

@@ -10,7 +10,7 @@ use crate::sampling::analysis::{Question, answer};
 use crate::sampling::of_run::question;
 use crate::sampling::order::Gathered;
 
-/// Epochs that are looked into one by one; what is found again in a later one is said once.
+/// Epochs that are looked into one by one; what is found again in a later one is reported once.
 const EPOCHS: usize = 4;
 
 /// What the Sampling workspace says of the first epochs of a run.
@@ -44,7 +44,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
 
 fn of_epoch(asked: &Question) -> Vec<crate::sampling::findings::Finding> {
     let answers = answer(asked, &Progress::default());
-    // What the engine cannot foretell, the recording cannot be held against.
+    // What the engine cannot predict, the recording cannot be held against.
     answers
         .ok()
         .and_then(Result::ok)

@@ -4,7 +4,7 @@ use loadscope_trace::{Change, Forecast, Nanos, Prospects};
 
 use super::Report;
 
-/// A forecast of what was recorded that is off by less than this share of it is not told.
+/// A forecast of what was recorded that is off by less than this share of it is not reported.
 const OFF: f64 = 0.005;
 
 /// A setting and what it would bring.
@@ -18,7 +18,7 @@ pub struct Row {
     pub waited: Nanos,
     /// How much longer than what was recorded, as a share; negative is better. `None` for what was recorded.
     pub change: Option<f64>,
-    /// Between which times nine of ten such runs lie.
+    /// The 90 % interval of such runs.
     pub between: Option<(Nanos, Nanos)>,
 }
 
@@ -66,9 +66,9 @@ pub fn rows(report: &Report) -> Vec<Row> {
     }));
     rows.push(Row {
         name: "an ideal loader".to_owned(),
-        took: prospects.headspace,
+        took: prospects.headroom,
         waited: Nanos::ZERO,
-        change: Some(change(prospects, prospects.headspace)),
+        change: Some(change(prospects, prospects.headroom)),
         between: None,
     });
     rows
@@ -109,11 +109,11 @@ pub fn left_out(report: &Report) -> Option<String> {
     let Some(Ok(prospects)) = &report.prospects else {
         return None;
     };
-    let is_told = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
-    prospects.left_out().filter(|_| !is_told)
+    let is_reported = report.diagnosis.verdict.outlook.is_some() || !prospects.fits();
+    prospects.left_out().filter(|_| !is_reported)
 }
 
-/// Why there is no table; `None` if there is one, or nobody asked.
+/// Why there is no table; `None` if there is one, or it was not asked for.
 pub fn reason(report: &Report) -> Option<String> {
     match report.prospects.as_ref()? {
         Err(reason) => Some(format!("There is no forecast: {reason}")),

@@ -125,7 +125,7 @@ fn what(name: &str) -> Result<What, Mistake> {
 }
 
 impl Rule {
-    /// Why the report breaks the rule; `None` if it does not. A rule about what was not measured is broken, too: nobody knows.
+    /// Why the report breaks the rule; `None` if it does not. A rule about what was not measured is broken, too.
     pub fn broken_by(&self, report: &Report) -> Option<String> {
         let value = self.value(report);
         let Some(value) = value else {

@@ -121,9 +121,9 @@ fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
 /// What other settings would bring.
 fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     // The verdict may have said so already.
-    let is_told = report.diagnosis.verdict.outlook.is_some();
+    let is_reported = report.diagnosis.verdict.outlook.is_some();
     if let Some(reason) = super::outlook::reason(report) {
-        if is_told {
+        if is_reported {
             return Ok(());
         }
         return writeln!(out, "{reason}\n");
@@ -140,7 +140,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
     let width = longest.unwrap_or_default() + 2;
     writeln!(
         out,
-        "{:<width$}{:>12}{:>10}{:>12}  9 of 10 between",
+        "{:<width$}{:>12}{:>10}{:>12}  90 % interval",
         "What other settings would bring",
         "time",
         "",

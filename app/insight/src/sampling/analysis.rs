@@ -8,8 +8,8 @@ use loadscope_trace::RunOptions;
 use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{Circumstances, Finding, WorkerSeed, findings};
-use super::foretell::{self, EpochOrder, Knowledge};
 use super::order::{Digest, Order};
+use super::predict::{self, EpochOrder, Knowledge};
 use super::ranks::{Builder, Ranks};
 use super::shuffle::Shuffle;
 use super::streams::Sharing;
@@ -24,7 +24,7 @@ pub struct Question {
     pub options: RunOptions,
     /// Number of the epoch.
     pub epoch: u32,
-    /// The order that came; `None`: the engine foretells it.
+    /// The order that came; `None`: the engine predicts it.
     pub came: Option<Arc<Order>>,
     /// Number of samples of the dataset, if it is known.
     pub len: Option<u64>,
@@ -36,7 +36,7 @@ pub struct Question {
     pub seeds: Vec<WorkerSeed>,
     /// What an iterable dataset has yielded: samples, and workers that yielded them.
     pub yielded: Option<(u64, usize)>,
-    /// Classes of samples that the contents of batches told.
+    /// Classes of samples by the contents of batches.
     pub labels: HashMap<u64, u32>,
     /// Names of classes.
     pub names: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Answers {
     pub findings: Vec<Finding>,
     /// True if the order came from a generator without a seed, so that it would be another one each time.
     pub is_one_of_many: bool,
-    /// For an order that is foretold: whether the engine also foretells the epochs that the run has had; `None` if there
+    /// For an order that is predicted: whether the engine also predicts the epochs that the run has had; `None` if there
     /// are none to compare with.
     pub agrees: Option<bool>,
 }
@@ -112,7 +112,7 @@ pub type Refusal = String;
 /// Answers a question. Takes about a second for ten million indices.
 ///
 /// # Errors
-/// If nobody wants to know any more. The inner error is the engine's, in a sentence.
+/// If the answer is not wanted any more. The inner error is the engine's, in a sentence.
 pub fn answer(
     question: &Question,
     progress: &Progress,
@@ -126,14 +126,14 @@ pub fn answer(
         len: question.len,
     };
     if question.came.is_none() && !question.is_known {
-        let refusal = "The recording does not tell how many samples its dataset has, or they come in a stream: what an \
-                       iterable dataset will yield only the program knows";
+        let refusal = "The recording does not tell how many samples its dataset has, or it is iterable-style: what \
+                       such a dataset will yield only the program knows";
         return Ok(Err(refusal.to_owned()));
     }
     let mut agrees = None;
     let order = match &question.came {
         Some(order) => Arc::clone(order),
-        None => match foretold(question, &mut about, progress)? {
+        None => match predicted(question, &mut about, progress)? {
             Ok((order, same)) => {
                 agrees = same;
                 Arc::new(order)
@@ -142,15 +142,15 @@ pub fn answer(
         },
     };
     let len = match question.len {
-        None if question.is_known => foretell::len(&question.options, question.datasets),
+        None if question.is_known => predict::len(&question.options, question.datasets),
         len => len,
     };
     let counts = Counts::of(&order.indices, len, progress)?;
     let coverage = counts.coverage();
     let shuffle = Shuffle::of(&order.indices, &counts, progress)?;
     let known = match question.is_known {
-        // The window has told already what is wrong with the dataset, when it was loaded.
-        true => foretell::known(&question.options, question.datasets).unwrap_or_default(),
+        // The window has shown already what is wrong with the dataset, when it was loaded.
+        true => predict::known(&question.options, question.datasets).unwrap_or_default(),
         false => Knowledge::default(),
     };
     progress.tell(0.8)?;
@@ -180,13 +180,13 @@ pub fn answer(
 }
 
 /// The order of an epoch that has not come yet, and whether the engine is right about those that have.
-type Foretold = (Order, Option<bool>);
+type Predicted = (Order, Option<bool>);
 
-fn foretold(
+fn predicted(
     question: &Question,
     about: &mut Circumstances,
     progress: &Progress,
-) -> Result<Result<Foretold, Refusal>, Unwanted> {
+) -> Result<Result<Predicted, Refusal>, Unwanted> {
     let mut order = Order::default();
     let mut wanted = Ok(());
     let mut agrees = None;
@@ -203,16 +203,16 @@ fn foretold(
                 seed: *seed,
             })
             .collect();
-        let foretold = into_order(epoch);
+        let predicted = into_order(epoch);
         match digests.iter().find(|d| d.epoch == number) {
-            // An epoch that was broken off is not compared.
-            Some(came) if came.len == foretold.indices.len() as u64 => {
-                let same = came.is_same_order(&Digest::of(&foretold));
+            // An epoch that was stopped early is not compared.
+            Some(came) if came.len == predicted.indices.len() as u64 => {
+                let same = came.is_same_order(&Digest::of(&predicted));
                 agrees = Some(agrees.unwrap_or(true) && same);
             }
             Some(_) => {}
             None => {
-                digests.push(Digest::of(&foretold));
+                digests.push(Digest::of(&predicted));
                 // Workers that live on are started once.
                 if !question.options.persistent_workers || number == 0 {
                     seeds.extend(new);
@@ -220,11 +220,11 @@ fn foretold(
             }
         }
         if number == question.epoch {
-            order = foretold;
+            order = predicted;
         }
         wanted.is_ok()
     };
-    let told = foretell::epochs(
+    let told = predict::epochs(
         &question.options,
         question.epoch,
         question.datasets,
@@ -288,7 +288,7 @@ fn ranks(
         builder.add(rank, &order.indices, &order.seeds);
         wanted.is_ok()
     };
-    let told = foretell::ranks(o, question.epoch, question.datasets, &mut each);
+    let told = predict::ranks(o, question.epoch, question.datasets, &mut each);
     wanted?;
     Ok(told.map(|()| Some(builder.finish())))
 }

@@ -11,7 +11,7 @@ use crate::background::{Progress, Unwanted};
 pub enum Labels {
     /// The dataset tells the class of every sample.
     All(Vec<u32>),
-    /// Only samples that were loaded have told theirs.
+    /// Only samples that were loaded have a known one.
     Some(HashMap<u64, u32>),
 }
 
@@ -64,7 +64,7 @@ pub struct Balance {
     pub mixture: Option<(f64, f64)>,
 }
 
-/// What classes are told by.
+/// What classes are known by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
     /// Classes of samples.
@@ -84,7 +84,7 @@ impl Balance {
     /// Judges `order`; `None` if neither labels nor weights are known.
     ///
     /// # Errors
-    /// If nobody wants to know any more.
+    /// If the answer is not wanted any more.
     pub fn of(
         order: &Order,
         asked: Asked<'_>,
@@ -187,7 +187,7 @@ fn shares(labels: &Labels, asked: Asked<'_>) -> (Against, Vec<f64>) {
             for (index, weight) in weights.iter().enumerate() {
                 match labels.get(index as u64) {
                     Some(class) => add(class, *weight),
-                    // Shares cannot be told while some samples have no class.
+                    // Shares are unknown while some samples have no class.
                     None => return (Against::Nothing, Vec::new()),
                 }
             }

@@ -24,7 +24,7 @@ impl Counts {
     /// Counts `indices` of a dataset of `len` samples, if that is known.
     ///
     /// # Errors
-    /// If nobody wants to know any more.
+    /// If the answer is not wanted any more.
     pub fn of(indices: &[u64], len: Option<u64>, progress: &Progress) -> Result<Self, Unwanted> {
         let largest = indices.iter().max().map_or(0, |i| i.saturating_add(1));
         let bound = len.unwrap_or(largest);
@@ -112,7 +112,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Numbers of times that are told apart.
+    /// Numbers of times that are counted separately.
     pub const TIMES: usize = 6;
     /// So many ranges or indices are listed.
     const LISTED: usize = 1_000;

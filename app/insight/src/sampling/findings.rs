@@ -142,7 +142,7 @@ fn same_order(about: &Circumstances) -> Option<Finding> {
         plural(first.len, "index", "indices")
     );
     let remedy = if about.is_distributed() {
-        "The sampler was not told which epoch it is: call sampler.set_epoch(epoch) before each one"
+        "The sampler does not know the epoch: call sampler.set_epoch(epoch) before each one"
     } else {
         "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
     };
@@ -205,7 +205,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
             "{missed} of {bound} indices ({}) never come",
             percent(share)
         ),
-        "The epoch was broken off, or the sampler leaves them out: check its __iter__ and its num_samples",
+        "The epoch was stopped early, or the sampler leaves them out: check its __iter__ and its num_samples",
     ))
 }
 

@@ -13,7 +13,7 @@ pub struct Order {
     pub indices: Vec<u64>,
     /// For each batch, where in `indices` it ends.
     pub ends: Vec<usize>,
-    /// For each batch its position in [`Run::batches`]; empty for an order that is foretold.
+    /// For each batch its position in [`Run::batches`]; empty for an order that is predicted.
     pub rows: Vec<u32>,
     /// Who fetches each batch; `None`: the main thread.
     pub workers: Vec<Option<WorkerId>>,

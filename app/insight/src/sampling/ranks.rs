@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn padding_and_tails_are_told() {
+    fn padding_and_tails_are_reported() {
         let mut builder = Builder::new(10).unwrap();
         builder.add(0, &[0, 4, 8, 1], &[7, 8]);
         builder.add(1, &[1, 5, 9, 0], &[9]);

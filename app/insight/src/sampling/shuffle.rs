@@ -30,7 +30,7 @@ impl Shuffle {
     /// Judges an order that has been counted. `None` for fewer than three indices, or if all are the same.
     ///
     /// # Errors
-    /// If nobody wants to know any more.
+    /// If the answer is not wanted any more.
     pub fn of(
         indices: &[u64],
         counts: &Counts,

@@ -9,7 +9,7 @@ pub struct Sharing {
     pub workers: usize,
     /// Samples that they yielded, counted each time.
     pub yielded: u64,
-    /// Different ones, as far as they can be told apart.
+    /// Different ones, as far as they can be distinguished.
     pub different: u64,
     /// Samples that more than one worker yielded.
     pub shared: u64,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workers_that_yield_the_same_are_told() {
+    fn workers_that_yield_the_same_are_reported() {
         let mut order = Order::default();
         order.push(&[0, 1], None, Some(0));
         order.push(&[0, 1], None, Some(1));

@@ -14,7 +14,7 @@ pub enum Hit {
     Sample(u32, u32),
     /// A lane.
     Lane(Lane),
-    /// Something that was said, by its position in [`Run::messages`].
+    /// A message, by its position in [`Run::messages`].
     Message(u32),
     /// A wait of the trainer, by its position in [`Run::waits`].
     Wait(u32),
@@ -35,7 +35,7 @@ impl Hit {
         }
     }
 
-    /// What it is, and how long it took or what was said.
+    /// What it is, and how long it took, or the text of the message.
     pub fn describe(self, run: &Run) -> (String, String) {
         let batch = |row: u32| {
             let batch = run.batches().get(row as usize);
@@ -111,12 +111,12 @@ fn what_happened(run: &Run, at: Nanos) -> String {
     match run.losses().iter().find(|(t, _)| *t == at) {
         Some((_, count)) => format::plural(*count, "event was lost", "events were lost"),
         None => {
-            let machine = run.machine_at(at);
-            let flying = machine.batches().filter(|b| !b.stage.is_final()).count();
+            let pipeline = run.pipeline_at(at);
+            let flying = pipeline.batches().filter(|b| !b.stage.is_final()).count();
             format::plural(
                 flying as u64,
-                "batch in the machine",
-                "batches in the machine",
+                "batch in the pipeline",
+                "batches in the pipeline",
             )
         }
     }

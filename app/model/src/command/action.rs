@@ -7,9 +7,9 @@ use strum::VariantArray;
 pub enum Action {
     /// Run the digits demo.
     RunDemo,
-    /// Run what the form says.
+    /// Start a run with the options.
     Run,
-    /// Run what the form says with a virtual clock.
+    /// Simulate a run with the options on a virtual clock.
     Simulate,
     /// Stop the run.
     Stop,
@@ -19,9 +19,9 @@ pub enum Action {
     StepForward,
     /// One transition back.
     StepBack,
-    /// To the next batch handed out.
+    /// To the next batch yielded.
     NextBatch,
-    /// To the batch handed out before.
+    /// To the batch yielded before.
     PreviousBatch,
     /// To the next wait of the trainer.
     NextStall,
@@ -115,27 +115,27 @@ pub enum Action {
     CopyVariables,
     /// Close the run.
     Close,
-    /// Take back the last change to the form.
+    /// Undo the last change to the options.
     Undo,
     /// Make it again.
     Redo,
-    /// Put the options of the run that is shown into the form.
+    /// Copy the options of the run that is shown to the next run.
     TakeOptions,
     /// Clear the innermost thing.
     Escape,
-    /// The machine and what happened in it.
+    /// The pipeline and what happened in it.
     ShowDebug,
     /// The order of the samples.
     ShowSampling,
     /// Why training waits, and what would help.
     ShowDiagnose,
-    /// The timeline below the machine.
+    /// The timeline below the pipeline.
     ShowTimeline,
-    /// The table of batches below the machine.
+    /// The table of batches below the pipeline.
     ShowBatches,
-    /// Counters over time below the machine.
+    /// Counters over time below the pipeline.
     ShowPlots,
-    /// All loaders and ranks below the machine.
+    /// All loaders and ranks below the pipeline.
     ShowLoaders,
     /// Show the next loader.
     NextLoader,
@@ -145,7 +145,7 @@ pub enum Action {
     ToggleOptions,
     /// Inspector on or off.
     ToggleInspector,
-    /// PyTorch's variables beside the machine on or off.
+    /// PyTorch's variables beside the pipeline on or off.
     ToggleVariables,
     /// Dark or light.
     ToggleTheme,

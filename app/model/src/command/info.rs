@@ -26,7 +26,7 @@ pub enum Group {
     Look,
     /// Going from thing to thing.
     Find,
-    /// Recordings and the form.
+    /// Recordings and the options.
     File,
     /// The window.
     Window,
@@ -50,7 +50,7 @@ impl Group {
             Self::Travel => "Time travel",
             Self::Look => "View",
             Self::Find => "Find and select",
-            Self::File => "File and form",
+            Self::File => "File and options",
             Self::Window => "Window",
         }
     }

@@ -57,7 +57,7 @@ pub struct SessionState {
     pub question: Option<Question>,
     /// The file that is written only if it may be replaced.
     pub replacing: Option<Output>,
-    /// The run was said not to be needed.
+    /// The user declared the run not to be needed.
     pub discarded: bool,
     /// Number of events that the run had when it was saved last.
     pub saved: Option<u64>,

@@ -142,15 +142,15 @@ fn toggle_motion(state: &mut State) {
     };
 }
 
-/// The form gets what the run has that is shown.
+/// The next run gets the options of the run that is shown.
 fn take_options(state: &mut State) {
     state.look.history.let_go();
     edit(state, take::options(&state.session.run));
     state.look.history.let_go();
-    state.session.options_of = OptionsOf::Form;
+    state.session.options_of = OptionsOf::NextRun;
     state.prefs.options_open = true;
     state.overlay.hint = Some(match state.session.run.info.origin {
-        Origin::Pytorch(_) => "The form has these options; its data set and its training are stood in for by waiting as long".to_owned(),
-        _ => "The form has these options".to_owned(),
+        Origin::Pytorch(_) => "Options copied. The dataset and training step are replaced by simulated ones with the same timing.".to_owned(),
+        _ => "Options copied".to_owned(),
     });
 }

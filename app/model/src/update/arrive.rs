@@ -110,7 +110,7 @@ fn complain(state: &mut State, text: &str) {
     });
 }
 
-/// The form shows what made a recording; what stood there can be had back.
+/// The options become those of the recording; undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
     if *options != state.prefs.options {
         state.look.history.let_go();
@@ -139,16 +139,16 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     if !state.place.left_over.iter().any(|left| left.path == path) {
         Prefs::remember(&mut state.prefs.recent, &path);
     }
-    let is_told = notes.iter().any(|note| note.is_error);
+    let is_reported = notes.iter().any(|note| note.is_error);
     notes.into_iter().for_each(|note| tell(state, note));
-    if cut && !is_told {
+    if cut && !is_reported {
         let text = format!(
             "{} is cut off in the middle: the program that wrote it was stopped. Everything before the cut is shown",
             path.display()
         );
         complain(state, &text);
     }
-    // The form gets what made this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
+    // The options become those of this recording, ready to be run again; a program in Python, or what others recorded, cannot be.
     if matches!(run.info.origin, Origin::Engine | Origin::Simulation) {
         show_options(state, &run.info.options);
     }

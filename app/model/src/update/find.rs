@@ -105,8 +105,8 @@ fn moment(state: &mut State, place: Place, item: Option<Item>) {
         bring_into_view(state, now);
         return;
     }
-    let machine = state.machine();
-    let since = machine.batches().map(|b| b.since).min().unwrap_or(now);
+    let pipeline = state.pipeline();
+    let since = pipeline.batches().map(|b| b.since).min().unwrap_or(now);
     let around = (now - since).max(TimeView::NARROWEST);
     fit(state, now - around, now + around);
 }

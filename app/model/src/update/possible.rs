@@ -63,10 +63,7 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !matches!(session.source, Source::None),
             "There is nothing to close",
         ),
-        A::Undo => unless(
-            state.look.history.can_undo(),
-            "Nothing was changed in the form",
-        ),
+        A::Undo => unless(state.look.history.can_undo(), "No option was changed"),
         A::Redo => unless(state.look.history.can_redo(), "No change was taken back"),
         A::TakeOptions => no_run.or_else(|| options(state)),
         A::PauseResume if session.source.is_live() => None,
@@ -155,7 +152,7 @@ fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
 /// Why the options of the run cannot be taken over.
 fn options(state: &State) -> Option<&'static str> {
     if !state.has_options_of_run() {
-        return Some("This run was started from the form");
+        return Some("This run was started from these options");
     }
     match state.session.run.info.python_line() {
         Some(_) => None,
@@ -196,8 +193,8 @@ fn moments(state: &State, goal: Goal, forwards: bool) -> Option<&'static str> {
         (Goal::Trouble, true) if is_before => {
             "No error and no loss after this moment: Shift+E goes to the last before it"
         }
-        (Goal::Batch, true) => "No batch is handed out after this moment",
-        (Goal::Batch, false) => "No batch was handed out before this moment",
+        (Goal::Batch, true) => "No batch is yielded after this moment",
+        (Goal::Batch, false) => "No batch was yielded before this moment",
         (Goal::Stall, true) => "No stall after this moment",
         (Goal::Stall, false) => "No stall before this moment",
         (Goal::OutOfOrder, true) => "No batch arrives out of order after this moment",

@@ -1,13 +1,13 @@
-//! The options of a run that is shown, taken over into the form.
+//! The options of a run that is shown, copied to the next run.
 
 use loadscope_trace::{Activity, Lane, Nanos, Origin, Run, RunOptions, Track};
 
 /// Samples and steps that are looked at to know what one takes.
 const SOME: usize = 20_000;
-/// Samplers that the form has and that need no file.
+/// Samplers that the options panel has and that need no file.
 const KNOWN: [&str; 4] = ["", "sequential", "random", "distributed"];
 
-/// What the form needs to run something like `run`. The data set of a program in Python is stood in for by as many made-up
+/// The options that run something like `run`. The dataset of a program in Python is stood in for by as many made-up
 /// samples that take as long as its own in the middle, its training by a step as long as its own.
 pub(super) fn options(run: &Run) -> RunOptions {
     let mut options = run.info.options.clone();

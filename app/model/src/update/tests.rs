@@ -276,7 +276,7 @@ fn a_run_is_let_go_until_the_trainer_waits_and_held_then() {
 }
 
 #[test]
-fn the_form_is_undone_and_redone() {
+fn the_options_are_undone_and_redone() {
     let mut state = state();
     let first = state.prefs.options.clone();
     let mut second = first.clone();
@@ -347,8 +347,8 @@ proptest! {
             search.advance(run, &state.session.landmarks, Duration::from_secs(1));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
-            let machine = state.machine();
-            prop_assert_eq!(machine.step, state.step());
+            let pipeline = state.pipeline();
+            prop_assert_eq!(pipeline.step, state.step());
             for action in Action::all() {
                 obstacle(&state, action);
             }

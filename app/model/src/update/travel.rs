@@ -155,7 +155,7 @@ fn goes_step_by_step(goal: Goal) -> bool {
 pub fn seek(state: &mut State) -> Option<Effect> {
     let seeking = state.session.seeking?;
     let held = goes_step_by_step(seeking.goal);
-    // Whoever pauses, resumes, stops or looks elsewhere does not want it any more.
+    // A pause, a resume, a stop or a look elsewhere cancels it.
     let wanted = state.session.source == (Source::Live { paused: held })
         && state.session.cursor == Cursor::Live;
     let (run, marks) = (&state.session.run, &state.session.landmarks);

@@ -10,7 +10,7 @@ use loadscope_trace::{
 pub struct Recording {
     workers: u16,
     batches: u32,
-    /// Samples a batch whose times are told; none are told if it is 0.
+    /// Samples per batch whose times are recorded; 0: none.
     samples: u32,
 }
 
@@ -198,7 +198,7 @@ impl Loader {
                 }
                 self.waiting = true;
                 if self.early.remove(&self.wanted) {
-                    self.hand_out(at + 2_000);
+                    self.yield_batch(at + 2_000);
                 }
                 return Some(event(at, EventKind::Consumer { waiting: true }));
             }
@@ -209,7 +209,7 @@ impl Loader {
             } = kind
             {
                 if batch.idx == self.wanted && self.waiting {
-                    self.hand_out(at + 1_000);
+                    self.yield_batch(at + 1_000);
                     let stage = Stage::Ready;
                     return Some(event(at, EventKind::Entered { batch, stage }));
                 }
@@ -220,7 +220,7 @@ impl Loader {
     }
 
     /// The trainer gets the batch that it waits for, works on it and calls again.
-    fn hand_out(&mut self, at: i64) {
+    fn yield_batch(&mut self, at: i64) {
         let batch = BatchId {
             epoch: 0,
             idx: self.wanted,

@@ -55,7 +55,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         let id = which(&opened, text)?;
         runs.retain(|(one, _)| *one == id);
     }
-    // On standard error, and only where somebody looks at it.
+    // On standard error, and only if it is a terminal.
     let style = ProgressStyle::with_template("{bar:40} {percent} %")
         .unwrap_or(ProgressStyle::default_bar());
     let bar = ProgressBar::new(1000).with_style(style);

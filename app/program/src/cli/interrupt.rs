@@ -19,7 +19,7 @@ const TAKEN: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const TAKEN: &[i32] = &[SIGINT, SIGTERM];
 
-/// From now on signals that ask this process to end are noted. One that it was told to ignore, by `nohup` say, stays ignored.
+/// From now on signals that ask this process to end are noted. One that it inherited as ignored, by `nohup` say, stays ignored.
 pub(super) fn take() {
     for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {
         let code = 128 | number;

@@ -239,6 +239,6 @@ fn watch(session: &Session) -> (Run, Option<String>) {
 
 fn is_yield(event: &loadscope_trace::Event) -> bool {
     use loadscope_trace::{EventKind, Stage};
-    let handed_out = |s: Stage| matches!(s, Stage::Training | Stage::Failed);
-    matches!(event.kind, EventKind::Entered { stage, .. } if handed_out(stage))
+    let yielded = |s: Stage| matches!(s, Stage::Training | Stage::Failed);
+    matches!(event.kind, EventKind::Entered { stage, .. } if yielded(stage))
 }

@@ -98,7 +98,7 @@ fn default_name(path: &Path) -> PathBuf {
     path.with_file_name(format!("{stem}.repaired.jsonl.zst"))
 }
 
-/// Prints what there is to say. Where the recording itself goes to standard output, that is said on standard error.
+/// Prints what there is to say. Where the recording itself goes to standard output, that is printed on standard error.
 fn report(
     args: &RepairArgs,
     output: Option<&Path>,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_said_in_one_line_a_place() {
+    fn what_is_lost_is_printed_in_one_line_a_place() {
         let gap = Gap {
             lines: Some((4, 1_005)),
             bytes: 129..10_222,

@@ -64,7 +64,7 @@ pub fn complain(what: impl Display) {
     send(format!("loadscope: {}\n", printable(&what.to_string())));
 }
 
-/// The same for what is wrong with the arguments, which has lines and a form of its own.
+/// The same for what is wrong with the arguments, which has lines and a layout of its own.
 pub(super) fn refuse(text: &str) {
     send(printable(text).into_owned());
 }

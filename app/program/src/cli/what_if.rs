@@ -39,7 +39,7 @@ pub struct WhatIfArgs {
     /// prefetch_factor take the place of the ranges
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print one JSON object: configurations, recorded, best, cheapest, headspace
+    /// Print one JSON object: configurations, recorded, best, cheapest, headroom
     #[arg(long)]
     json: bool,
 }
@@ -84,8 +84,8 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
     let mut settings = grid(&base, workers, &prefetch);
     if args.workers.is_none() {
         // What was not asked for need not be refused: how other workers would share a stream, say.
-        recorded.headspace(&base)?;
-        settings.retain(|s| recorded.headspace(s).is_ok());
+        recorded.headroom(&base)?;
+        settings.retain(|s| recorded.headroom(s).is_ok());
     }
     let Some(outlook) = explore(&recorded, &settings, &|_| true)? else {
         bail!("the forecast was given up");
@@ -146,7 +146,7 @@ impl Answer<'_> {
             "recorded": recorded,
             "best": object(self.best()),
             "cheapest": object(self.cheapest()),
-            "headspace": { "seconds": self.outlook.headspace.as_secs_f64() },
+            "headroom": { "seconds": self.outlook.headroom.as_secs_f64() },
             "changes": self.prospects.changes,
             "fits": self.prospects.fits(),
             "outlook": self.sentence(),
@@ -183,7 +183,7 @@ impl Answer<'_> {
 
     /// What is expected of all settings.
     fn forecasts(&self, out: &mut String) -> std::fmt::Result {
-        let ideal = self.outlook.headspace;
+        let ideal = self.outlook.headroom;
         writeln!(
             out,
             "With a loader that never lets the trainer wait it would be {ideal}"
@@ -227,7 +227,7 @@ impl Answer<'_> {
         writeln!(
             out,
             "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}",
-            "workers", "prefetch", "time", "9 of 10 between", "waited", "share"
+            "workers", "prefetch", "time", "90 % interval", "waited", "share"
         )?;
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {

@@ -26,7 +26,7 @@ pub enum Renderer {
 }
 
 pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> {
-    // A file that cannot be opened is told on the terminal, where its name was typed.
+    // A file that cannot be opened is reported on the terminal, where its name was typed.
     for file in &files {
         look(file).map_err(|e| anyhow!(refusal(file, &e)))?;
     }
@@ -107,7 +107,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error of the window system, without the place in its source, which is a path on the machine that built it.
+/// An error of the window system, without the place in its source, which is a path on the host that built it.
 fn without_place(error: &str) -> &str {
     let error = error
         .strip_prefix("winit EventLoopError: ")
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_name_no_path_of_the_machine_that_built_it() {
+    fn errors_name_no_path_of_the_host_that_built_it() {
         let text = "winit EventLoopError: os error at /build/x/winit-0.30/src/linux/mod.rs:765: no display is set.";
         assert_eq!(without_place(text), "no display is set");
         assert_eq!(without_place("os error at somewhere"), "the system refused");

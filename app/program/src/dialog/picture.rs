@@ -39,7 +39,7 @@ pub enum PictureError {
         "the recording holds {2} bytes for a picture of {0}×{1} pixels, which is another number"
     )]
     Size(u32, u32, usize),
-    /// It cannot be told as PNG.
+    /// It cannot be written as PNG.
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The file cannot be written.
@@ -105,7 +105,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_replaced_and_a_full_device_is_told() {
+    fn a_link_is_replaced_and_a_full_device_is_reported() {
         use std::os::unix::fs::{FileTypeExt as _, symlink};
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (target, link) = (dir.path().join("target"), dir.path().join("link.png"));

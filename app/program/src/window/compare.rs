@@ -84,7 +84,7 @@ impl App {
             Outcome::NotYet => return,
             Outcome::Ready(read) => read,
             Outcome::Broken => Err(format!(
-                "Reading {} broke off; this is a bug in Loadscope",
+                "Reading {} failed unexpectedly; this is a bug in Loadscope",
                 reading.path.display()
             )),
         };

@@ -19,7 +19,7 @@ use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
 use loadscope_ui::timeline::Timeline;
 
-/// What can be below the machine.
+/// What can be below the pipeline.
 struct Below<'a> {
     timeline: &'a mut Timeline,
     batches: &'a mut BatchTable,
@@ -73,7 +73,7 @@ impl App {
         if inspector_open != state.prefs.inspector_open {
             commands.push(Action::ToggleInspector.into());
         }
-        // Without a run it tells what the form will draw.
+        // Without a run it shows what the options of the next run will draw.
         let is_loading = matches!(state.session.source, Source::Loading { .. });
         CentralPanel::default().frame(frame(0, 0)).show(ui, |ui| {
             if state.prefs.workspace == Workspace::Sampling && !is_loading {
@@ -81,7 +81,7 @@ impl App {
             } else if state.prefs.workspace == Workspace::Diagnose && !is_loading {
                 commands.extend(diagnose::show(ui, state));
             } else if state.has_run() {
-                // Where no batch is told, what is told instead stands there.
+                // Where the recording has no batches, what it has instead is shown there.
                 if !state.has_only_gauges() {
                     let verdict = self.headline.as_ref();
                     Panel::top("headline")
@@ -92,7 +92,7 @@ impl App {
                     ui,
                     state,
                     &mut sizes,
-                    &mut self.machine,
+                    &mut self.pipeline,
                     &mut Below {
                         timeline: &mut self.timeline,
                         batches: &mut self.batches,
@@ -114,7 +114,7 @@ impl App {
         commands
     }
 
-    /// What the user drags is remembered, and only that: what nobody has changed follows the size of the window.
+    /// What the user drags is remembered, and only that: what the user has not changed follows the size of the window.
     fn remember_sizes(&mut self, ui: &Ui, sizes: Splits) {
         let before = std::mem::replace(&mut self.sizes, sizes);
         if !ui.input(|i| i.pointer.primary_down()) {
@@ -125,7 +125,7 @@ impl App {
         let dragged = [
             (&mut splits.options, before.options, sizes.options),
             (&mut splits.inspector, before.inspector, sizes.inspector),
-            (&mut splits.machine, before.machine, sizes.machine),
+            (&mut splits.pipeline, before.pipeline, sizes.pipeline),
         ]
         .into_iter()
         .find(|(_, before, now)| *before > 0.0 && before != now);
@@ -135,12 +135,12 @@ impl App {
         }
     }
 
-    /// The Debug workspace below the verdict: the machine, and the timeline or the table below it.
+    /// The Debug workspace below the verdict: the pipeline, and the timeline or the table below it.
     fn debug(
         ui: &mut Ui,
         state: &State,
         sizes: &mut Splits,
-        machine: &mut PipelineView,
+        pipeline: &mut PipelineView,
         below: &mut Below<'_>,
     ) -> Vec<Command> {
         let mut commands = Vec::new();
@@ -164,27 +164,27 @@ impl App {
             return commands;
         }
         let height = ui.available_height();
-        // A narrow machine needs no height; the timeline does.
+        // A narrow pipeline needs no height; the timeline does.
         let tallest = (ui.available_width() * 0.46)
             .max(220.0)
             .min(height - 140.0)
             .max(161.0);
-        // Until somebody drags its edge, it follows the height of the window.
-        let id = match state.prefs.splits.machine > 0.0 {
-            true => "machine".to_owned(),
-            false => format!("machine {height:.0}"),
+        // Until the user drags its edge, it follows the height of the window.
+        let id = match state.prefs.splits.pipeline > 0.0 {
+            true => "pipeline".to_owned(),
+            false => format!("pipeline {height:.0}"),
         };
         Panel::top(id)
             .frame(Frame::NONE.fill(palette.canvas))
             .resizable(true)
             .default_size(or(
-                state.prefs.splits.machine,
+                state.prefs.splits.pipeline,
                 (height * 0.42).clamp(200.0, 400.0),
             ))
             .size_range(160.0..=tallest)
             .show(ui, |ui| {
-                sizes.machine = ui.max_rect().height();
-                commands.extend(machine.show(ui, state));
+                sizes.pipeline = ui.max_rect().height();
+                commands.extend(pipeline.show(ui, state));
             });
         Panel::top("lower tabs")
             .frame(frame)

@@ -59,7 +59,7 @@ impl Drive {
     }
 }
 
-/// Tells one change of the form from the next: as long as the same thing is held, it is one.
+/// Groups edits made during one drag or focus into one undo step.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Grip {
     pressed: bool,
@@ -68,7 +68,7 @@ pub(super) struct Grip {
 
 impl App {
     pub(super) fn keys(&mut self, ctx: &Context) {
-        self.let_go_of_the_form(ctx);
+        self.let_go_of_the_options(ctx);
         // A menu has its own keys, Escape above all.
         if egui::Popup::is_any_open(ctx) {
             self.drive = Drive::default();
@@ -97,7 +97,7 @@ impl App {
         }
     }
 
-    fn let_go_of_the_form(&mut self, ctx: &Context) {
+    fn let_go_of_the_options(&mut self, ctx: &Context) {
         let grip = Grip {
             pressed: ctx.input(|i| i.pointer.any_down()),
             focused: ctx.memory(|m| m.focused()),

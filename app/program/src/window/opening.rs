@@ -66,7 +66,7 @@ impl App {
             Outcome::NotYet => return,
             Outcome::Ready(looked) => looked,
             Outcome::Broken => Err(format!(
-                "Looking at {} broke off; this is a bug in Loadscope",
+                "Reading {} failed unexpectedly; this is a bug in Loadscope",
                 looking.path.display()
             )),
         };

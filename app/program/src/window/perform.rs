@@ -20,7 +20,7 @@ impl App {
             Some(Effect::Demo) => {
                 self.tell(ctx, Message::LetGo);
                 self.tell(ctx, Command::Edit(Box::new(prefs::demo())));
-                // The digits can be simulated, too: each takes as long as it is told to.
+                // The digits can be simulated, too: each takes as long as its cost says.
                 match self.state.place.no_engine {
                     true => self.simulate(ctx),
                     false => self.start(ctx),

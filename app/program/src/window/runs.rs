@@ -12,7 +12,7 @@ use loadscope_session::{Record, Session, SessionError, Watched};
 
 use super::App;
 
-/// Whoever else looks at a run that is gone does so for no longer than this.
+/// Other owners of a run that is gone keep it for no longer than this.
 const LET_GO: Duration = Duration::from_secs(1);
 
 impl App {

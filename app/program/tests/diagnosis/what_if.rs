@@ -43,7 +43,7 @@ fn every_field_is_there_that_scripts_were_promised() {
         .fold(f64::MAX, f64::min);
     assert_eq!(seconds(&all["best"]["seconds"]), least);
     assert!(seconds(&all["cheapest"]["seconds"]) <= 1.02 * least);
-    assert!(seconds(&all["headspace"]["seconds"]) <= least);
+    assert!(seconds(&all["headroom"]["seconds"]) <= least);
     assert!(!all["assumptions"].is_null() && !all["outlook"].is_null());
     let refit =
         seconds(&all["recorded"]["forecast_seconds"]) / seconds(&all["recorded"]["seconds"]);

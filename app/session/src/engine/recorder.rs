@@ -39,7 +39,7 @@ impl Job {
     }
 
     fn start(self) -> Result<Pump, SessionError> {
-        // Without a record nobody will look inside the batches.
+        // Without a record the batches' contents are not looked at.
         let content = match self.record {
             Record::Off => ContentPolicy::Off,
             _ => CONTENT,
@@ -56,8 +56,8 @@ impl Job {
 /// How long events of other threads may be on their way.
 const STRAGGLERS: Nanos = Nanos(5_000_000);
 
-/// How often the events are fetched. Nobody waits at their channel: a thread that tells one and finds somebody asleep there
-/// would have to wake him, which takes longer than to tell a hundred.
+/// How often the events are fetched. Polled on purpose: sending to a sleeping receiver costs the
+/// worker a futex wake, more than sending 100 events.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
 /// Takes the engine's events, sorts them, writes the log and passes them on.

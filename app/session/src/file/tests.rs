@@ -65,7 +65,7 @@ fn a_damaged_line_is_named() {
 }
 
 #[test]
-fn reading_can_be_broken_off() {
+fn reading_can_be_stopped() {
     let file = recording("");
     let (run, _) = read_run(file.path(), |_| false).expect("it is sound");
     assert!(run.events() < 24_001, "{}", run.events());
@@ -73,7 +73,7 @@ fn reading_can_be_broken_off() {
 }
 
 #[test]
-fn how_many_came_late_is_said_in_good_english() {
+fn how_many_came_late_is_reported_in_good_english() {
     let text = |count| match late(RunId(0), Nanos::ZERO, count).kind {
         EventKind::Message(message) => message.text,
         other => panic!("{other:?}"),

@@ -174,7 +174,7 @@ fn a_file_that_cannot_be_opened_is_left_alone() {
     let path = dir.path().join(format!("000000000000001-000{ENDING}"));
     fs::write(&path, "{\"loadscope\":1}\n").expect("room");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("own file");
-    // Root may open it all the same; the lock's own test has a path that nobody can open.
+    // Root may open it all the same; the lock's own test has a path that no user can open.
     if fs::File::open(&path).is_err() {
         assert_eq!(journal.left_over(), []);
         assert!(journal.remove(&path).is_err() && path.exists());

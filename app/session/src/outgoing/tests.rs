@@ -67,7 +67,7 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
         })
         .collect();
     let [text] = &said[..] else {
-        panic!("it is said once, not {said:?}");
+        panic!("it is reported once, not {said:?}");
     };
     let place = path.display().to_string();
     assert!(text.starts_with("The recording has stopped. "), "{text}");

@@ -109,12 +109,12 @@ impl BatchTable {
                 });
             }
         });
-        let machine = state.machine();
+        let pipeline = state.pipeline();
         let mut drawn: Option<(usize, usize)> = None;
         headed.body(|body| {
             body.rows(ROW, state.session.run.batches().len(), |row| {
                 let at = self.order.row(row.index());
-                let stage = machine.stage_of(state.session.run.batches()[at].id);
+                let stage = pipeline.stage_of(state.session.run.batches()[at].id);
                 drawn = Some((drawn.map_or(row.index(), |(first, _)| first), row.index()));
                 self.line(row, state, fields, at, stage, commands);
             });

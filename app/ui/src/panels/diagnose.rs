@@ -110,7 +110,7 @@ fn nothing(ui: &mut Ui, state: &State) {
     let (title, text) = match &state.session.source {
         Source::Simulating => ("The simulation is under way", "The diagnosis follows it"),
         Source::Live { .. } => (
-            "No batch was handed out yet",
+            "No batch yielded yet",
             "The diagnosis begins with the first one",
         ),
         _ if state.has_run() && state.session.run.epochs().is_empty() => (
@@ -120,7 +120,7 @@ fn nothing(ui: &mut Ui, state: &State) {
         _ if state.has_run() => ("Looking at the run", ""),
         _ => (
             "Nothing to diagnose yet",
-            "Press Ctrl+R to run the form, or open a recording: then it says here why training waits and what would help",
+            "Press Ctrl+R to start a run, or open a recording to see why training waits and what would help",
         ),
     };
     let palette = Palette::of(ui);

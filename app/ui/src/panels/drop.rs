@@ -1,4 +1,4 @@
-//! What will become of the files that somebody holds over the window.
+//! What will become of the files that are held over the window.
 
 use std::path::PathBuf;
 

@@ -344,7 +344,7 @@ fn one(ui: &mut Ui, state: &State, row: &Row) -> bool {
     }
     let tip = match is_shown {
         true => "This one is shown",
-        false => "Shows this one: machine, timeline, and everything else",
+        false => "Shows this one: pipeline, timeline, and everything else",
     };
     let response = response.on_hover_text(format!("{spoken}\n{tip}"));
     response.clicked() && !is_shown

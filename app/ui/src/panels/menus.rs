@@ -82,7 +82,7 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
     }
     let why_not = obstacle(state, action);
     let response = ui.add_enabled(why_not.is_none(), button.selected(on));
-    // The name without the key, which is told apart.
+    // The name without the key, which is shown separately.
     response.widget_info(|| WidgetInfo::selected(Role::Button, why_not.is_none(), on, info.name));
     let response = response.on_hover_text(info.tooltip);
     if let Some(why) = why_not {

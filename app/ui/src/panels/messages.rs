@@ -1,4 +1,4 @@
-//! The list of errors and warnings: what was said, and when. A click goes to the moment.
+//! The list of errors and warnings: their text and their time. A click goes to the moment.
 
 use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
 use loadscope_trace::{Level, Message, Nanos};

@@ -1,4 +1,4 @@
-//! The DataLoader's arguments as a form: PyTorch's names, their effect in a sentence, the equivalent line of Python.
+//! The DataLoader's arguments: PyTorch's names, their effect in a sentence, the equivalent line of Python.
 
 mod dataset;
 mod of_run;
@@ -12,7 +12,7 @@ use crate::theme::{Palette, heading, mono, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
-/// Shows the form, or the options of the run that is shown.
+/// Shows the options of the next run, or the options of the run that is shown.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     if state.shows_options_of_run() {
         return of_run::show(ui, state);
@@ -23,7 +23,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
         .show(ui, |ui| {
-            // Below the form, which may have been scrolled: it says why nothing can be run.
+            // Below the options, which may have been scrolled: it says why nothing can be run.
             if let Some(error) = &state.look.options_error {
                 ui.colored_label(Palette::of(ui).stall, error);
                 ui.add_space(space::GAP);
@@ -178,7 +178,7 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
     row(
         ui,
         "in_order",
-        "Off: batches are handed out as they arrive; default True",
+        "Off: batches are yielded as they arrive; default True",
         |ui, label| {
             flag(ui, label, &mut o.in_order);
         },

@@ -28,7 +28,7 @@ const WIDE: f32 = 760.0;
 #[derive(Default)]
 pub struct Sampling {
     scatter: Scatter,
-    /// A batch of an order that is foretold: the run does not have it, so it cannot be the window's selection.
+    /// A batch of an order that is predicted: the run does not have it, so it cannot be the window's selection.
     picked: Option<usize>,
 }
 
@@ -162,7 +162,7 @@ impl Sampling {
 fn nothing(ui: &mut Ui, state: &State) {
     let answers = &state.session.answers.sampling;
     match (&answers.refusal, answers.share) {
-        (Some(refusal), _) => message(ui, "No order can be foretold", refusal),
+        (Some(refusal), _) => message(ui, "The order cannot be predicted", refusal),
         (None, Some(share)) => {
             message(ui, "Looking at the order", "");
             ui.vertical_centered(|ui| {
@@ -194,14 +194,14 @@ fn empty(ui: &mut Ui, state: &State) {
         OrderOf::Run if state.session.run.batches().is_empty() => {
             let text = match state.session.source.is_live() {
                 true => "The first batch is on its way",
-                false => "Press Ctrl+R to run the form, or look at what it will draw",
+                false => "Press Ctrl+R to start a run, or preview the order of its options",
             };
             message(ui, "No index was drawn yet", text);
         }
         OrderOf::Run => message(
             ui,
             "The samples of this run have no indices",
-            "An iterable dataset yields what it likes. Next epoch tells what the engine knows about its workers' parts",
+            "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts",
         ),
         _ => message(ui, "No index will be drawn", what),
     }

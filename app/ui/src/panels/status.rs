@@ -10,7 +10,7 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::view::Cursor;
 
-/// The longest name of a data set that is written out, points.
+/// The longest name of a dataset that is written out, points.
 const DATASET: f32 = 200.0;
 
 /// Shows the status line.
@@ -169,7 +169,7 @@ fn origin(state: &State) -> String {
             format!("Live{paused}{past}")
         }
         Source::Finished => {
-            let how = if state.session.landmarks.broken_off() {
+            let how = if state.session.landmarks.stopped_early() {
                 "Stopped"
             } else {
                 "Finished"

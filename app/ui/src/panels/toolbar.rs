@@ -88,7 +88,7 @@ const ONE_LINE: f32 = 1120.0;
 /// From this width on the cause takes one line, px; below it two.
 const CAUSE_ON_ONE_LINE: f32 = 960.0;
 
-/// Lines for the verdict and for its cause below it, by width alone: the machine below must not move when the words change.
+/// Lines for the verdict and for its cause below it, by width alone: the pipeline below must not move when the words change.
 fn lines(width: f32) -> (usize, f32) {
     match width {
         w if w >= ONE_LINE => (1, 24.0),
@@ -173,7 +173,7 @@ fn cause(ui: &mut Ui, headline: &Headline, rows: usize, commands: &mut Vec<Comma
     }
 }
 
-/// Chooses what is below the machine.
+/// Chooses what is below the pipeline.
 pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     ui.horizontal(|ui| {

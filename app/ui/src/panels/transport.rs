@@ -199,7 +199,7 @@ fn live_chip(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (name, tooltip) = if state.session.source.is_live() {
         ("Live", Action::FollowLive.info().tooltip)
     } else {
-        ("End", "Shows the whole run and the machine at its end")
+        ("End", "Shows the whole run and the pipeline at its end")
     };
     let response = ui.add(Button::new(name).selected(following));
     let keys = Action::FollowLive.info().keys(ui.ctx());

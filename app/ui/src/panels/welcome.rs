@@ -231,7 +231,7 @@ fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
     cancel.clicked().then_some(Action::Close.into())
 }
 
-/// Stands where the machine will be while a run has no batches.
+/// Stands where the pipeline will be while a run has no batches.
 pub fn nothing_yet(ui: &mut Ui, state: &State) {
     let text = match &state.session.source {
         Source::Recording { .. } => "This recording holds no batches",

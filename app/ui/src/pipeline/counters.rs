@@ -16,7 +16,7 @@ impl Pen<'_> {
     /// All counters, as many as fit; `task_info` takes what is left.
     pub fn counters(&mut self, ui: &mut Ui, rect: Rect) {
         let rect = self.toggle(ui, rect);
-        let m = &self.scene.machine;
+        let m = &self.scene.pipeline;
         let plan = &self.scene.plan;
         let digits = plan.digits;
         let in_window = m.task_info().count();
@@ -98,7 +98,7 @@ impl Pen<'_> {
     /// nothing if not even one does.
     fn task_info(&self, room: usize) -> Option<String> {
         let mut text = String::from("{");
-        for (k, task) in self.scene.machine.task_info().enumerate() {
+        for (k, task) in self.scene.pipeline.task_info().enumerate() {
             let entry = format!("{}: {}", task.idx, entry(&task));
             let comma = if k > 0 { ", " } else { "" };
             if text.len() + comma.len() + entry.len() + 4 > room {

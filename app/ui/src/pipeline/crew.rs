@@ -21,7 +21,7 @@ impl Pen<'_> {
         self.captions(ui, placed, crew);
         ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
             let area = ScrollArea::vertical()
-                .id_salt("machine workers")
+                .id_salt("pipeline workers")
                 .auto_shrink(false);
             area.show(ui, |ui| {
                 let origin = ui.cursor().min.to_vec2();
@@ -157,7 +157,7 @@ impl Pen<'_> {
             Some(true) => ("died", self.palette.stall),
             Some(false) => ("ended", weak),
             // It has said that its stream is at its end.
-            None if self.scene.machine.is_exhausted(worker) => ("exhausted", weak),
+            None if self.scene.pipeline.is_exhausted(worker) => ("exhausted", weak),
             None => ("idle", weak),
         }
     }
@@ -317,7 +317,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A chip and nothing else; a cross where nobody is left to take one.
+    /// A chip and nothing else; a cross where no worker is left to take one.
     fn bare(&mut self, ui: &Ui, rect: Rect, lane: Lane, batch: Option<&HeldBatch>) {
         let (word, colour) = self.absence(lane);
         if word != "idle" {

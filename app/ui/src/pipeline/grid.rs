@@ -4,7 +4,7 @@ use egui::{Rect, Vec2, pos2, vec2};
 
 use super::layout::{Plan, around};
 
-/// How much room a worker has, and so how much is said about it.
+/// How much room a worker has, and so how much is shown about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Two lines and a bar of progress.
@@ -20,7 +20,7 @@ pub enum Detail {
 /// Index queues and workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crew {
-    /// How much is said about each.
+    /// How much is shown about each.
     pub detail: Detail,
     /// One a worker; a single one without a queue if the main thread fetches.
     pub cells: Vec<Cell>,

@@ -81,7 +81,7 @@ impl Pen<'_> {
             self.state.session.source,
             Source::Recording { cut: true, .. }
         );
-        let at_end = self.scene.machine.step == self.scene.run.transitions().len();
+        let at_end = self.scene.pipeline.step == self.scene.run.transitions().len();
         (is_cut && at_end).then_some("The recording is cut off here")
     }
 

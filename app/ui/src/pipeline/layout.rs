@@ -1,4 +1,4 @@
-//! Where everything in the machine is: pure geometry.
+//! Where everything in the pipeline is: pure geometry.
 //!
 //! Everything flows from left to right, so the head of every queue is at its right end.
 
@@ -32,7 +32,7 @@ impl Plan {
     }
 }
 
-/// A part of the machine, from left to right.
+/// A part of the pipeline, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Station {
     /// Says which samples make the next batch.
@@ -90,7 +90,7 @@ const WITH_COUNTERS: f32 = 200.0;
 pub const PAD: f32 = 8.0;
 
 impl Layout {
-    /// Lays the machine out in `area`.
+    /// Lays the pipeline out in `area`.
     pub fn new(area: Rect, plan: &Plan) -> Self {
         let inner = area.shrink2(vec2(MARGIN, 8.0));
         let headline = Rect::from_min_size(inner.min, vec2(inner.width(), HEADLINE));

@@ -1,4 +1,4 @@
-//! Drawing of what recurs in the machine: texts that elide, chips, places, arrows; and what happens on a click.
+//! Drawing of what recurs in the pipeline: texts that elide, chips, places, arrows; and what happens on a click.
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
@@ -14,7 +14,7 @@ use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-/// Draws one frame of the machine and collects what the user asks for.
+/// Draws one frame of the pipeline and collects what the user asks for.
 pub struct Pen<'a> {
     /// What is shown.
     pub scene: &'a Scene<'a>,
@@ -22,7 +22,7 @@ pub struct Pen<'a> {
     pub state: &'a State,
     /// Colours.
     pub palette: &'static Palette,
-    /// True if something in the machine is selected, so that the rest is dimmed.
+    /// True if something in the pipeline is selected, so that the rest is dimmed.
     pub dims: bool,
     /// What the user asks for.
     pub commands: Vec<Command>,
@@ -52,7 +52,7 @@ impl<'a> Pen<'a> {
             dims: false,
             commands: Vec::new(),
         };
-        // A selection that is nowhere in the machine at this instant dims nothing: all would be dark.
+        // A selection that is nowhere in the pipeline at this instant dims nothing: all would be dark.
         pen.dims = match state.session.selection {
             Some(Item::Lane(_)) => true,
             Some(_) => scene.batches.iter().any(|b| pen.is_selected(b)),
@@ -143,7 +143,7 @@ impl<'a> Pen<'a> {
 
     /// Makes `rect` stand for `batch`: hover, click, tooltip, name.
     pub fn touch(&mut self, ui: &Ui, rect: Rect, batch: &HeldBatch, place: Place) -> Response {
-        let id = Id::unique(("machine", place, batch.row));
+        let id = Id::unique(("pipeline", place, batch.row));
         let response = ui.interact(rect, id, Sense::click());
         let name = match place {
             Place::Here => format!("{}, {}", batch.id, batch.stage.label().to_lowercase()),
@@ -159,7 +159,7 @@ impl<'a> Pen<'a> {
 
     /// Makes `rect` stand for a lane.
     pub fn touch_lane(&mut self, ui: &Ui, rect: Rect, lane: Lane) -> Response {
-        let id = Id::unique(("machine lane", lane));
+        let id = Id::unique(("pipeline lane", lane));
         let response = ui.interact(rect, id, Sense::click());
         let selected = self.state.session.selection == Some(Item::Lane(lane));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, selected, lane));
@@ -173,7 +173,7 @@ impl<'a> Pen<'a> {
 
     /// Says `text`, which is painted in `rect`, to those who listen to the screen.
     pub fn say(&self, ui: &Ui, rect: Rect, what: &str, text: &str) {
-        let response = ui.interact(rect, Id::unique(("machine text", what)), Sense::hover());
+        let response = ui.interact(rect, Id::unique(("pipeline text", what)), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     }
 

@@ -1,26 +1,26 @@
-//! What the machine shows at an instant, read from the state: plain data, so that layout and painting stay simple.
+//! What the pipeline shows at an instant, read from the state: plain data, so that layout and painting stay simple.
 
 use std::collections::BTreeMap;
 
 use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
-use loadscope_trace::{HeldBatch, Lane, Machine, Nanos, Run, Stage, Transition, WorkerId};
+use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
 
 use super::layout::Plan;
 use loadscope_model::state::State;
 
-/// The machine at an instant.
+/// The pipeline at an instant.
 pub struct Scene<'a> {
     /// The run.
     pub run: &'a Run,
     /// The instant.
     pub now: Nanos,
     /// Which batch is where.
-    pub machine: Machine<'a>,
+    pub pipeline: Pipeline<'a>,
     /// The transition that led here.
     pub last: Option<Transition>,
     /// Which stations there are.
     pub plan: Plan,
-    /// The batches in the machine, in order of dispatch.
+    /// The batches in the pipeline, in order of dispatch.
     pub batches: Vec<HeldBatch>,
     /// `task_info`: the reorder buffer from `rcvd_idx` on, as long as the prefetch window.
     pub slots: Vec<Slot>,
@@ -59,20 +59,20 @@ impl<'a> Scene<'a> {
     /// Reads the scene.
     pub fn of(state: &'a State) -> Self {
         let run = &state.session.run;
-        let machine = state.machine();
-        let batches: Vec<HeldBatch> = machine.batches().collect();
+        let pipeline = state.pipeline();
+        let batches: Vec<HeldBatch> = pipeline.batches().collect();
         let plan = plan(run);
         let now = state.now();
-        let last = machine.step.checked_sub(1);
+        let last = pipeline.step.checked_sub(1);
         Self {
             run,
             now,
             last: last.and_then(|k| run.transitions().get(k)).copied(),
-            slots: slots(&machine, &batches, plan.window),
-            trainer: trainer(run, &machine, &batches, now),
+            slots: slots(&pipeline, &batches, plan.window),
+            trainer: trainer(run, &pipeline, &batches, now),
             plan,
             batches,
-            machine,
+            pipeline,
         }
     }
 
@@ -112,13 +112,13 @@ impl<'a> Scene<'a> {
 
     /// How a worker ended, if it has by now: true if it died.
     pub fn has_died(&self, worker: WorkerId) -> Option<bool> {
-        let (at, reason) = self.machine.worker(worker)?.end?;
+        let (at, reason) = self.pipeline.worker(worker)?.end?;
         (at <= self.now).then_some(reason == loadscope_trace::EndReason::Died)
     }
 
     /// Whether the sampler is known to have nothing more in this epoch.
     pub fn is_exhausted(&self) -> bool {
-        self.run.info.batches_per_epoch == Some(u64::from(self.machine.send_idx))
+        self.run.info.batches_per_epoch == Some(u64::from(self.pipeline.send_idx))
     }
 
     /// Whether a batch of this index will ever come, as far as is known.
@@ -129,9 +129,9 @@ impl<'a> Scene<'a> {
 
     /// The dataset indices of the batch to be dispatched next, if the run has got that far.
     pub fn upcoming(&self) -> Option<&'a [u64]> {
-        let epoch = self.machine.epoch?;
+        let epoch = self.pipeline.epoch?;
         let epoch = self.run.epochs().iter().rev().find(|e| e.epoch == epoch)?;
-        let row = *epoch.rows.get(self.machine.send_idx as usize)? as usize;
+        let row = *epoch.rows.get(self.pipeline.send_idx as usize)? as usize;
         Some(self.run.indices(row))
     }
 }
@@ -170,10 +170,10 @@ pub fn plan(run: &Run) -> Plan {
     }
 }
 
-fn slots(machine: &Machine<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slot> {
+fn slots(pipeline: &Pipeline<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slot> {
     let pending: BTreeMap<u32, &HeldBatch> = batches
         .iter()
-        .filter(|b| b.stage < Stage::Training && Some(b.id.epoch) == machine.epoch)
+        .filter(|b| b.stage < Stage::Training && Some(b.id.epoch) == pipeline.epoch)
         .map(|b| (b.id.idx, b))
         .collect();
     // A million tasks in flight would be a broken source.
@@ -183,21 +183,21 @@ fn slots(machine: &Machine<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slo
         idx: *idx,
         batch: Some(**batch),
     });
-    let to_come = (machine.send_idx..u32::MAX).map(|idx| Slot { idx, batch: None });
+    let to_come = (pipeline.send_idx..u32::MAX).map(|idx| Slot { idx, batch: None });
     dispatched.chain(to_come).take(window).collect()
 }
 
-fn trainer(run: &Run, machine: &Machine<'_>, batches: &[HeldBatch], now: Nanos) -> Trainer {
+fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos) -> Trainer {
     if let Some(batch) = batches.iter().find(|b| b.stage == Stage::Training) {
         return Trainer::Training(*batch);
     }
-    if let Some(wait) = machine.waiting {
+    if let Some(wait) = pipeline.waiting {
         let total = run.info.batches_per_epoch;
         // The last call of `next` finds nothing: that is the end, not a stall.
-        if machine.awaited().is_none() && total == Some(u64::from(machine.send_idx)) {
+        if pipeline.awaited().is_none() && total == Some(u64::from(pipeline.send_idx)) {
             return Trainer::Idle("No batch is left");
         }
-        return Trainer::Waiting(wait.start, machine.awaited());
+        return Trainer::Waiting(wait.start, pipeline.awaited());
     }
     let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
     Trainer::Idle(match epoch {

@@ -38,7 +38,7 @@ impl Pen<'_> {
     pub fn sampler(&mut self, ui: &Ui, body: Rect) {
         self.ground(ui, body, None);
         let scene = self.scene;
-        let response = ui.interact(body, Id::unique("machine sampler"), Sense::click());
+        let response = ui.interact(body, Id::unique("pipeline sampler"), Sense::click());
         let is_selected = self.state.session.selection == Some(Item::Sampler);
         let name = tip::next_batch(scene);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &name));
@@ -71,7 +71,7 @@ impl Pen<'_> {
         let stroke = Stroke::new(1.0, weak);
         ui.painter()
             .rect_stroke(chip, CORNER, stroke, StrokeKind::Inside);
-        self.number(ui, chip, self.scene.machine.send_idx, self.palette.text);
+        self.number(ui, chip, self.scene.pipeline.send_idx, self.palette.text);
         let Some(indices) = self.scene.upcoming() else {
             return;
         };

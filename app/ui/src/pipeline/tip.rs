@@ -32,7 +32,7 @@ pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
 }
 
 fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
-    match (batch.stage, scene.machine.awaited()) {
+    match (batch.stage, scene.pipeline.awaited()) {
         (Stage::Held, Some(missing)) if missing.row != batch.row => {
             format!(
                 "Finished, but behind {}: {}",
@@ -49,13 +49,13 @@ pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
     ui.label(RichText::new("Sampler").font(heading(size::BODY)));
     ui.label(next_batch(scene));
-    let purpose = "Says which samples make the next batch, one batch for every batch handed out";
+    let purpose = "Says which samples make the next batch, one batch for every batch yielded";
     ui.label(RichText::new(purpose).color(weak));
 }
 
-/// What the sampler will hand out next.
+/// What the sampler will yield next.
 pub fn next_batch(scene: &Scene<'_>) -> String {
-    let next = scene.machine.send_idx;
+    let next = scene.pipeline.send_idx;
     if scene.is_exhausted() {
         return "The sampler is exhausted".to_owned();
     }
@@ -96,6 +96,6 @@ fn holds(scene: &Scene<'_>, lane: Lane) -> String {
             format!("Waits for {}", scene.now - since)
         }
         _ if lane.is_queue() => "Empty".to_owned(),
-        _ => at_rest(scene.run, &scene.machine, lane),
+        _ => at_rest(scene.run, &scene.pipeline, lane),
     }
 }

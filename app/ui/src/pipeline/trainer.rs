@@ -81,7 +81,7 @@ impl Pen<'_> {
     }
 
     fn next_up(&self) -> String {
-        match self.scene.machine.awaited() {
+        match self.scene.pipeline.awaited() {
             _ if !self.scene.in_order() => "Next comes whichever arrives first".to_owned(),
             Some(next) if next.stage == Stage::Ready => format!("Batch {} is ready", next.id.idx),
             Some(next) if next.stage == Stage::Held => format!("Batch {} has arrived", next.id.idx),

@@ -1,4 +1,4 @@
-//! The variables of PyTorch's iterator beside the machine, under PyTorch's names. What the last transition changed is marked.
+//! The variables of PyTorch's iterator beside the pipeline, under PyTorch's names. What the last transition changed is marked.
 
 use egui::{
     Align2, Button, Id, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2,
@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, area: Rect) -> Vec<Command> {
     let inner = area.shrink2(vec2(PAD, 8.0));
     head(ui, row(inner, 0.0, HEAD), &mut commands);
     let body = Rect::from_min_max(pos2(area.left() + 1.0, inner.top() + HEAD + 4.0), area.max);
-    let all = variables(&state.session.run, &state.machine());
+    let all = variables(&state.session.run, &state.pipeline());
     ui.scope_builder(UiBuilder::new().max_rect(body), |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
         ScrollArea::vertical()

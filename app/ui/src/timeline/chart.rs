@@ -45,7 +45,7 @@ pub struct Step {
     pub start: Nanos,
     /// End (exclusive).
     pub end: Nanos,
-    /// The value; where changes are too close to be told apart, their mean, or of what was measured the highest.
+    /// The value; where changes are too close to be distinguished, their mean, or of what was measured the highest.
     pub value: f64,
 }
 

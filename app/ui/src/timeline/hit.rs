@@ -11,13 +11,13 @@ use loadscope_model::view::Item;
 pub enum Target {
     /// A span.
     Span(Track, Span),
-    /// Several spans, too narrow to be told apart.
+    /// Several spans, too narrow to be distinguished.
     Bucket(Bucket),
     /// Nothing but the lane.
     Lane(Lane),
 }
 
-/// Spans that are too narrow to be told apart.
+/// Spans that are too narrow to be distinguished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
     /// On which lane.

@@ -150,7 +150,7 @@ impl Lanes {
         self.boxes.push(lane);
     }
 
-    /// Makes areas of queues whose batches are too short on the screen to be told apart. Heights stay as they are.
+    /// Makes areas of queues whose batches are too short on the screen to be distinguished. Heights stay as they are.
     #[must_use]
     pub fn crowded(mut self, run: &Run, grid: &Grid) -> Self {
         for lane in self

@@ -51,7 +51,7 @@ pub struct Label {
     pub colour: Color32,
 }
 
-/// Text is the expensive part: more labels than this nobody reads.
+/// Text is the expensive part: more labels than this are not read.
 pub(super) const MOST_LABELS: usize = 400;
 /// The narrowest span with a label, points.
 const LABEL_FROM: f32 = 32.0;
@@ -273,7 +273,7 @@ fn paint_span(
     let pixel = 1.0 / canvas.axis.pixels_per_point;
     let (left, mut right) = (canvas.axis.x(span.start), canvas.axis.x(span.end));
     if right - left >= 5.0 {
-        // Neighbours can be told apart.
+        // Neighbours can be distinguished.
         right -= pixel;
     }
     let rect = Rect::from_x_y_ranges(left..=right, edges);

@@ -53,8 +53,8 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
 
 /// Blames the stage that the awaited batch is in.
 fn why_waiting(run: &Run, t: Nanos) -> String {
-    let machine = run.machine_at(t);
-    match machine.awaited() {
+    let pipeline = run.pipeline_at(t);
+    match pipeline.awaited() {
         Some(batch) => {
             let place = batch
                 .lane
@@ -95,7 +95,7 @@ fn about_sample(run: &Run, row: usize, t: Nanos) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// The lines of a tooltip for spans of `place` that are too narrow to be told apart.
+/// The lines of a tooltip for spans of `place` that are too narrow to be distinguished.
 pub fn about_bucket(axis: &TimeAxis, place: &str, bucket: &Bucket) -> Vec<String> {
     let length = bucket.end - bucket.start;
     let what = format!(

@@ -1,4 +1,4 @@
-//! The data sets of the benchmarks. The values are the same in every program that is compared.
+//! The datasets of the benchmarks. The values are the same in every program that is compared.
 
 use std::path::Path;
 
@@ -72,7 +72,7 @@ pub fn tensors(count: usize) -> Result<TensorDataset, EngineError> {
     ])
 }
 
-/// w2 as a data set of one's own, sample by sample: `(f32, i64)`.
+/// w2 as a dataset of one's own, sample by sample: `(f32, i64)`.
 pub struct Pairs {
     features: Vec<f32>,
     labels: Vec<i64>,

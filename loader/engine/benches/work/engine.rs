@@ -41,7 +41,7 @@ where
     Ok(loader.observed(probe))
 }
 
-/// The same over the first `items` of a data set that makes whole batches.
+/// The same over the first `items` of a dataset that makes whole batches.
 pub fn gathering<D: Gather>(
     dataset: D,
     items: usize,

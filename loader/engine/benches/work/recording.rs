@@ -1,4 +1,4 @@
-//! Observing a loader: not at all, with events that nobody keeps, or as the program does it.
+//! Observing a loader: not at all, with events that are not kept, or as the program does it.
 
 use std::thread::{Builder, JoinHandle, sleep};
 use std::time::Duration;

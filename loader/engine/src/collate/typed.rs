@@ -51,7 +51,7 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// Its dtype.
     const KIND: Kind;
 
-    /// Writes it as this machine has it to `out`, which is as long as the number.
+    /// Writes it as this host has it to `out`, which is as long as the number.
     fn write(self, out: &mut [u8]);
 }
 

@@ -225,7 +225,7 @@ fn throughput_of_descriptions() {
 }
 
 #[test]
-fn values_of_numpy_and_other_objects_are_told() {
+fn values_of_numpy_and_other_objects_are_described() {
     let pixels = DType::UInt16
         .convert(&Tensor::from_slice(&[1i64, 65535, 3]))
         .unwrap();

@@ -1,4 +1,4 @@
-//! A data set of either style, and `+`.
+//! A dataset of either style, and `+`.
 
 use std::ops::Add;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{ChainDataset, ConcatDataset, Dataset, IterableDataset};
 use crate::error::EngineError;
 use crate::value::Value;
 
-/// A data set of either style, for where PyTorch looks at run time which one it got.
+/// A dataset of either style, for where PyTorch looks at run time which one it got.
 pub enum AnyDataset<S = Value> {
     /// Samples by index.
     Map(Arc<dyn Dataset<Sample = S>>),
@@ -16,12 +16,12 @@ pub enum AnyDataset<S = Value> {
 }
 
 impl<S: Send + 'static> AnyDataset<S> {
-    /// A map-style data set of any type.
+    /// A map-style dataset of any type.
     pub fn map(dataset: impl Dataset<Sample = S>) -> Self {
         Self::Map(Arc::new(dataset))
     }
 
-    /// An iterable-style data set of any type.
+    /// An iterable-style dataset of any type.
     pub fn iterable(dataset: impl IterableDataset<Sample = S>) -> Self {
         Self::Iterable(Arc::new(dataset))
     }
@@ -34,12 +34,12 @@ impl<S: Send + 'static> AnyDataset<S> {
         }
     }
 
-    /// True if the data set says that it has no samples.
+    /// True if the dataset says that it has no samples.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// Names for labels, if the data set has them.
+    /// Names for labels, if the dataset has them.
     pub fn classes(&self) -> &[String] {
         match self {
             Self::Map(dataset) => dataset.classes(),

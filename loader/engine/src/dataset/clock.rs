@@ -8,7 +8,7 @@ use loadscope_trace::Nanos;
 use crate::clock::Clock;
 use crate::sync::AtomicBool;
 
-/// Measures named stages of samples. Data sets wrap their work in [`stage`](Self::stage); whoever fetches switches the
+/// Measures named stages of samples. Datasets wrap their work in [`stage`](Self::stage); the fetcher switches the
 /// clock on and reads it. Off, it costs one branch a stage and allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct SampleClock {
@@ -49,7 +49,7 @@ impl SampleClock {
         }
     }
 
-    /// True once nobody wants the sample any more: a data set that takes long may give up.
+    /// True once the sample is not wanted any more: a dataset that takes long may give up.
     pub fn is_cancelled(&self) -> bool {
         self.done
             .as_ref()

@@ -1,4 +1,4 @@
-//! One data set behind the other.
+//! One dataset behind the other.
 
 use std::sync::Arc;
 

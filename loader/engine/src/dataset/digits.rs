@@ -1,4 +1,4 @@
-//! The data set that is always there: 1,797 handwritten digits, built into the program.
+//! The dataset that is always there: 1,797 handwritten digits, built into the program.
 
 use std::io::Read;
 use std::sync::OnceLock;

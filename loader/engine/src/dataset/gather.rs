@@ -1,4 +1,4 @@
-//! Data sets that make a whole batch at once, without samples in between.
+//! Datasets that make a whole batch at once, without samples in between.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::batch::Batch;
 use crate::error::EngineError;
 use crate::fetch::{Fetch, FetchError, FetchScope, Fetcher, Request};
 
-/// A data set that lies in memory and can copy samples from there straight into a batch.
+/// A dataset that lies in memory and can copy samples from there straight into a batch.
 pub trait Gather: Dataset {
     /// What it makes.
     type Batch: Batch;
@@ -23,7 +23,7 @@ pub trait Gather: Dataset {
     ) -> Result<Self::Batch, SampleError>;
 }
 
-/// Fetches whole batches from a data set that can [`Gather`]. There are no samples in it to be timed one by one.
+/// Fetches whole batches from a dataset that can [`Gather`]. There are no samples in it to be timed one by one.
 pub struct GatherFetcher<D: ?Sized> {
     dataset: Arc<D>,
 }
@@ -55,7 +55,7 @@ impl<D: Gather + ?Sized> Fetcher for GatherFetcher<D> {
     ) -> Result<Option<D::Batch>, FetchError> {
         let Request::Batch(indices) = request else {
             return Err(EngineError::type_error(
-                "this data set makes whole batches; choose a batch_size",
+                "this dataset makes whole batches; choose a batch_size",
             )
             .into());
         };

@@ -1,4 +1,4 @@
-//! Iterable-style data sets: samples come as a stream, and nobody can ask for the seventh.
+//! Iterable-style datasets: samples come as a stream, and there is no access by index.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{SampleClock, SampleError};
 
 /// PyTorch's `IterableDataset`.
 ///
-/// Every worker iterates the whole data set, as in PyTorch: one that is to be shared among workers looks at
+/// Every worker iterates the whole dataset, as in PyTorch: one that is to be shared among workers looks at
 /// [`get_worker_info`](crate::get_worker_info) in [`iter`](Self::iter) and takes its part.
 pub trait IterableDataset: Send + Sync + 'static {
     /// What the stream yields.
@@ -15,16 +15,16 @@ pub trait IterableDataset: Send + Sync + 'static {
     /// `iter(dataset)`, called in the thread that will pull the samples, anew for every epoch.
     ///
     /// # Errors
-    /// Whatever the data set meets when it opens its source.
+    /// Whatever the dataset meets when it opens its source.
     fn iter(&self) -> Result<Box<dyn SampleStream<Self::Sample>>, SampleError>;
 
-    /// `len(dataset)`, samples; `None` = the data set has no `__len__`. Only reported to people: a stream may be shorter
+    /// `len(dataset)`, samples; `None` = the dataset has no `__len__`. Only reported to people: a stream may be shorter
     /// or longer.
     fn len(&self) -> Option<usize> {
         None
     }
 
-    /// True if the data set says that it has no samples.
+    /// True if the dataset says that it has no samples.
     fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
@@ -35,7 +35,7 @@ pub trait IterableDataset: Send + Sync + 'static {
     }
 }
 
-/// What is shared is a data set, too.
+/// What is shared is a dataset, too.
 impl<D: IterableDataset + ?Sized> IterableDataset for Arc<D> {
     type Sample = D::Sample;
 

@@ -1,10 +1,10 @@
-//! The simplest data sets: a list, and one that is shared.
+//! The simplest datasets: a list, and one that is shared.
 
 use std::sync::Arc;
 
 use super::{Dataset, SampleClock, SampleError};
 
-/// A list of samples. In Python, any list is a data set.
+/// A list of samples. In Python, any list is a dataset.
 #[derive(Clone, Debug)]
 pub struct ListDataset<T> {
     samples: Vec<T>,
@@ -55,7 +55,7 @@ impl<T: Clone + Send + Sync + 'static> Dataset for ListDataset<T> {
     }
 }
 
-/// What is shared is a data set, too.
+/// What is shared is a dataset, too.
 impl<D: Dataset + ?Sized> Dataset for Arc<D> {
     type Sample = D::Sample;
 

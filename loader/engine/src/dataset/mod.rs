@@ -1,4 +1,4 @@
-//! Data sets: where samples come from.
+//! Datasets: where samples come from.
 
 mod any;
 mod clock;
@@ -66,7 +66,7 @@ pub trait Dataset: Send + Sync + 'static {
     /// PyTorch's `__getitem__`.
     ///
     /// # Errors
-    /// Whatever the data set meets, and `IndexError` beyond the end.
+    /// Whatever the dataset meets, and `IndexError` beyond the end.
     fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError>;
 
     /// `dataset[index]` as Python's lists have it: −1 is the last sample.
@@ -79,14 +79,14 @@ pub trait Dataset: Send + Sync + 'static {
             None => Err(SampleError::new(
                 "IndexError",
                 format!(
-                    "index {index} is out of range for a data set of {} samples",
+                    "index {index} is out of range for a dataset of {} samples",
                     self.len()
                 ),
             )),
         }
     }
 
-    /// PyTorch's `__getitems__`; `None` = not implemented, samples are fetched one by one. A data set that implements
+    /// PyTorch's `__getitems__`; `None` = not implemented, samples are fetched one by one. A dataset that implements
     /// it calls [`SampleClock::begin_sample`] itself, and answers to no indices at all with `Some` of no samples.
     fn get_batch(
         &self,
@@ -101,18 +101,18 @@ pub trait Dataset: Send + Sync + 'static {
         self.get_batch(&[], &mut SampleClock::off()).is_some()
     }
 
-    /// Names for labels (class names), if the data set has them.
+    /// Names for labels (class names), if the dataset has them.
     fn classes(&self) -> &[String] {
         &[]
     }
 
-    /// What the person who chose the data set should know: files that were left out, and so on. Sentences.
+    /// What the person who chose the dataset should know: files that were left out, and so on. Sentences.
     fn notes(&self) -> &[String] {
         &[]
     }
 }
 
-/// `len(data_source)` of a map-style data set.
+/// `len(data_source)` of a map-style dataset.
 pub fn data_len<D: Dataset + ?Sized>(dataset: &Arc<D>) -> DataLen {
     let dataset = Arc::clone(dataset);
     DataLen::from_fn(move || dataset.len())

@@ -1,4 +1,4 @@
-//! Opens the data set that a text names.
+//! Opens the dataset that a text names.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::{
 use crate::error::EngineError;
 use crate::value::Value;
 
-/// Opens a data set.
+/// Opens a dataset.
 pub trait OpenDataset {
-    /// Opens a map-style data set. `image_size` is the side of the square that pictures of a folder are resized to; the other
-    /// data sets have their own sizes.
+    /// Opens a map-style dataset. `image_size` is the side of the square that pictures of a folder are resized to; the other
+    /// datasets have their own sizes.
     ///
     /// # Errors
-    /// If the file or folder is missing, cannot be read or holds nothing of use, or if the data set is iterable.
+    /// If the file or folder is missing, cannot be read or holds nothing of use, or if the dataset is iterable.
     fn open(&self, image_size: u32) -> Result<Arc<dyn Dataset<Sample = Value>>, EngineError>;
 
-    /// Opens the data set, of whichever style it is. `image_size` as for [`open`](Self::open).
+    /// Opens the dataset, of whichever style it is. `image_size` as for [`open`](Self::open).
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or holds nothing of use.
@@ -30,7 +30,7 @@ impl OpenDataset for DatasetSpec {
         match self.open_any(image_size)? {
             AnyDataset::Map(dataset) => Ok(dataset),
             AnyDataset::Iterable(_) => Err(EngineError::Spec(format!(
-                "{self} is an iterable data set: its samples come in a stream and have no indices. Choose another one here"
+                "{self} is an iterable-style dataset: its samples have no indices. Choose another one here"
             ))),
         }
     }
@@ -51,7 +51,7 @@ impl OpenDataset for DatasetSpec {
     }
 }
 
-/// Knows every data set, by opening it.
+/// Knows every dataset, by opening it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opening;
 
@@ -107,7 +107,7 @@ mod tests {
         let stream: DatasetSpec = "stream:len=24,cost_ms=5,shard=true".parse().unwrap();
         assert_eq!(stream.open_any(224).unwrap().len(), Some(24));
         let error = stream.open(224).err().unwrap().to_string();
-        assert!(error.contains("is an iterable data set"), "{error}");
+        assert!(error.contains("is an iterable-style dataset"), "{error}");
         let missing: DatasetSpec = "tokens:/no/such,file,block=8".parse().unwrap();
         let error = missing.open(224).err().unwrap().to_string();
         assert!(

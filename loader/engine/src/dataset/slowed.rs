@@ -1,4 +1,4 @@
-//! Any data set, slowed down or made to fail on purpose.
+//! Any dataset, slowed down or made to fail on purpose.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::spend::spend;
 use super::{CostModel, Dataset, SampleClock, SampleError};
 use crate::error::EngineError;
 
-/// A data set whose samples take longer than they would, some of them much longer, and some of which fail: to see on real
+/// A dataset whose samples take longer than they would, some of them much longer, and some of which fail: to see on real
 /// samples what a slow disk or a heavy transform does to a loader.
 pub struct Slowed<D: ?Sized> {
     inner: Arc<D>,
@@ -17,7 +17,7 @@ pub struct Slowed<D: ?Sized> {
 }
 
 impl<D: Dataset + ?Sized> Slowed<D> {
-    /// `inner` with the extra cost that `text` describes, in the words of the synthetic data set: `cost_ms=10,tail=0.01:40`.
+    /// `inner` with the extra cost that `text` describes, in the words of the synthetic dataset: `cost_ms=10,tail=0.01:40`.
     ///
     /// # Errors
     /// If the text is not understood, or speaks of the length or the shape, which are those of `inner`.

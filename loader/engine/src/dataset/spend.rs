@@ -1,4 +1,4 @@
-//! Spending what a [`CostModel`] says: sleeping or computing, then failing where it is told to.
+//! Spending what a [`CostModel`] says: sleeping or computing, then failing where it says so.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ const SPIN: Duration = Duration::from_micros(300);
 /// How often a long sleep looks whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Takes as long as sample `index` costs, counted from `start`, and fails if it is told to.
+/// Takes as long as sample `index` costs, counted from `start`, and fails if the model says so.
 ///
 /// # Errors
 /// ValueError for the indices in `fail`.
@@ -37,18 +37,18 @@ pub(super) fn spend(
     }
     assert!(
         !model.panic.contains(&index),
-        "sample {index} panics because its data set was told to (panic={index})"
+        "sample {index} panics, as requested by panic={index}"
     );
     if model.fail.contains(&index) {
         return Err(SampleError::new(
             "ValueError",
-            format!("sample {index} fails because its data set was told to (fail={index})"),
+            format!("sample {index} fails, as requested by fail={index}"),
         ));
     }
     Ok(())
 }
 
-/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if nobody waits any more.
+/// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if the sample is not wanted any more.
 fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
     loop {
         let left = duration.saturating_sub(start.elapsed());
@@ -60,7 +60,7 @@ fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
     }
 }
 
-/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy machine it takes
+/// Computes until this thread has used `cost` of CPU time, as decoding a picture would: on a busy host it takes
 /// longer.
 fn burn(cost: Duration, gone: impl Fn() -> bool) {
     let cost: Nanos = cost.into();
@@ -90,7 +90,7 @@ mod tests {
     fn waiting_is_accurate() {
         let cost = Duration::from_millis(3);
         let limit = cost + Duration::from_micros(200);
-        // The best of many, since the machine may be busy with something else.
+        // The best of many, since the host may be busy with something else.
         let sleeps = (0..50).any(|_| {
             let start = Instant::now();
             sleep_until(start, cost, || false);

@@ -1,4 +1,4 @@
-//! Cutting a data set into parts at random.
+//! Cutting a dataset into parts at random.
 
 use std::sync::Arc;
 
@@ -44,13 +44,13 @@ pub struct Split<D: ?Sized> {
     pub warnings: Vec<String>,
 }
 
-/// PyTorch's `random_split`: a data set cut into parts at random, with one `randperm` of `generator`.
+/// PyTorch's `random_split`: a dataset cut into parts at random, with one `randperm` of `generator`.
 ///
 /// Lengths that add up to 1 are fractions, whatever they look like: `[1]` is all samples. Samples that are left over by
 /// rounding down go to the parts in turn. Negative lengths are not refused; as in Python, parts then overlap.
 ///
 /// # Errors
-/// ValueError if the lengths do not add up to the length of the data set or a fraction is not in 0..=1, TypeError for
+/// ValueError if the lengths do not add up to the length of the dataset or a fraction is not in 0..=1, TypeError for
 /// numbers of samples that are not whole. Then nothing is drawn.
 pub fn random_split<D: Dataset + ?Sized>(
     dataset: Arc<D>,

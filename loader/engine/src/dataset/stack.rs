@@ -1,4 +1,4 @@
-//! Data sets side by side.
+//! Datasets side by side.
 
 use std::sync::Arc;
 

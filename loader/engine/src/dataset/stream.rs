@@ -1,4 +1,4 @@
-//! A stream that takes as long as it is told to, to see how workers share a stream, and how they do not.
+//! A stream that takes a given time, to see how workers share a stream, and how they do not.
 
 use super::{
     Dataset, IterableDataset, SampleClock, SampleError, SampleStream, StreamModel, Synthetic,
@@ -6,7 +6,7 @@ use super::{
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
 
-/// An iterable data set of a [`StreamModel`]. Its samples are those of [`Synthetic`]: `(uint8 of its shape, int)`, the number
+/// An iterable dataset of a [`StreamModel`]. Its samples are those of [`Synthetic`]: `(uint8 of its shape, int)`, the number
 /// being the sample's.
 #[derive(Clone, Debug)]
 pub struct SyntheticStream {

@@ -1,10 +1,10 @@
-//! A part of a data set.
+//! A part of a dataset.
 
 use std::sync::Arc;
 
 use super::{Dataset, SampleClock, SampleError, wrap};
 
-/// PyTorch's `Subset`: some samples of a data set, in some order.
+/// PyTorch's `Subset`: some samples of a dataset, in some order.
 pub struct Subset<D: ?Sized> {
     dataset: Arc<D>,
     indices: Arc<[i64]>,
@@ -29,12 +29,12 @@ impl<D: Dataset + ?Sized> Subset<D> {
         }
     }
 
-    /// Where the samples are in the whole data set.
+    /// Where the samples are in the whole dataset.
     pub fn indices(&self) -> &[i64] {
         &self.indices
     }
 
-    /// The whole data set.
+    /// The whole dataset.
     pub fn dataset(&self) -> &Arc<D> {
         &self.dataset
     }
@@ -61,7 +61,7 @@ impl<D: Dataset + ?Sized> Dataset for Subset<D> {
         self.get(wrap(index, self.len()).unwrap_or(usize::MAX), clock)
     }
 
-    /// Asks the data set for all samples at once, if it can do that.
+    /// Asks the dataset for all samples at once, if it can do that.
     fn get_batch(
         &self,
         indices: &[usize],
@@ -73,7 +73,7 @@ impl<D: Dataset + ?Sized> Dataset for Subset<D> {
         let len = self.dataset.len();
         let inner = |&index: &usize| {
             let inner = self.inner(index)?;
-            // An index that does not exist gets the data set's own error.
+            // An index that does not exist gets the dataset's own error.
             Ok(wrap(inner, len).unwrap_or(usize::MAX))
         };
         match indices.iter().map(inner).collect::<Result<Vec<_>, _>>() {

@@ -1,4 +1,4 @@
-//! A data set that takes as long as it is told to.
+//! A dataset that takes a given time.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// A data set of that cost.
+    /// A dataset of that cost.
     pub fn new(model: CostModel) -> Self {
         Self { model }
     }

@@ -1,4 +1,4 @@
-//! Data sets of tensors that lie in memory.
+//! Datasets of tensors that lie in memory.
 
 use tch::Tensor;
 

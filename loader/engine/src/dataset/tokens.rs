@@ -141,7 +141,7 @@ fn prefetch(bytes: &[u8]) {
     let _ = (bytes, LINE);
 }
 
-/// 16 bits little-endian to 64 bits as this machine has them. Arrays of fixed size, so that the compiler uses vectors.
+/// 16 bits little-endian to 64 bits as this host has them. Arrays of fixed size, so that the compiler uses vectors.
 fn widen(tokens: &[u8], out: &mut [u8]) {
     let (tokens, _) = tokens.as_chunks::<TOKEN>();
     let (out, _) = out.as_chunks_mut::<8>();
@@ -150,7 +150,7 @@ fn widen(tokens: &[u8], out: &mut [u8]) {
     }
 }
 
-/// 16 bits little-endian to 16 bits as this machine has them, which nearly everywhere is a copy.
+/// 16 bits little-endian to 16 bits as this host has them, which nearly everywhere is a copy.
 fn narrow(tokens: &[u8], out: &mut [u8]) {
     if cfg!(target_endian = "little") && tokens.len() == out.len() {
         out.copy_from_slice(tokens);

@@ -17,7 +17,7 @@ pub struct FetchScope<'a> {
     site: CollateSite,
     /// Named stages inside the samples.
     pub stages: SampleClock,
-    /// Only if somebody wants to know.
+    /// Only if it is observed.
     stopwatch: Option<Stopwatch>,
     /// The dataset index of the sample under way.
     current: Option<usize>,
@@ -48,7 +48,7 @@ impl<'a> FetchScope<'a> {
     /// The sample with dataset index `index` is about to be fetched; `None`: the next one of a stream.
     ///
     /// The samples of a batch are to follow each other closely: all time since the end of the one before counts as part of
-    /// this one. Nothing but the index is noted while nobody listens.
+    /// this one. Nothing but the index is noted while it is not observed.
     #[inline]
     pub fn begin_sample(&mut self, index: Option<usize>) {
         self.current = index;
@@ -60,7 +60,7 @@ impl<'a> FetchScope<'a> {
 
     /// The sample has been fetched.
     ///
-    /// Samples much shorter than a microsecond are measured several at a time, and each is told to have taken the mean. Those
+    /// Samples much shorter than a microsecond are measured several at a time, and each is recorded with the mean. Those
     /// of streams, which may have to wait, and those whose time is also told by stages are always measured one by one.
     #[inline]
     pub fn end_sample(&mut self) {

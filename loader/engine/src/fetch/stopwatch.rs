@@ -99,8 +99,8 @@ impl Stopwatch {
 
     /// What was measured, one entry a sample. Starts anew.
     ///
-    /// If `failed`, the last sample began and did not end. Samples that would share a block with it are left out: nobody
-    /// knows how much of the time was theirs.
+    /// If `failed`, the last sample began and did not end. Samples that would share a block with it are left out: it is
+    /// unknown how much of the time was theirs.
     pub fn take(&mut self, failed: bool) -> Vec<SampleTiming> {
         if !failed && self.waiting > 0 {
             self.close();

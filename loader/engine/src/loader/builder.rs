@@ -62,14 +62,14 @@ pub struct LoaderBuilder<K, D: ?Sized, C> {
 }
 
 impl<D: Dataset + ?Sized> LoaderBuilder<MapStyle<D>, D, DefaultCollate> {
-    /// A loader of a map-style data set.
+    /// A loader of a map-style dataset.
     pub fn new(dataset: Arc<D>) -> Self {
         Self::with(dataset, false)
     }
 }
 
 impl<D: IterableDataset + ?Sized> LoaderBuilder<Streaming<D>, D, DefaultCollate> {
-    /// A loader of an iterable-style data set.
+    /// A loader of an iterable-style dataset.
     pub fn iterable(dataset: Arc<D>) -> Self {
         Self::with(dataset, true)
     }
@@ -97,7 +97,7 @@ impl<K, D: ?Sized> LoaderBuilder<K, D, DefaultCollate> {
 }
 
 impl<K, D: ?Sized, C> LoaderBuilder<K, D, C> {
-    /// Samples in a batch; `None`: no batches, samples are handed out as they are. Default: 1.
+    /// Samples in a batch; `None`: no batches, samples are yielded as they are. Default: 1.
     #[must_use]
     pub fn batch_size(self, batch_size: impl Into<Option<usize>>) -> Self {
         let arg = batch_size.into().map_or(PyArg::None, int);
@@ -273,7 +273,7 @@ impl Rest {
             ));
         }
         if let Some(text) = too_many_workers(self.options.num_workers, processors()) {
-            // The constructor says it, too, but nobody observes it yet.
+            // The constructor warns, too, but it is not observed yet.
             loader.warnings.push(text.clone());
             loader.warned_at_iter.push(text);
         }

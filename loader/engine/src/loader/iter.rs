@@ -40,7 +40,7 @@ pub(super) enum Source<F: Fetch> {
 /// One epoch. PyTorch's `_SingleProcessDataLoaderIter` and `_MultiProcessingDataLoaderIter`.
 ///
 /// A batch that could not be made is an `Err`, and the next call goes on with the batch after it; so it is after a timeout. A
-/// map-style data set that raises `StopIteration` yields `None` once, as in PyTorch, where a `for` loop ends there.
+/// map-style dataset that raises `StopIteration` yields `None` once, as in PyTorch, where a `for` loop ends there.
 /// Dropping the iterator ends and joins all threads, unless the workers are persistent.
 pub struct LoaderIter<'a, F: Fetch> {
     pub(super) loader: &'a mut DataLoader<F>,
@@ -52,7 +52,7 @@ pub struct LoaderIter<'a, F: Fetch> {
     pub(super) ended: bool,
     /// `_num_yielded`
     pub(super) num_yielded: usize,
-    /// What a stream's length was said to be when the loader's was asked for.
+    /// The length that a stream reported when the loader's was asked for.
     pub(super) len_called: Option<usize>,
     pub(super) behind: Behind,
     pub(super) progress: Progress,
@@ -60,7 +60,7 @@ pub struct LoaderIter<'a, F: Fetch> {
 }
 
 impl<F: Fetch> LoaderIter<'_, F> {
-    /// `state_dict()`: a loader that is given it yields exactly the batches that this iterator has not yet handed out.
+    /// `state_dict()`: a loader that is given it yields exactly the batches that this iterator has not yet yielded.
     pub fn state_dict(&self) -> LoaderState {
         state_of(self.loader, self.epoch, &self.snapshot, &self.progress)
     }
@@ -70,7 +70,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         self.scheduler().map(Scheduler::send_idx)
     }
 
-    /// Index of the batch to be handed out next, PyTorch's `_rcvd_idx`; `None` without workers.
+    /// Index of the batch to be yielded next, PyTorch's `_rcvd_idx`; `None` without workers.
     pub fn rcvd_idx(&self) -> Option<usize> {
         self.scheduler().map(Scheduler::rcvd_idx)
     }
@@ -227,14 +227,14 @@ impl<F: Fetch> LoaderIter<'_, F> {
         }
     }
 
-    /// PyTorch's `_process_data`: one new task for a batch that is handed out, and only then its error, if it has one. `None`: it was handed out before the state was saved.
+    /// PyTorch's `_process_data`: one new task for a batch that is yielded, and only then its error, if it has one. `None`: it was yielded before the state was saved.
     fn process(&mut self, yielded: Yielded<Made<F>>) -> Result<Option<Turn<F>>, EngineError> {
         let id = self.id(yielded.idx);
         self.try_put()?;
         if matches!(yielded.data, Ok(Produced::Skipped)) {
             return Ok(None);
         }
-        let turn = self.hand_out(id, Some(yielded.worker as WorkerId), yielded.data);
+        let turn = self.yield_batch(id, Some(yielded.worker as WorkerId), yielded.data);
         if let Source::Threads { scheduler, .. } = &self.source
             && self.loader.options.in_order
             && let Some(idx) = scheduler.ready()
@@ -244,7 +244,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
         Ok(Some(turn))
     }
 
-    fn hand_out(&mut self, id: BatchId, worker: Option<WorkerId>, made: Made<F>) -> Turn<F> {
+    fn yield_batch(&mut self, id: BatchId, worker: Option<WorkerId>, made: Made<F>) -> Turn<F> {
         self.progress
             .note(id.idx as usize, worker.map_or(0, usize::from));
         let probe = &self.loader.probe;
@@ -325,7 +325,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
 enum Turn<F: Fetch> {
     /// A batch or an error.
     Out(Handed<F>),
-    /// `None`, although more may follow: the data set raised `StopIteration`.
+    /// `None`, although more may follow: the dataset raised `StopIteration`.
     Silence,
     /// `None` from now on.
     End,

@@ -13,10 +13,10 @@ use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 /// The version of [`LoaderState`].
 const VERSION: u32 = 1;
 
-/// What `state_dict()` returns: a loader that is given it yields exactly the batches that were not yet handed out, and the same
+/// What `state_dict()` returns: a loader that is given it yields exactly the batches that were not yet yielded, and the same
 /// epochs afterwards. The counterpart of torchdata's `StatefulDataLoader.state_dict()`.
 ///
-/// It holds the state of the generators, not that of the data set; a stream is gone through again up to where it was. The random
+/// It holds the state of the generators, not that of the dataset; a stream is gone through again up to where it was. The random
 /// streams inside the workers begin anew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,11 +32,11 @@ pub struct LoaderState {
     pub generators: Vec<GeneratorState>,
     /// `_base_seed`; `None`: still to be drawn.
     pub base_seed: Option<i64>,
-    /// What was handed out of the epoch; `None`: the epoch has not begun.
+    /// What was yielded of the epoch; `None`: the epoch has not begun.
     pub progress: Option<Progress>,
 }
 
-/// Which batches of an epoch were handed out.
+/// Which batches of an epoch were yielded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -52,7 +52,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Nothing was handed out.
+    /// Nothing was yielded.
     fn nothing(streams: bool, num_workers: usize) -> Self {
         if streams {
             Self::Streams(vec![0; num_workers.max(1)])
@@ -64,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// Batch `idx`, made by `worker`, was handed out.
+    /// Batch `idx`, made by `worker`, was yielded.
     pub(super) fn note(&mut self, idx: usize, worker: usize) {
         match self {
             Self::Tasks { below, also } => {
@@ -86,7 +86,7 @@ impl Progress {
     }
 }
 
-/// What was handed out before the state was saved and must not be again.
+/// What was yielded before the state was saved and must not be again.
 #[derive(Clone, Debug)]
 pub(super) struct Behind {
     done: Progress,
@@ -104,7 +104,7 @@ impl Behind {
         self.done.clone()
     }
 
-    /// Whether the task `idx`, which goes to `worker` now, was handed out before.
+    /// Whether the task `idx`, which goes to `worker` now, was yielded before.
     pub fn skip(&mut self, idx: usize, worker: usize) -> bool {
         match &self.done {
             Progress::Tasks { below, also } => idx < *below || also.contains(&idx),
@@ -163,7 +163,7 @@ impl Resume {
         self.0.epoch
     }
 
-    /// Sets the generators back; returns the base seed, if it was drawn, and what was handed out.
+    /// Sets the generators back; returns the base seed, if it was drawn, and what was yielded.
     pub fn restore<F: Fetch>(
         self,
         loader: &DataLoader<F>,
@@ -242,7 +242,7 @@ impl<F: Fetch> DataLoader<F> {
         };
         if !fits {
             return Err(EngineError::value_error(format!(
-                "the state was saved by a loader with num_workers={} of another kind of data set or with another \
+                "the state was saved by a loader with num_workers={} of another kind of dataset or with another \
                  number of workers; a stream goes on only with as many workers as it had",
                 state.num_workers
             )));

@@ -1,4 +1,4 @@
-//! The data set of a run and the loader that reads it.
+//! The dataset of a run and the loader that reads it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::order::{Streams, epoch_of_streams, indices};
 use crate::plan::{Plan, loader_options};
 use crate::value::Value;
 
-/// Batches of values, from a data set of either style.
+/// Batches of values, from a dataset of either style.
 pub(super) enum ValueFetch {
     Map(MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>),
     Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, DefaultCollate>),
@@ -33,7 +33,7 @@ impl Fetch for ValueFetch {
     }
 }
 
-/// Opens the data set, with the costs that were asked for.
+/// Opens the dataset, with the costs that were asked for.
 pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
     match spec.open_any(options.image_size)? {
         dataset if options.extra_cost.is_empty() => Ok(dataset),

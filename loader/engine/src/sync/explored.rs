@@ -42,7 +42,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// Nobody looks before going to sleep: for the order of things it makes no difference.
+/// No thread looks before it goes to sleep: for the order of things it makes no difference.
 #[derive(Debug, Default)]
 pub(crate) struct Patience;
 

@@ -24,7 +24,7 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// The next message if it is there or comes within moments; `None`: go to sleep. Also if the channel is closed, which
-    /// whoever goes to sleep there learns.
+    /// a thread that goes to sleep there learns.
     pub fn awake<T>(&mut self, channel: &Receiver<T>) -> Option<T> {
         if let Ok(message) = channel.try_recv() {
             return Some(message);

@@ -28,7 +28,7 @@ const UNSIGNED: [(i32, DType); 3] = [
 ];
 
 impl DType {
-    /// The dtype of a tensor; `None` for an undefined one and for dtypes nobody uses for data (quantised to 4 bits …).
+    /// The dtype of a tensor; `None` for an undefined one and for dtypes that are not used for data (quantised to 4 bits …).
     pub fn of(tensor: &Tensor) -> Option<Self> {
         match tensor.f_kind() {
             Ok(kind) => Some(Self::Kind(kind)),

@@ -86,10 +86,10 @@ pub(crate) fn view_dtype(tensor: &Tensor, dtype: DType) -> Result<Tensor, TchErr
     owned(made, dtype)
 }
 
-/// What libtorch made, or why it did not. `made` is null, or a tensor that nobody owns yet.
+/// What libtorch made, or why it did not. `made` is null, or a tensor without an owner yet.
 fn owned(made: *mut torch_sys::C_tensor, dtype: DType) -> Result<Tensor, TchError> {
     if !made.is_null() {
-        // SAFETY: the pointer is a tensor of its own that nobody else owns.
+        // SAFETY: the pointer is a tensor of its own without another owner.
         return Ok(unsafe { Tensor::from_ptr(made) });
     }
     // SAFETY: takes nothing; what comes back is null or a C string that is ours to free.

@@ -1,4 +1,4 @@
-//! Values of NumPy, as data sets that cross over from Python hand them out.
+//! Values of NumPy, as datasets that cross over from Python yield them.
 
 use std::sync::Arc;
 

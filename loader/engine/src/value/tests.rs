@@ -67,7 +67,7 @@ fn tensors_can_be_replaced() {
 }
 
 #[test]
-fn tensors_that_cannot_be_read_are_told_apart() {
+fn tensors_that_cannot_be_read_have_different_errors() {
     assert!(!is_plain(&Tensor::new()));
     assert!(dense_bytes(&Tensor::new()).is_none());
     let sparse = Tensor::eye(2, tch::kind::FLOAT_CPU).to_sparse(None, None::<&[i64]>, None);

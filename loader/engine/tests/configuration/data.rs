@@ -1,4 +1,4 @@
-//! Data sets with troubles of all kinds, in places that depend on nothing but a seed.
+//! Datasets with troubles of all kinds, in places that depend on nothing but a seed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use loadscope_engine::pin::{Lease, Pinner};
 use loadscope_engine::{Batch, Collate, EngineError, get_worker_info};
 use tch::Tensor;
 
-/// Who holds the data set; when all threads are gone, only the test does.
+/// Who holds the dataset; when all threads are gone, only the test does.
 pub type Alive = Arc<()>;
 
 /// What goes wrong, one in how many samples; 0: never.
@@ -81,7 +81,7 @@ pub fn silence_wanted_panics() {
 pub struct Numbers {
     pub len: usize,
     pub troubles: Troubles,
-    /// Held as long as the data set is.
+    /// Held as long as the dataset is.
     pub alive: Alive,
 }
 
@@ -135,7 +135,7 @@ impl IterableDataset for Stream {
     fn iter(&self) -> Result<Box<dyn SampleStream<usize>>, SampleError> {
         let (id, num_workers) = get_worker_info().map_or((0, 1), |i| (i.id, i.num_workers));
         let troubles = self.troubles;
-        // A stream reads from its data set, so it holds it.
+        // A stream reads from its dataset, so it holds it.
         let alive = Alive::clone(&self.alive);
         let samples = self.shards.of(id, num_workers).into_iter();
         Ok(Box::new(samples.map(move |index| {

@@ -22,7 +22,7 @@ pub use data::{Alive, Numbers, Pick, Picked, Shards, Stream, Troubles, silence_w
 pub use model::{Expected, Outcome};
 pub use strategy::{maps, streams};
 
-/// In which order a map-style data set is gone through.
+/// In which order a map-style dataset is gone through.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// `shuffle=False`
@@ -144,7 +144,7 @@ pub trait Use {
     fn of<F: Fetch<Batch = Picked>>(self, loader: DataLoader<F>) -> Self::Result;
 }
 
-/// Makes the loader and passes it on. `alive` counts who still holds the data set.
+/// Makes the loader and passes it on. `alive` counts who still holds the dataset.
 pub fn with_loader<U: Use>(
     config: &Config,
     generator: &SharedGenerator,

@@ -7,10 +7,10 @@ use super::{Config, Got, What};
 /// The samples of a batch, or what went wrong with it.
 pub type Outcome = Result<Vec<usize>, String>;
 
-/// Everything that an epoch yields if it is not broken off.
+/// Everything that an epoch yields if it is not stopped early.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// Map-style: by task. Streams: in the order in which they are handed out with `in_order`.
+    /// Map-style: by task. Streams: in the order in which they are yielded with `in_order`.
     pub all: Vec<(Option<usize>, Outcome)>,
     /// Streams: what each worker makes.
     pub streams: Vec<Vec<Outcome>>,
@@ -121,7 +121,7 @@ impl Expected {
     }
 }
 
-/// Who makes a task of a map-style data set, if that is known beforehand.
+/// Who makes a task of a map-style dataset, if that is known beforehand.
 fn idx_worker(config: &Config, idx: usize) -> Option<usize> {
     idx.checked_rem(config.num_workers)
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Config, Order, Shards, Troubles, What};
 
 fn orders(len: usize) -> BoxedStrategy<Order> {
-    // Nothing can be drawn from an empty data set.
+    // Nothing can be drawn from an empty dataset.
     if len == 0 {
         return prop_oneof![
             Just(Order::Sequential),
@@ -58,7 +58,7 @@ fn troubles() -> impl Strategy<Value = Troubles> {
         })
 }
 
-/// Any loader of a map-style data set.
+/// Any loader of a map-style dataset.
 pub fn maps() -> impl Strategy<Value = Config> {
     configs(map_style())
 }

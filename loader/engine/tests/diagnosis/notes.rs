@@ -6,7 +6,7 @@ use super::scenario::Scenario;
 
 /// A healthy run whose window is many times what it needs.
 #[test]
-fn a_window_that_is_never_needed_is_told_with_one_that_does_the_same() {
+fn oversized_prefetch_window_suggests_smaller_equivalent() {
     for seed in 0..20 {
         let run = Scenario::healthy(seed).of_prefetch(8).run();
         let d = Diagnosis::of(&run, None, Vec::new());

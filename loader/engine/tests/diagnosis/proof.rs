@@ -106,7 +106,7 @@ fn executed(options: &RunOptions) -> Result<Run, EngineError> {
     Ok(run)
 }
 
-/// On a machine that does something else as well, one of a few runs has to come near.
+/// On a host that does something else as well, one of a few runs has to come near.
 #[test]
 fn the_engine_needs_what_the_algorithm_says() {
     const NEAR: f64 = 0.03;
@@ -137,7 +137,7 @@ fn the_engine_needs_what_the_algorithm_says() {
     panic!("none of {TRIES} runs came near: {seen:?}");
 }
 
-/// One recording foretells what the run itself, the one without order and the one with three workers will take; then they are
+/// One recording predicts what the run itself, the one without order and the one with three workers will take; then they are
 /// really run. Workers that finish at the same instant may come in either order, but batch 4 is the last but one.
 #[test]
 fn forecasts_from_a_real_run_come_true() {
@@ -160,8 +160,8 @@ fn forecasts_from_a_real_run_come_true() {
             let took = Survey::of(&run).total();
             is_near[k] |= (forecast.time.as_secs_f64() / took.as_secs_f64() - 1.0).abs() <= NEAR;
             seen.push(format!("{} for {took}", forecast.time));
-            let foretold = recorded.order(&setting, 0).expect("it makes sense");
-            for order in [foretold, order_of(&run)] {
+            let predicted = recorded.order(&setting, 0).expect("it makes sense");
+            for order in [predicted, order_of(&run)] {
                 let place = order.iter().position(|idx| *idx == 4);
                 assert_eq!(place, Some(if in_order { 4 } else { 22 }), "{order:?}");
             }

@@ -1,4 +1,4 @@
-//! Runs with causes put into them on purpose: the simulator, and stretches of time that nobody works in let in where a cause
+//! Runs with causes put into them on purpose: the simulator, and stretches of time without work let in where a cause
 //! would have its effect.
 
 use std::collections::BTreeMap;

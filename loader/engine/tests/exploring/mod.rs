@@ -1,4 +1,4 @@
-//! What the explored scenarios are made of: the explorer, data sets without surprises, loaders with two workers.
+//! What the explored scenarios are made of: the explorer, datasets without surprises, loaders with two workers.
 
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ pub fn all(len: usize) -> Vec<Result<usize, String>> {
     (0..len).map(Ok).collect()
 }
 
-/// Once the loader is dropped, no thread holds its data set.
+/// Once the loader is dropped, no thread holds its dataset.
 pub fn is_gone(data: &Numbers) {
     assert_eq!(Arc::strong_count(&data.alive), 1, "a thread is left");
 }

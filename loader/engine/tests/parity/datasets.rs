@@ -1,4 +1,4 @@
-//! Data sets and splits.
+//! Datasets and splits.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn nested_subsets(input: &Json) -> Outcome {
     let items: Vec<Json> = (0..data.len())
         .map(|i| Ok(json_of(&data.get(i, clock)?)))
         .collect::<Result<_, EngineError>>()?;
-    // A data set that cannot fetch several samples at once is asked for one after the other.
+    // A dataset that cannot fetch several samples at once is asked for one after the other.
     let both = match data.get_batch(&[1, 0], clock) {
         Some(samples) => samples?,
         None => vec![data.get(1, clock)?, data.get(0, clock)?],

@@ -115,7 +115,7 @@ fn runtime(case: &Case<'_>) -> Verdict {
 fn warnings(case: &Case<'_>) -> Verdict {
     let args = &case.input["args"];
     if let Some(workers) = args["num_workers"].as_u64() {
-        // Of the machine of the case, not of this one.
+        // Of the host of the case, not of this one.
         let warning = too_many_workers(workers as usize, number(&case.input["cpus"]));
         let said: Vec<String> = (warning.into_iter())
             .map(|text| format!("UserWarning: {text}"))
@@ -123,7 +123,7 @@ fn warnings(case: &Case<'_>) -> Verdict {
         return case.returns(&json!(said));
     }
     if args["pin_memory"] == true && tch::Cuda::is_available() {
-        return Verdict::NotApplicable("this machine has an accelerator");
+        return Verdict::NotApplicable("this host has an accelerator");
     }
     let mut builder = LoaderBuilder::new(Idx::new(4));
     if args["pin_memory"] == true {
@@ -234,7 +234,7 @@ fn single(sample: usize) -> Result<Vec<usize>, EngineError> {
     Ok(vec![sample])
 }
 
-/// What the consumer of a map-style data set sees.
+/// What the consumer of a map-style dataset sees.
 fn acting(input: &Json, n: usize, at: usize, act: Act) -> Json {
     let data = Arc::new(Acting { n, at, act });
     let mut builder = configure(LoaderBuilder::new(data), input);

@@ -40,7 +40,7 @@ fn epochs(case: &Case<'_>) -> Verdict {
     )))
 }
 
-/// The length that is reported, the batches that come, and what is said about it.
+/// The length that is reported, the batches that come, and the warnings about it.
 fn lengths(input: &Json, reported: usize, actual: usize, name: &'static str) -> Json {
     let data = stream(Kind::Naive(actual), Some(reported), name);
     let builder = configure(LoaderBuilder::iterable(data), input);

@@ -1,4 +1,4 @@
-//! The data sets of the loader's cases: samples tell their index, and who fetched them.
+//! The datasets of the loader's cases: samples tell their index, and who fetched them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub fn alone(row: Row) -> Result<Rows, EngineError> {
     Ok(vec![row])
 }
 
-/// A map-style data set of `n` rows, of which some take a while.
+/// A map-style dataset of `n` rows, of which some take a while.
 pub struct Idx {
     pub n: usize,
     pub sleep: Vec<Duration>,
@@ -80,7 +80,7 @@ pub enum Kind {
     Shards { sizes: Vec<usize>, delay: Vec<f64> },
 }
 
-/// An iterable-style data set.
+/// An iterable-style dataset.
 pub struct Stream {
     pub kind: Kind,
     /// `len(dataset)`, if it has one.

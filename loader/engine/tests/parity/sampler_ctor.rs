@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::verdict::{Case, Verdict};
 
-/// A case says in words what was called: the sampler, `name=value` for what differs from a plain call, `empty` for a data
-/// set of no samples, and `iterate` if an epoch was asked for.
+/// A case says in words what was called: the sampler, `name=value` for what differs from a plain call, `empty` for a dataset
+/// of no samples, and `iterate` if an epoch was asked for.
 struct Call<'a> {
     sampler: &'a str,
     words: Vec<&'a str>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use loadscope_engine::scheduler::{Next, Scheduler, SchedulerOptions, Task, Yielded};
 use loadscope_engine::{Clock, ContentPolicy, LoaderOptions, Probe};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Machine, Nanos, Run, RunId, RunInfo, RunOptions, Stage, WorkerId,
+    BatchId, Event, EventKind, Nanos, Pipeline, Run, RunId, RunInfo, RunOptions, Stage, WorkerId,
 };
 use proptest::prelude::*;
 
@@ -106,17 +106,17 @@ impl Driver {
     }
 
     fn compare(&self) {
-        let (scheduler, machine) = (&self.scheduler, self.run.machine_at(Nanos(self.now)));
-        assert_eq!(machine.send_idx as usize, scheduler.send_idx());
-        assert_eq!(machine.rcvd_idx as usize, scheduler.rcvd_idx());
+        let (scheduler, pipeline) = (&self.scheduler, self.run.pipeline_at(Nanos(self.now)));
+        assert_eq!(pipeline.send_idx as usize, scheduler.send_idx());
+        assert_eq!(pipeline.rcvd_idx as usize, scheduler.rcvd_idx());
         assert_eq!(
-            machine.tasks_outstanding as usize,
+            pipeline.tasks_outstanding as usize,
             scheduler.tasks_outstanding()
         );
         let workers = self.queues.len() as WorkerId;
-        let status: Vec<bool> = (0..workers).map(|w| machine.takes_tasks(w)).collect();
+        let status: Vec<bool> = (0..workers).map(|w| pipeline.takes_tasks(w)).collect();
         assert_eq!(status, scheduler.workers_status());
-        let told: Vec<(usize, usize, bool)> = machine
+        let told: Vec<(usize, usize, bool)> = pipeline
             .task_info()
             .map(|t| {
                 (
@@ -169,9 +169,9 @@ proptest! {
         }
         driver.compare();
         driver.tell(EventKind::EpochEnded { epoch: 0 });
-        let machine = driver.run.machine_at(Nanos(driver.now));
-        prop_assert!((0..workers).all(|w| !machine.takes_tasks(w as WorkerId)));
-        prop_assert_eq!(machine.task_info().count(), 0);
+        let pipeline = driver.run.pipeline_at(Nanos(driver.now));
+        prop_assert!((0..workers).all(|w| !pipeline.takes_tasks(w as WorkerId)));
+        prop_assert_eq!(pipeline.task_info().count(), 0);
     }
 }
 
@@ -217,11 +217,11 @@ fn the_recording_of_a_real_run_tells_what_its_iterator_says() {
             assert_eq!((run.dropped(), run.anomalies()), (0, (0, 0)));
             assert_eq!(told.len(), 46);
             for said in told {
-                let machine: Machine<'_> = run.machine_at(said.at);
-                assert_eq!(Some(machine.send_idx as usize), said.send_idx);
-                assert_eq!(Some(machine.rcvd_idx as usize), said.rcvd_idx);
+                let pipeline: Pipeline<'_> = run.pipeline_at(said.at);
+                assert_eq!(Some(pipeline.send_idx as usize), said.send_idx);
+                assert_eq!(Some(pipeline.rcvd_idx as usize), said.rcvd_idx);
                 let status: Vec<bool> = (0..num_workers)
-                    .map(|w| machine.takes_tasks(w as WorkerId))
+                    .map(|w| pipeline.takes_tasks(w as WorkerId))
                     .collect();
                 assert_eq!(status, said.workers_status);
             }

@@ -12,7 +12,7 @@ use super::Failure;
 
 /// Slices between two looks at whether to go on.
 const LOOK_EVERY: usize = 1 << 14;
-/// The track of what was said.
+/// The track of messages.
 const MESSAGES: usize = 0;
 
 /// Writes the trace of the runs of a session: a process for each.

@@ -163,7 +163,7 @@ impl Table {
 type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
 type Progress<'a> = &'a mut dyn FnMut(f32) -> bool;
 
-/// Every so many rows somebody may break it off.
+/// It can be stopped every so many rows.
 fn look(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
     if k.is_multiple_of(LOOK_EVERY) && !progress(k as f32 / count.max(1) as f32) {
         return Err(Failure::Cancelled);

@@ -1,4 +1,4 @@
-//! What the main process and its workers wrote, put together: which batch of which worker was handed out when, in which epoch.
+//! What the main process and its workers wrote, put together: which batch of which worker was yielded when, in which epoch.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,7 +39,7 @@ pub(super) struct Run {
     pub workers: Vec<Vec<u64>>,
     /// Names of transforms.
     pub names: Vec<String>,
-    /// Main processes that are not shown, and what they handed out.
+    /// Main processes that are not shown, and what they yielded.
     pub others: Vec<(u64, usize)>,
     /// Batches of workers that belong to none that the main process tells of.
     pub unclaimed: u64,
@@ -184,7 +184,7 @@ impl Joined {
 
 impl Run {
     /// Finds for each batch that arrived the one that a worker made: the last with its number that was finished before. What is
-    /// left over was under way when an epoch was broken off.
+    /// left over was under way when an epoch was stopped early.
     fn claim(&mut self, made: Vec<(u64, Batch)>) {
         let mut by_idx: HashMap<u32, Vec<(u64, Batch)>> = HashMap::new();
         for (pid, batch) in made {
@@ -193,7 +193,7 @@ impl Run {
         for batches in by_idx.values_mut() {
             batches.sort_by_key(|(_, b)| b.end);
         }
-        // The clocks of two processes of a machine are one, but a line may be written late.
+        // The clocks of two processes of a host are one, but a line may be written late.
         const SLACK: i64 = 1_000_000;
         let mut claimed: Vec<(usize, usize, u64, Batch)> = Vec::new();
         for (e, epoch) in self.epochs.iter().enumerate().rev() {
@@ -227,7 +227,7 @@ impl Run {
         for (pid, batch) in rest {
             let after = starts.partition_point(|s| *s <= batch.end);
             let epoch = after.checked_sub(1).map(|e| &self.epochs[e].batches);
-            // Another one with its number was handed out, or it lies far from the run: it is somebody else's.
+            // Another one with its number was yielded, or it lies far from the run: it belongs to another process.
             let is_next = epoch.is_some_and(|b| {
                 b.last()
                     .is_some_and(|last| last.idx < batch.idx && batch.idx - last.idx < 4096)

@@ -104,7 +104,7 @@ fn of_batch(run: &Run, batch: &Joined, id: BatchId, at: i64, zero: i64, tape: &m
     }
 }
 
-/// A batch that had come already is handed out without a wait: that ends the work on the one before.
+/// A batch that had come already is yielded without a wait: that ends the work on the one before.
 fn ends_of_steps(epoch: &Epoch, number: u32, zero: i64, tape: &mut Tape) {
     let out = epoch.batches.iter().filter(|b| b.consumed.is_some());
     let mut out: Vec<(i64, u32, bool)> =

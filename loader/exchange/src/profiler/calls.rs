@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// So many calls are kept: each costs a run some 250 bytes.
 pub(super) const MOST_CALLS: usize = 4 << 20;
-/// So many threads with calls are told apart.
+/// At most so many threads with calls are kept separate.
 const MOST_THREADS: usize = 1 << 10;
-/// So many kinds of iterators are told apart in a thread.
+/// At most so many kinds of iterators are kept separate in a thread.
 const MOST_CLASSES: usize = 64;
 
 /// A complete event (`"ph": "X"`) as far as it is of interest.
@@ -201,7 +201,7 @@ impl Thread {
     }
 
     /// For each call whether it handed a batch out; otherwise it found its iterator exhausted.
-    pub fn handed_out(&mut self) -> Vec<bool> {
+    pub fn yielded(&mut self) -> Vec<bool> {
         self.settle();
         let steps = self.calls.iter().filter(|c| !c.new_iterator);
         let mut computed: Vec<u32> = steps.map(|c| c.computed).filter(|n| *n > 0).collect();
@@ -254,7 +254,7 @@ mod tests {
                 at += 10;
             }
         }
-        calls.threads[0].handed_out()
+        calls.threads[0].yielded()
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::calls::{Call, Calls, MOST_CALLS, Thread};
 use crate::import::{Sink, note};
 use crate::{ImportError, Kind};
 
-/// What this iterator hands out, the trainer fetches by itself.
+/// What this iterator yields, the trainer fetches by itself.
 const SINGLE: &str = "_SingleProcessDataLoaderIter";
 
 /// Tells the calls of all threads, in order of time.
@@ -28,7 +28,7 @@ pub(super) fn tell(
     let several = calls.threads.len() > 1;
     let longest = calls.threads.iter().flat_map(|t| &t.calls);
     let longest = longest.map(|c| c.end.saturating_sub(c.start)).max();
-    // Calls are told in the order of their beginnings; what one of them brings comes until its end.
+    // Calls are sent in the order of their beginnings; what one of them brings comes until its end.
     let mut sorter = Sorter::new(Nanos(longest.unwrap_or(0)));
     let mut tellers: Vec<Teller> = Vec::new();
     for (k, thread) in calls.threads.iter_mut().enumerate() {
@@ -120,7 +120,7 @@ fn notes(header: &Header, thread: &Thread, teller: &mut Teller) {
         let text = format!("This is rank {} of {}", header.rank, header.world_size);
         teller.tell(end, note(Level::Info, text));
     }
-    let text = "torch.profiler notes when a batch is asked for and handed out, not what the workers do. A call after which \
+    let text = "torch.profiler notes when a batch is asked for and yielded, not what the workers do. A call after which \
                 nothing was computed counts as the end of an epoch";
     teller.tell(end, note(Level::Info, text.to_owned()));
     teller.tell(end, EventKind::RunEnded);
@@ -145,7 +145,7 @@ struct Teller {
     run: RunId,
     zero: i64,
     /// For each call whether it handed a batch out.
-    handed_out: Vec<bool>,
+    yielded: Vec<bool>,
     /// The epoch that each kind of iterator is in, and the number of its next batch.
     open: Vec<Option<BatchId>>,
     epochs: u32,
@@ -159,7 +159,7 @@ impl Teller {
         Self {
             run: RunId(number as u32),
             zero,
-            handed_out: thread.handed_out(),
+            yielded: thread.yielded(),
             open: vec![None; thread.classes.len()],
             epochs: 0,
             is_new: false,
@@ -185,7 +185,7 @@ impl Teller {
         self.is_new = call.new_iterator;
         let batch = self.epoch(class, start);
         self.tell(start, EventKind::Consumer { waiting: true });
-        if !self.handed_out.get(at).copied().unwrap_or(true) {
+        if !self.yielded.get(at).copied().unwrap_or(true) {
             self.end_epoch(class, end);
             return;
         }

@@ -85,7 +85,7 @@ pub(super) fn tell(rows: Vec<Row>, notes: Vec<(f64, String)>, sink: &mut Sink<'_
         ..RunInfo::default()
     };
     sink.tell(0, EventKind::RunStarted(Box::new(info)));
-    // A gauge is made when it is told: it holds the name of its part, and there are many.
+    // A gauge is made when it is sent: it holds the name of its part, and there are many.
     let mut tape: Vec<(i64, u8, Mark<'_>)> = Vec::new();
     let mut gauge = |at: i64, order: u8, part, what: GaugeKind, value: f64| {
         tape.push((at, order, Mark::Gauge { part, what, value }));

@@ -91,7 +91,7 @@ fn links_are_replaced_and_never_followed() {
     assert!(fs::symlink_metadata(&link).expect("it is there").is_file());
 }
 
-/// Links where unfinished files are, as somebody may plant them who writes into the same folder.
+/// Links where unfinished files are, as another user who writes into the same folder may plant them.
 #[cfg(unix)]
 #[test]
 fn links_under_the_names_of_unfinished_files_are_neither_followed_nor_removed() {

@@ -1,4 +1,4 @@
-//! Connections to the listener. A line that begins with `=` begins another connection; each is told in pieces.
+//! Connections to the listener. A line that begins with `=` begins another connection; each is sent in pieces.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -80,7 +80,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
         // They have said all they had to say.
         while door.listener.present() > 0 {
             said.extend(door.listener.turn(&mut join));
-            assert!(start.elapsed() < PATIENCE, "somebody stays");
+            assert!(start.elapsed() < PATIENCE, "a connection stays");
         }
         let refused = door.listener.refused() - refused;
         assert!(refused <= parts.len() as u64);

@@ -30,7 +30,7 @@ pub fn open(path: &Path, thoroughly: bool) {
     let looked = check(path);
     match (result, looked) {
         (Ok(_), Ok(_)) => examine::fleet(&fleet, thoroughly),
-        (Ok(_), Err(e)) => panic!("it opens, though it was said: {e}"),
+        (Ok(_), Err(e)) => panic!("it opens, in spite of the error: {e}"),
         (Err(e), looked) => {
             told(&e);
             looked

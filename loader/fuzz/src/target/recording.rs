@@ -76,7 +76,7 @@ pub fn by_block(bytes: &[u8]) -> Option<Outcome> {
             cut = block.cut;
             failed = block.failed.map(|e| e.after(before).to_string());
             before += block.lines;
-            // Nobody looks further.
+            // Nothing further is read.
             if failed.is_some() {
                 break;
             }

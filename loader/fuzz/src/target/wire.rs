@@ -67,7 +67,7 @@ pub fn take_in(events: &[Event], thoroughly: bool) {
     recording::fold(&events, thoroughly);
 }
 
-/// The same streams when nobody listened.
+/// The same streams without a listener.
 fn in_files(bytes: &[u8]) {
     let mut files: [Vec<u8>; STREAMS] = Default::default();
     for line in bytes.split_inclusive(|b| *b == b'\n') {

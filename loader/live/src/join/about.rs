@@ -45,7 +45,7 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
 }
 
 fn options(about: &About, who: &Introduction) -> RunOptions {
-    // Under a name that we do not know no order is foretold.
+    // Under a name that we do not know no order is predicted.
     let sampler = match (about.batch_sampler.as_deref(), about.sampler.as_str()) {
         (Some(name), _) => name,
         (None, "DistributedSampler") if about.shuffle => "distributed",
@@ -53,7 +53,7 @@ fn options(about: &About, who: &Introduction) -> RunOptions {
         (None, name) => name,
     };
     RunOptions {
-        // What stands in for the user's own data set where an order is worked out: it has as many samples.
+        // What stands in for the user's own dataset where an order is worked out: it has as many samples.
         dataset: match (about.iterable, about.dataset_len) {
             (false, Some(len)) => format!("synthetic:len={len}"),
             (false, None) => String::new(),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_is_told_in_our_words() {
+    fn a_loader_is_described_in_our_words() {
         let info = made(
             r#"{"dataset":"ImageFolder","dataset_len":1281167,"batch_size":256,"num_workers":8,"prefetch_factor":2,"in_order":true,
                "sampler":"RandomSampler","shuffle":true,"pin_memory":true,"pins":true,"batches":5005,"seed":7,"future":[1]}"#,

@@ -6,7 +6,7 @@ use loadscope_trace::{BatchId, RunId, WorkerId};
 
 use crate::wire::{Record, Where};
 
-/// Epochs whose tasks are remembered: a worker that lives on still fetches what an epoch that was broken off left in its queue.
+/// Epochs whose tasks are remembered: a worker that lives on still fetches what an epoch that was stopped early left in its queue.
 const EPOCHS_KEPT: usize = 3;
 
 /// Where a record of a worker belongs.

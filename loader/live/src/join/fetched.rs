@@ -31,7 +31,7 @@ impl Join {
         if let Some(needed) = fetch.needed.filter(|_| fetch.outcome == Outcome::Fetched) {
             self.needed(end, run, batch, Part::Fetch, needed);
         }
-        // An error is sent, too; the end of a stream is told apart by its worker's silence.
+        // An error is sent, too; the end of a stream is recognized by its worker's silence.
         if worker.is_some() && fetch.outcome != Outcome::Ended {
             self.enter(end, run, batch, Stage::Returning);
         }
@@ -79,7 +79,7 @@ impl Join {
             .len()
             .checked_sub(1)
             .filter(|count| *count > 0)?;
-        // Whoever draws other samples than it was told to cannot be matched with its indices.
+        // A worker that draws other samples than those asked for cannot be matched with its indices.
         if expected != 0 && expected != count {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What is known of a data set without loading its samples.
+//! What is known of a dataset without loading its samples.
 
 use super::DatasetSpec;
 use crate::error::EngineError;
@@ -6,7 +6,7 @@ use crate::error::EngineError;
 /// The handwritten digits that are built into the embedded engine.
 const DIGITS: usize = 1797;
 
-/// What is known of a data set.
+/// What is known of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     /// `len(dataset)`, samples; `None`: it has no length.
@@ -17,16 +17,16 @@ pub struct Entry {
     pub labels: Option<Vec<u32>>,
 }
 
-/// Looks data sets up. What opens files is above this crate.
+/// Looks datasets up. What opens files is above this crate.
 pub trait Catalog {
-    /// What is known of the data set that `spec` names. `image_size` is the side of the square that pictures are resized to.
+    /// What is known of the dataset that `spec` names. `image_size` is the side of the square that pictures are resized to.
     ///
     /// # Errors
-    /// If the data set cannot be opened.
+    /// If the dataset cannot be opened.
     fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError>;
 }
 
-/// The data sets that are known without opening anything: those that are made up, and the length of the digits.
+/// The datasets that are known without opening anything: those that are made up, and the length of the digits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MadeUp;
 

@@ -1,4 +1,4 @@
-//! What a synthetic data set costs: a function of the sample's index alone, so that a simulator can ask it, too.
+//! What a synthetic dataset costs: a function of the sample's index alone, so that a simulator can ask it, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, pair, real, whole};
 use crate::limits;
 
-/// Most samples of a synthetic data set.
+/// Most samples of a synthetic dataset.
 pub(super) const MAX_LEN: usize = limits::SAMPLES as usize;
 /// Most bytes of a synthetic sample.
 const MAX_BYTES: i64 = 1 << 28;
@@ -41,7 +41,7 @@ pub struct Tail {
     pub factor: f64,
 }
 
-/// A synthetic data set: how many samples, what they look like, how long each takes, which fail.
+/// A synthetic dataset: how many samples, what they look like, how long each takes, which fail.
 ///
 /// As text: `len=24,cost_ms=50,slow=4:1000`; everything may be left out, and `slow`, `fail` and `panic` take several
 /// entries (`slow=4:1000;9:300` or `slow=4:1000,slow=9:300`).

@@ -1,4 +1,4 @@
-//! The text that names a data set: `digits`, `folder:PATH`, `tokens:PATH`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
+//! The text that names a dataset: `digits`, `folder:PATH`, `tokens:PATH`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ mod tokens;
 
 pub use tokens::{TokenDtype, TokenSpec};
 
-/// Which data set to load from. Written and read as text, also by serde.
+/// Which dataset to load from. Written and read as text, also by serde.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DatasetSpec {
     /// The built-in handwritten digits.
@@ -81,9 +81,9 @@ impl FromStr for DatasetSpec {
                     String::new()
                 };
                 Err(EngineError::Spec(format!(
-                    "There is no data set '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
+                    "There is no dataset '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
                      subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), synthetic:len=24,cost_ms=50 (made \
-                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable).{hint}"
+                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}"
                 )))
             }
         }

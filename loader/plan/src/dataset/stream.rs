@@ -22,7 +22,7 @@ const KEYS: [Key; 2] = [
 /// What each worker yields of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// Every worker yields all samples: what happens in PyTorch to a data set that does not ask which worker it is in.
+    /// Every worker yields all samples: what happens in PyTorch to a dataset that does not ask which worker it is in.
     #[default]
     Everything,
     /// Worker k of W yields samples k, k + W, k + 2 W, …
@@ -54,7 +54,7 @@ impl StreamModel {
                 let size = sizes.get(id).copied().unwrap_or(0);
                 Box::new((0..size).map(move |i| id.saturating_mul(100).saturating_add(i)))
             }
-            // Nobody to share with: one shard after the other.
+            // No other worker to share with: one shard after the other.
             (Sharing::Shards(sizes), None) => {
                 let shards = sizes.clone().into_iter().enumerate();
                 Box::new(shards.flat_map(|(id, size)| (0..size).map(move |i| 100 * id + i)))

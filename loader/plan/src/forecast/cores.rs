@@ -97,7 +97,7 @@ impl Cores {
         }
     }
 
-    /// Lets time pass in which nobody is through.
+    /// Lets time pass in which no process is done.
     pub fn pass(&mut self, at: f64) {
         if at > self.now {
             self.served += (at - self.now) * self.rate();

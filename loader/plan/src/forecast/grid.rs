@@ -25,7 +25,7 @@ pub struct Outlook {
     /// Position of the one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
     pub cheapest: usize,
     /// How long training would take with a loader that never lets it wait.
-    pub headspace: Nanos,
+    pub headroom: Nanos,
 }
 
 /// `base` for all numbers of workers and prefetch factors; without workers there is nothing to prefetch.
@@ -64,7 +64,7 @@ pub fn explore(
     let Some(first) = settings.first() else {
         return Err(Refusal("no settings were asked for".to_owned()));
     };
-    let headspace = recorded.headspace(first)?;
+    let headroom = recorded.headroom(first)?;
     let own = recorded.forecast(&recorded.setting())?;
     let Some(configurations) = forecast_all(recorded, settings, tell)? else {
         return Ok(None);
@@ -74,7 +74,7 @@ pub fn explore(
         best,
         cheapest,
         recorded: own,
-        headspace,
+        headroom,
         configurations,
     }))
 }

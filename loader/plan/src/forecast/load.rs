@@ -26,7 +26,7 @@ pub(super) struct EpochLoad {
     pub parts: Vec<(f64, f64)>,
     /// The tasks of each worker, if each has its own stream.
     pub streams: Option<Vec<Vec<u32>>>,
-    /// Training steps in the order in which batches are handed out.
+    /// Training steps in the order in which batches are yielded.
     pub steps: Vec<StepLoad>,
     /// True if anything computes.
     pub computes: bool,
@@ -99,7 +99,7 @@ impl EpochLoad {
         self.steps.iter().any(|s| width(s) > 1.05) && cores.is_finite()
     }
 
-    /// The training step on the batch that is handed out as number `k`.
+    /// The training step on the batch that is yielded as number `k`.
     pub fn step(&self, k: usize) -> StepLoad {
         let known = self.steps.get(k).or(self.steps.last());
         known.copied().unwrap_or_default()

@@ -48,7 +48,7 @@ pub(super) struct Way {
     returning: f64,
     receive: f64,
     to_pin: f64,
-    hand_out: f64,
+    yielding: f64,
     pull: f64,
     give: f64,
     pub finish: f64,
@@ -84,7 +84,7 @@ impl Way {
             returning: costs.returning,
             receive: costs.receive,
             to_pin: float(delays.to_pin),
-            hand_out: float(delays.hand_out),
+            yielding: float(delays.yielding),
             pull: float(delays.pull),
             give: float(delays.give),
             finish: float(recorded.finish(setting, epoch)),
@@ -121,7 +121,7 @@ pub(super) struct Played {
     pub busy: f64,
     pub samples: u64,
     pub batches: u64,
-    /// Task indices as they were handed out.
+    /// Task indices as they were yielded.
     pub order: Vec<u32>,
     /// An error ended the run.
     pub stopped: bool,
@@ -151,7 +151,7 @@ enum Main {
     /// Takes a batch out of the result queue.
     Receiving(usize),
     /// Sends the next task and goes back to the trainer with this one.
-    HandingOut(usize),
+    Yielding(usize),
     Training {
         computes: f64,
         width: f64,
@@ -165,7 +165,7 @@ struct Player<'a> {
     load: &'a EpochLoad,
     way: &'a Way,
     cores: Cores,
-    /// Nobody waits for a core: batches need not be divided.
+    /// No process waits for a core: batches need not be divided.
     alone: bool,
     scheduler: Scheduler<()>,
     main: Main,
@@ -231,7 +231,7 @@ impl<'a> Player<'a> {
             let thread = self.cores.next();
             let mail = self.next_mail();
             let pin = self.next_pin();
-            // Whoever works comes before the one who looks whether they are through.
+            // Workers come before the one that checks whether they are done.
             let soonest = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => a <= b,
                 (a, _) => a.is_some(),
@@ -247,7 +247,7 @@ impl<'a> Player<'a> {
                 self.cores.pass(at);
                 self.take_turn();
             } else {
-                // Nothing will come any more: the recording was broken off.
+                // Nothing will come any more: the recording was stopped early.
                 break;
             }
         }
@@ -301,7 +301,7 @@ impl<'a> Player<'a> {
                     self.take_turn();
                 }
             }
-            Main::HandingOut(idx) => self.train(idx),
+            Main::Yielding(idx) => self.train(idx),
             Main::Training { computes, width } if computes > 0.0 => {
                 let main = self.main_thread();
                 self.main = Main::Training {
@@ -330,7 +330,7 @@ impl<'a> Player<'a> {
         loop {
             match self.scheduler.next_step() {
                 Next::Exhausted => return self.finish(),
-                Next::Yield(yielded) => return self.hand_out(yielded),
+                Next::Yield(yielded) => return self.yield_batch(yielded),
                 Next::Dropped { .. } => continue,
                 Next::Receive => {}
             }
@@ -357,7 +357,7 @@ impl<'a> Player<'a> {
             self.scheduler.worker_ended(self.worker_of[idx], idx);
             self.try_put();
         } else if let Some(yielded) = self.scheduler.receive(idx, ()) {
-            self.hand_out(yielded);
+            self.yield_batch(yielded);
             return true;
         }
         false
@@ -368,10 +368,10 @@ impl<'a> Player<'a> {
         self.main_away(self.way.finish);
     }
 
-    fn hand_out(&mut self, yielded: Yielded<()>) {
+    fn yield_batch(&mut self, yielded: Yielded<()>) {
         self.try_put();
-        self.main = Main::HandingOut(yielded.idx);
-        self.main_computes(self.way.hand_out);
+        self.main = Main::Yielding(yielded.idx);
+        self.main_computes(self.way.yielding);
     }
 
     /// The batch is the trainer's now.
@@ -387,13 +387,13 @@ impl<'a> Player<'a> {
             }
             return;
         }
-        self.note_handed_out(idx, task.map_or(0, |t| t.samples));
+        self.note_yielded(idx, task.map_or(0, |t| t.samples));
         let (away, computes, width) = self.last_step().parts(self.way);
         self.main = Main::Training { computes, width };
         self.main_away(away);
     }
 
-    fn note_handed_out(&mut self, idx: usize, samples: usize) {
+    fn note_yielded(&mut self, idx: usize, samples: usize) {
         if self.played.first.is_none() {
             self.played.first = Some(self.cores.now);
             self.played.waited_first = self.played.waited;
@@ -403,7 +403,7 @@ impl<'a> Player<'a> {
         self.played.order.push(idx as u32);
     }
 
-    /// The step on the batch that was handed out last.
+    /// The step on the batch that was yielded last.
     fn last_step(&self) -> StepLoad {
         self.load
             .step((self.played.batches as usize).saturating_sub(1))

@@ -135,7 +135,7 @@ impl Recorded {
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
             workers_refused: self.workers_refused(),
-            headspace: self.headspace(&base)?,
+            headroom: self.headroom(&base)?,
             assumptions: self.notes().to_vec(),
         }))
     }

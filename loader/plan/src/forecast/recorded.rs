@@ -40,7 +40,7 @@ pub(super) fn sane(time: Nanos) -> Nanos {
 #[derive(Clone, Debug)]
 pub struct Recorded {
     pub(super) options: RunOptions,
-    /// Cores of the machine; `None`: not known, or a simulation, which has as many as it needs.
+    /// Cores of the host; `None`: not known, or a simulation, which has as many as it needs.
     pub(super) cores: Option<usize>,
     /// Steps are of a fixed length, whatever the size of a batch.
     pub(super) fixed_step: bool,
@@ -207,7 +207,7 @@ impl Recorded {
         &self.notes
     }
 
-    /// The stages that the data set names.
+    /// The stages that the dataset names.
     pub fn stage_names(&self) -> Vec<&str> {
         self.stages.iter().map(|s| s.name.as_str()).collect()
     }
@@ -284,7 +284,7 @@ impl Recorded {
                     let step = Step::of(run, facts.row, wall, &self.step_waits);
                     handed.push((start, step));
                 }
-                if facts.was_handed_out() {
+                if facts.was_yielded() {
                     behind = costs.tasks.len();
                 }
                 last = last.max(facts.gone);
@@ -324,8 +324,8 @@ impl Recorded {
         facts: &BatchFacts,
         before: Option<&TaskCost>,
     ) -> Option<TaskCost> {
-        if self.streams && !facts.was_handed_out() {
-            // Its stream had nothing more, or was broken off.
+        if self.streams && !facts.was_yielded() {
+            // Its stream had nothing more, or was stopped early.
             return None;
         }
         let Some(fetch) = facts.fetch() else {
@@ -335,7 +335,7 @@ impl Recorded {
             });
         };
         // It was still under way when it was given up, so it takes longer than that.
-        let longer = facts.returning.is_none() && !facts.was_handed_out();
+        let longer = facts.returning.is_none() && !facts.was_yielded();
         let fetch = sane(fetch + Nanos(i64::from(longer)));
         let first = self.samples.len();
         let named = run.sample_stages(facts.row);
@@ -349,7 +349,7 @@ impl Recorded {
         let measured = self.share_out(run, facts, first);
         let mut len = self.samples.len() - first;
         if len == 0 {
-            // Nobody measured them one by one, or there are none because the first one failed.
+            // They were not measured one by one, or there are none because the first one failed.
             len = run.indices(facts.row).len().max(1);
             let each = Nanos(fetch.0 / len as i64);
             let cost = cost_of(each, None);

@@ -13,7 +13,7 @@ pub struct Setting {
     pub num_workers: usize,
     /// Batches in flight per worker; without workers it has no effect.
     pub prefetch_factor: usize,
-    /// Samples a batch; `None`: samples are handed out as they are.
+    /// Samples a batch; `None`: samples are yielded as they are.
     pub batch_size: Option<usize>,
     /// Hand batches out in the order of the sampler.
     pub in_order: bool,
@@ -23,7 +23,7 @@ pub struct Setting {
     pub pin_memory: bool,
     /// What every training step takes; `None`: what was recorded.
     pub step: Option<Nanos>,
-    /// Cores that the loader has; `None`: those of the machine of the recording.
+    /// Cores that the loader has; `None`: those of the host of the recording.
     pub cores: Option<usize>,
     /// Share of the samples that come from a cache and cost nothing, 0 to 1.
     pub cache: f64,
@@ -232,13 +232,13 @@ impl Recorded {
         }
         if self.streams && setting.num_workers.max(1) != self.options.num_workers.max(1) {
             return refuse(
-                "the samples come from a stream, and how another number of workers would share it is not recorded. \
+                "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
                  Record a run with that many workers",
             );
         }
         if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
             let known = match self.stages.is_empty() {
-                true => "The data set names no stages".to_owned(),
+                true => "The dataset names no stages".to_owned(),
                 false => format!("Its stages are {}", self.stage_names().join(", ")),
             };
             return Err(Refusal(format!(

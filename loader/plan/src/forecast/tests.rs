@@ -116,8 +116,8 @@ fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
         with(&recorded, &["num_workers=3"]).time,
         Nanos::from_millis(1450)
     );
-    let headspace = recorded.headspace(&recorded.setting());
-    assert_eq!(headspace, Ok(Nanos::from_millis(480)));
+    let headroom = recorded.headroom(&recorded.setting());
+    assert_eq!(headroom, Ok(Nanos::from_millis(480)));
     let prospects = recorded
         .prospects(&|_| true)
         .expect("sound")
@@ -126,7 +126,7 @@ fn the_remedies_of_one_slow_sample_are_known_from_one_recording() {
         (prospects.recorded, prospects.error()),
         (Nanos::from_millis(1590), 0.0)
     );
-    assert_eq!(prospects.headspace, Nanos::from_millis(480));
+    assert_eq!(prospects.headroom, Nanos::from_millis(480));
     let took = |change| {
         prospects
             .changes
@@ -157,7 +157,7 @@ fn a_grid_finds_the_best_and_the_cheapest_that_is_as_good() {
     assert!(cheapest.setting.num_workers <= best.setting.num_workers);
     for f in &outlook.configurations {
         assert!(f.low <= f.time && f.time <= f.high);
-        assert!(f.time >= outlook.headspace && f.waited <= f.time);
+        assert!(f.time >= outlook.headroom && f.waited <= f.time);
     }
     assert_eq!(outlook.recorded.time, recorded.time());
     let stopped = explore(&recorded, &settings, &|share| share < 0.2);
@@ -331,7 +331,7 @@ fn case() -> impl Strategy<Value = Case> {
                 },
                 ..RunOptions::default()
             };
-            // What of a stream an error cuts off nobody knows.
+            // What an error cuts off a stream is unknown.
             let fails = if streams && !go_on { Vec::new() } else { fails };
             // No two things end at the same time: which comes first then is a matter of taste.
             let costs = costs.iter().enumerate();

@@ -80,7 +80,7 @@ fn drawn(
 }
 
 impl Again {
-    /// Between which times nine of ten runs of about `time` lie.
+    /// The 90 % interval of runs of about `time`.
     pub fn spread(&self, recorded: &Recorded, setting: &Setting, time: Nanos) -> (Nanos, Nanos) {
         let mut times: Vec<f64> = self
             .loads

@@ -97,7 +97,7 @@ fn a_run_keeps_so_much_and_no_more() {
         text.contains("20,000,000 batches, but 1,000,000 epochs of 57 batches are 57,000,000"),
         "{text}"
     );
-    let text = check_run(&epochs(EPOCHS), of(1, SAMPLES)).expect_err("no machine has so much");
+    let text = check_run(&epochs(EPOCHS), of(1, SAMPLES)).expect_err("no host has so much");
     assert!(
         text.to_string()
             .contains("of memory, but this program may use"),
@@ -116,7 +116,7 @@ fn batches_in_flight_have_to_fit_into_memory() {
     let of = |batches, samples| Epoch { batches, samples };
     // There are not as many samples.
     assert_eq!(check_flight(&o, of(1, 1797), 256), Ok(()));
-    let text = check_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no machine has so much");
+    let text = check_flight(&o, of(100, SAMPLES), 1 << 28).expect_err("no host has so much");
     let text = text.to_string();
     assert!(
         text.starts_with("9 batches of 10,000,000 samples at a time take")

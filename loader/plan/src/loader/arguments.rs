@@ -13,7 +13,7 @@ use crate::sampler::{PyArg, boolean_argument, positive_int_argument};
     reason = "they are PyTorch's names and mean what they mean there"
 )]
 pub struct Arguments {
-    /// The data set is an `IterableDataset`.
+    /// The dataset is an `IterableDataset`.
     pub iterable: bool,
     pub batch_size: PyArg,
     pub shuffle: PyArg,

@@ -17,7 +17,7 @@ pub enum Index {
     Batches(Arc<dyn BatchSource>),
     /// A `sampler`, without batches (`batch_size=None`).
     Samples(Arc<dyn Sampler>),
-    /// Nothing but "the next ones", for ever: an iterable data set decides by itself. PyTorch's `_InfiniteConstantSampler`.
+    /// Nothing but "the next ones", for ever: an iterable dataset decides by itself. PyTorch's `_InfiniteConstantSampler`.
     Stream {
         /// Samples in a batch; `None`: no batches.
         batch_size: Option<usize>,
@@ -27,7 +27,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// `len(_index_sampler)`; 0 for streams, whose length nobody knows.
+    /// `len(_index_sampler)`; 0 for streams, whose length is unknown.
     pub fn len(&self) -> usize {
         match self {
             Self::Batches(batches) => batches.len(),

@@ -10,10 +10,10 @@ use crate::plan::Plan;
 use crate::rng::lock_generator;
 use crate::sampler::DataLen;
 
-/// The samples of a data set, as far as an order depends on them.
+/// The samples of a dataset, as far as an order depends on them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Samples {
-    /// A map-style data set of so many.
+    /// A map-style dataset of so many.
     Map(usize),
     /// What each worker's stream yields (without workers: the first one is the main thread's).
     Streams(Streams),

@@ -22,7 +22,7 @@ pub(super) fn indices(path: &str, len: usize) -> Result<Vec<usize>, EngineError>
     let numbers: Vec<usize> = list(path, "indices")?;
     if let Some(bad) = numbers.iter().find(|&&i| i >= len) {
         return Err(EngineError::Spec(format!(
-            "{path} lists index {bad}, but the data set has {len} samples"
+            "{path} lists index {bad}, but the dataset has {len} samples"
         )));
     }
     Ok(numbers)
@@ -33,7 +33,7 @@ pub(super) fn weights(path: &str, len: usize) -> Result<Vec<f64>, EngineError> {
     let numbers: Vec<f64> = list(path, "weights")?;
     if numbers.len() > len {
         return Err(EngineError::Spec(format!(
-            "{path} has {} weights, but the data set has only {len} samples",
+            "{path} has {} weights, but the dataset has only {len} samples",
             numbers.len()
         )));
     }

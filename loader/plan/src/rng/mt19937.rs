@@ -10,7 +10,7 @@ const M: usize = 397;
 pub(super) struct Mt19937 {
     /// Untempered state of the current block.
     state: Box<[u32; N]>,
-    /// The current block as it is handed out.
+    /// The current block as it is yielded.
     block: Box<[u32; N]>,
     /// Next word of `block`; `N` = the block is used up.
     next: usize,
@@ -78,7 +78,7 @@ impl Mt19937 {
         &self.state
     }
 
-    /// How many words of the current block were handed out.
+    /// How many words of the current block were yielded.
     pub fn position(&self) -> usize {
         self.next
     }

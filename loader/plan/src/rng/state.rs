@@ -13,7 +13,7 @@ use crate::error::EngineError;
 pub struct GeneratorState {
     seed: u64,
     draws: u64,
-    /// Words of the current block that were handed out, 0 ..= 624.
+    /// Words of the current block that were yielded, 0 ..= 624.
     position: usize,
     /// The 624 words of the current block, little-endian, in base64.
     words: String,

@@ -27,7 +27,7 @@ pub struct DistributedEquiBatchSampler {
 }
 
 impl DistributedEquiBatchSampler {
-    /// Samples of each class in an epoch, unless told otherwise.
+    /// Samples of each class in an epoch, unless given.
     pub const BALANCED_COEF: usize = 3000;
 
     /// Batches of `batch_size` samples for all ranks together. `classes` holds the indices of the samples of each class; a
@@ -82,14 +82,14 @@ impl DistributedEquiBatchSampler {
         classes.into_values().collect()
     }
 
-    /// Samples of each class in an epoch, 3000 unless told otherwise.
+    /// Samples of each class in an epoch, 3000 unless given.
     #[must_use]
     pub fn balanced_coef(mut self, balanced_coef: usize) -> Self {
         self.balanced_coef = balanced_coef;
         self
     }
 
-    /// The seed, which has to be the same for all ranks. 0 unless told otherwise.
+    /// The seed, which has to be the same for all ranks. 0 unless given.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed.seed = seed;

@@ -1,4 +1,4 @@
-//! What PyTorch samples iterable data sets with.
+//! What PyTorch samples iterable datasets with.
 
 use super::{Draws, Epoch, IndexIter, Sampler};
 use crate::error::EngineError;

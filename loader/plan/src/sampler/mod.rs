@@ -1,4 +1,4 @@
-//! Samplers: in which order the samples of a data set are visited, and how they are grouped into batches.
+//! Samplers: in which order the samples of a dataset are visited, and how they are grouped into batches.
 //!
 //! PyTorch has no weighted sampler that works across ranks: [`DistributedWeightedSampler`] is an addition.
 
@@ -79,7 +79,7 @@ pub trait Sampler: Send + Sync {
     }
 }
 
-/// `len(data_source)`, asked anew at every use because a data set may grow between epochs.
+/// `len(data_source)`, asked anew at every use because a dataset may grow between epochs.
 #[derive(Clone)]
 pub struct DataLen(Arc<dyn Fn() -> usize + Send + Sync>);
 

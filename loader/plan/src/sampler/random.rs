@@ -19,11 +19,11 @@ pub struct RandomSampler {
 }
 
 impl RandomSampler {
-    /// Draws `num_samples` (default: as many as the data set has) of the indices `0..len` an epoch. Without
+    /// Draws `num_samples` (default: as many as the dataset has) of the indices `0..len` an epoch. Without
     /// replacement, `num_samples` may be more than `len`: then the epoch holds several permutations.
     ///
     /// # Errors
-    /// ValueError if `num_samples` is not positive, and if it is left out and the data set is empty.
+    /// ValueError if `num_samples` is not positive, and if it is left out and the dataset is empty.
     pub fn new(
         len: impl Into<DataLen>,
         replacement: bool,
@@ -38,7 +38,7 @@ impl RandomSampler {
     ///
     /// # Errors
     /// TypeError if `replacement` is not a bool; then ValueError if `num_samples` is neither a positive int (`True` counts
-    /// as 1 here) nor None with a data set that is not empty.
+    /// as 1 here) nor None with a dataset that is not empty.
     pub fn from_args(
         len: impl Into<DataLen>,
         replacement: &PyArg,
@@ -170,7 +170,7 @@ impl Blocks for Random {
         if replacement {
             generator.randint_indices(n, take, block)?;
         } else {
-            // Let go of the old numbers first: a second permutation of a long data set would double the memory.
+            // Let go of the old numbers first: a second permutation of a long dataset would double the memory.
             *block = Indices::default();
             *block = generator.randperm_head(n, take)?;
         }

@@ -60,7 +60,7 @@ impl RandomSource {
 }
 
 /// How many 32-bit words an epoch draws that is run to its end, that is until it was asked for one index too many. What is
-/// drawn from generators that nobody else sees does not count.
+/// drawn from private generators does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draws {
     /// Words from the generator that the sampler was given (`generator=g`).

@@ -73,7 +73,7 @@ fn source(default: bool, generator: &SharedGenerator) -> RandomSource {
 
 proptest! {
     #[test]
-    fn draws_are_foretold(
+    fn draws_are_predicted(
         kind in 0usize..7,
         n in 0usize..300,
         count in 1usize..700,
@@ -83,13 +83,13 @@ proptest! {
     ) {
         let generator = shared_generator(seed);
         let sampler = sampler(kind, n, count, replacement, source(default, &generator));
-        let foretold = sampler.draws().unwrap();
-        prop_assert_eq!(if default { foretold.generator } else { foretold.default }, 0);
+        let predicted = sampler.draws().unwrap();
+        prop_assert_eq!(if default { predicted.generator } else { predicted.default }, 0);
         let epoch = sampler.iter();
         prop_assert_eq!(lock_generator(&generator).draws(), 0, "nothing before the first pull");
         drop(epoch);
         let (items, error, drawn) = one_by_one(&*sampler, &generator);
-        prop_assert_eq!(drawn, foretold.generator + foretold.default);
+        prop_assert_eq!(drawn, predicted.generator + predicted.default);
         if error.is_none() {
             prop_assert_eq!(items.len(), sampler.len());
         }
@@ -111,9 +111,9 @@ proptest! {
         prop_assert_eq!(one, many);
     }
 
-    /// Breaking off leaves undrawn what was not asked for, whichever way the indices were taken.
+    /// Stopping early leaves undrawn what was not asked for, whichever way the indices were taken.
     #[test]
-    fn breaking_off_is_alike(
+    fn stopping_early_is_alike(
         n in 1usize..100,
         count in 1usize..300,
         replacement: bool,

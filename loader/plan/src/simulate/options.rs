@@ -14,7 +14,7 @@ use crate::limits::grouped;
 use crate::order::{Order, Orders, Samples, order, samples_of_dataset};
 use crate::plan::check_options;
 
-/// More samples than this would not fit into memory together with what is told about them.
+/// More samples than this would not fit into memory together with what is recorded about them.
 const MOST_SAMPLES: u64 = 20_000_000;
 
 /// Runs `options` with a virtual clock; the events are in order of time. The same options give the same events, always.
@@ -60,7 +60,7 @@ pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event
     Ok(epochs.finish(costs.note()))
 }
 
-/// Whether there is room for all that is told about the samples, the workers and, of streams, the tasks that get no answer.
+/// Whether there is room for all that is recorded about the samples, the workers and, of streams, the tasks that get no answer.
 fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineError> {
     let orders = Orders::of(options, samples)?;
     let unanswered = match samples {
@@ -158,7 +158,7 @@ impl Costs {
         match (&self.own, &self.extra) {
             (None, None) => format!(
                 "{free}, and neither does reading: what these samples cost is not known. \
-                 Give an extra cost in the form, or run it"
+                 Give an extra cost in the options, or run it"
             ),
             (None, Some(_)) => format!("{free}, and samples take the extra cost alone"),
             _ => free.to_owned(),

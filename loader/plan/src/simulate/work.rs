@@ -3,7 +3,7 @@
 /// The samples of an epoch.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// A map-style data set: the indices of each batch.
+    /// A map-style dataset: the indices of each batch.
     Batches(Vec<Vec<u64>>),
     /// An iterable-style one.
     Streams {

@@ -63,7 +63,7 @@ fn truth(marks: &[Marks], ahead: &[i64]) -> Vec<i64> {
 #[test]
 fn ranks_in_step_show_how_far_their_clocks_are_apart() {
     let ends = steps(40);
-    // One host is 0.3 s ahead, another one, which nobody ever set, an hour behind.
+    // One host is 0.3 s ahead, another one, which was never set, an hour behind.
     let ahead = [0, 0, 300 * MS, -3_600_000 * MS];
     let hosts = ["a", "a", "b", "c"];
     let all: Vec<Marks> = (0..4)
@@ -88,7 +88,7 @@ fn ranks_in_step_show_how_far_their_clocks_are_apart() {
             off <= within && within < MS,
             "{k}: off by {off}, said {within}"
         );
-        // The machine that begins first is the one whose clock goes.
+        // The host that begins first is the one whose clock goes.
         assert_eq!(place.clock.is_none(), hosts[k] == "c", "{k}");
     }
 }
@@ -111,7 +111,7 @@ fn without_steps_in_common_wall_clocks_are_what_there_is() {
         by: ClockBy::WallClock,
         within: None,
     };
-    // The third one begins first, and shares its machine with the first.
+    // The third one begins first, and shares its host with the first.
     assert_eq!(found[2], Place::default());
     assert_eq!((found[0].shift, found[0].clock), (Nanos(14 * MS), None));
     assert_eq!(
@@ -122,7 +122,7 @@ fn without_steps_in_common_wall_clocks_are_what_there_is() {
 
 #[test]
 fn loops_that_are_alike_but_do_not_wait_for_each_other_are_not_moved_far() {
-    // Steps of one length: no way to tell whether somebody waits for somebody.
+    // Steps of one length: no way to tell which rank waits for which.
     let even: Vec<i64> = (0..40)
         .map(|k| 1_790_000_000_000 * MS + k * 100 * MS)
         .collect();

@@ -29,7 +29,7 @@ pub enum Cause {
     Pinning,
     /// It was held in the reorder buffer.
     Held,
-    /// It had come, and the sampler drew the indices of the next task before it was handed out.
+    /// It had come, and the sampler drew the indices of the next task before it was yielded.
     Sampling,
     /// It had come, and the main thread had not handed it out.
     Trainer,
@@ -112,7 +112,7 @@ impl Cause {
             Self::Pinning => "The batch was copied to page-locked memory",
             Self::Held => "The batch was finished, and held in the reorder buffer",
             Self::Sampling => {
-                "The batch had come; the sampler drew the next one before it was handed out"
+                "The batch had come; the sampler drew the next one before it was yielded"
             }
             Self::Trainer => "The batch had come; the main thread had not handed it out",
             Self::End => "No batch was to come any more",

@@ -53,7 +53,7 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: format!("in_order=False hands out whatever is ready{spread}"),
+        remedy: format!("in_order=False yields whatever is ready{spread}"),
         cost: Some(cost),
     })
 }

@@ -4,7 +4,7 @@ use super::{Evidence, Finding, Severity, Survey};
 use crate::words::list;
 use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
 
-/// A worker ended although nobody told it to.
+/// A worker ended without being asked to.
 pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let run = survey.run;
     let workers = run.workers().iter();
@@ -15,8 +15,8 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     let dead: Vec<_> = dead.collect();
     let (worker, at) = *dead.first()?;
     let names: Vec<String> = dead.iter().map(|(w, _)| w.to_string()).collect();
-    let machine = run.machine_at(Nanos(at.0.saturating_sub(1)));
-    let had = machine.batches().find(|b| {
+    let pipeline = run.pipeline_at(Nanos(at.0.saturating_sub(1)));
+    let had = pipeline.batches().find(|b| {
         let is_its = run.batches()[b.row].worker == Some(worker);
         is_its && matches!(b.stage, Stage::Fetching | Stage::Collating)
     });
@@ -43,7 +43,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `Worker 1 (process 2572) was killed by signal 9`, if somebody says so.
+/// `Worker 1 (process 2572) was killed by signal 9`, if that was recorded.
 fn how(run: &Run, worker: WorkerId, at: Nanos) -> Option<String> {
     let said = run.messages().iter();
     let mut said = said.filter(|(when, m)| *when >= at && m.level == Level::Error);

@@ -35,7 +35,7 @@ pub struct Forecast {
     /// How long the trainer would wait, s.
     #[serde(rename = "waited_seconds", serialize_with = "seconds")]
     pub waited: Nanos,
-    /// With other samples of the same kind it would take at least so long, in nine cases of ten with `high`, s.
+    /// Lower end of the 90 % interval, which `high` ends: for other samples of the same kind, s.
     #[serde(serialize_with = "seconds")]
     pub low: Nanos,
     /// And at most so long, s.
@@ -64,8 +64,8 @@ pub struct Prospects {
     /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
     pub workers_refused: Option<String>,
     /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
-    #[serde(rename = "headspace_seconds", serialize_with = "seconds")]
-    pub headspace: Nanos,
+    #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
+    pub headroom: Nanos,
     /// What is assumed because it was not measured: sentences for people.
     pub assumptions: Vec<String>,
 }
@@ -118,7 +118,7 @@ impl Change {
 
 impl Prospects {
     /// A forecast of the recorded setting that is off by more than this share shows that the model does not fit the run, and
-    /// then nothing is said of other settings.
+    /// then there is no forecast for other settings.
     pub const FITS: f64 = 0.1;
     /// Less is within the error of a forecast.
     pub const WORTH: f64 = 0.02;
@@ -197,7 +197,7 @@ impl Prospects {
             let text = format!(
                 "{which} is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
                 Self::WORTH * 100.0,
-                say(self.headspace),
+                say(self.headroom),
             );
             return with(text, unknown);
         };

@@ -151,8 +151,8 @@ impl<'a> Glance<'a> {
         let run = self.run;
         let wait = run.waits()[wait];
         let before = Nanos(wait.end.min(run.end()).0.saturating_sub(1)).max(wait.start);
-        let machine = run.machine_at(before);
-        let held = machine
+        let pipeline = run.pipeline_at(before);
+        let held = pipeline
             .batches()
             .filter(|b| b.stage == Stage::Held && b.row != row);
         let names: Vec<String> = held.map(|b| b.id.idx.to_string()).collect();

@@ -10,7 +10,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     const SAVES: f64 = 0.05;
     /// So much of the waiting is for batches on their way.
     const ON_THEIR_WAY: f64 = 0.3;
-    if survey.workers == 0 || survey.handed_out == 0 {
+    if survey.workers == 0 || survey.yielded == 0 {
         return None;
     }
     let of = |cause| survey.blame.of(cause).unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
         return None;
     }
     let severity = Severity::of_share(survey.share(on_their_way))?;
-    let a_batch = Nanos(on_their_way.0 / survey.handed_out.max(1) as i64);
+    let a_batch = Nanos(on_their_way.0 / survey.yielded.max(1) as i64);
     Some(Finding {
         id: "slower_than_none",
         text: format!(

@@ -3,9 +3,9 @@
 use super::{Evidence, Finding, Severity, Survey};
 use crate::{GaugeKind, Level, Nanos, Run, plural};
 
-/// The size that Docker gives `/dev/shm` when nobody asks for more, bytes.
+/// The size that Docker gives `/dev/shm` by default, bytes.
 const DOCKER_SHM: f64 = 64.0 * 1024.0 * 1024.0;
-/// File descriptors that a process may have when nobody asks for more.
+/// File descriptors that a process may have by default.
 const USUAL_DESCRIPTORS: f64 = 1024.0;
 /// So much of them is nearly all.
 const NEARLY: f64 = 0.8;
@@ -93,7 +93,7 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     Some(finding(text, Severity::Warning, Evidence::Run))
 }
 
-/// The observer lost events, so that everything said is said of what is left.
+/// The observer lost events, so that all findings are about what is left.
 pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
     let lost = survey.run.dropped();
     (lost > 0).then(|| Finding {

@@ -7,7 +7,7 @@ use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
 /// It takes so many times what a usual batch takes.
 const MUCH_LONGER: i64 = 3;
 
-/// How long an epoch took to hand out its first batch, and when it did.
+/// How long an epoch took to yield its first batch, and when it did.
 fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
     let yields = survey.run.yields();
     let first = *yields.all().get(yields.before(epoch.start))?;
@@ -16,7 +16,7 @@ fn gap(survey: &Survey, epoch: &Epoch) -> Option<(Nanos, Nanos)> {
 }
 
 /// How many workers the main process started before the first batch of an epoch came, and how long that took. Only processes
-/// are told of when all have been started.
+/// are reported when all have been started.
 fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)> {
     if !matches!(survey.run.info.origin, Origin::Pytorch(_)) {
         return None;
@@ -28,7 +28,7 @@ fn started(survey: &Survey, epoch: &Epoch, first: Nanos) -> Option<(u64, Nanos)>
 }
 
 fn is_late(survey: &Survey, gap: Nanos) -> bool {
-    // Where nobody tells what a batch takes, there is nothing to hold it against.
+    // Where the cost of a batch is unknown, there is nothing to compare it with.
     survey.usual_work > Nanos::ZERO && gap.0 > survey.usual_work.0.saturating_mul(MUCH_LONGER)
 }
 
@@ -101,7 +101,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         text: format!(
             "Most of the waiting, {}, was for the first batch, which nothing can make ready in advance; the run has only {}",
             survey.say(took),
-            plural(survey.handed_out, "batch", "batches")
+            plural(survey.yielded, "batch", "batches")
         ),
         severity: Severity::Note,
         evidence: Evidence::Range(epoch.start, first),

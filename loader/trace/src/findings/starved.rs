@@ -129,7 +129,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
 /// The trainer hardly waits.
 pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
     let share = survey.share(survey.blame.waited);
-    if survey.handed_out == 0 || share >= Severity::WARNING_SHARE {
+    if survey.yielded == 0 || share >= Severity::WARNING_SHARE {
         return None;
     }
     Some(Finding {

@@ -38,8 +38,8 @@ pub struct Survey<'a> {
     pub(super) step: Nanos,
     /// Mean time in the pin thread, of batches that were there.
     pub(super) pin: Nanos,
-    /// Batches handed out.
-    pub(super) handed_out: u64,
+    /// Batches yielded.
+    pub(super) yielded: u64,
     /// How long their training steps took together.
     pub(super) trained: Nanos,
     /// The samples.
@@ -131,7 +131,7 @@ impl<'a> Survey<'a> {
             collate: Nanos(spent.collating.0 / spent.collated.max(1)),
             step: Nanos(spent.training.0 / spent.trained.max(1)),
             pin: Nanos(spent.pinning.0 / spent.pinned.max(1)),
-            handed_out: run.yields().all().len() as u64,
+            yielded: run.yields().all().len() as u64,
             trained: spent.training,
             samples: Samples::of(run),
             workers: workers(run),

@@ -54,7 +54,7 @@ impl Verdict {
         let (id, severity) = match top {
             Some(finding) => (finding.id, finding.severity),
             None if survey.run.tells_only_parts() => ("not_measured", Severity::Note),
-            None if survey.handed_out == 0 => ("empty", Severity::Note),
+            None if survey.yielded == 0 => ("empty", Severity::Note),
             None if is_short => ("short_run", Severity::Note),
             None if is_waiting => ("waiting", Severity::Warning),
             None => ("fine", Severity::Note),

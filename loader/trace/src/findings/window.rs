@@ -82,7 +82,7 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The fewest batches that were finished and not handed out whenever one was, between the filling of the window and the last
+/// The fewest batches that were finished and not yielded whenever one was, between the filling of the window and the last
 /// dispatch of an epoch.
 fn least_ready(survey: &Survey) -> Option<usize> {
     let run = survey.run;
@@ -90,13 +90,13 @@ fn least_ready(survey: &Survey) -> Option<usize> {
     let mut least = None;
     let mut finished = vec![false; run.batches().len()];
     let (mut ready, mut flying) = (0usize, 0usize);
-    let mut handed_out = 0usize;
+    let mut yielded = 0usize;
     let mut epoch = None;
     for t in run.transitions() {
         let row = t.batch as usize;
         let of = run.batches()[row].id.epoch;
         if epoch != Some(of) {
-            (epoch, ready, flying, handed_out) = (Some(of), 0, 0, 0);
+            (epoch, ready, flying, yielded) = (Some(of), 0, 0, 0);
         }
         match t.stage {
             Stage::Queued => flying += 1,
@@ -105,9 +105,9 @@ fn least_ready(survey: &Survey) -> Option<usize> {
                 if std::mem::replace(&mut finished[row], false) {
                     ready = ready.saturating_sub(1);
                 }
-                handed_out += 1;
+                yielded += 1;
                 // Near its end an epoch has nothing more to give to the window.
-                if handed_out / 2 > window && flying + 1 >= window {
+                if yielded / 2 > window && flying + 1 >= window {
                     least = Some(least.map_or(ready, |l: usize| l.min(ready)));
                 }
             }

@@ -13,7 +13,7 @@ use crate::{Event, LogError, brief};
 /// So much is read at a time, bytes.
 const BLOCK: usize = 512 << 10;
 
-/// Whole lines of a log that nobody has looked at yet. Filled again and again, so that it is not allocated anew.
+/// Whole lines of a log that were not looked at yet. Filled again and again, so that it is not allocated anew.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
@@ -162,7 +162,7 @@ impl Lines {
 }
 
 impl Parsed {
-    /// Nobody looks further, so how the file ends is not known.
+    /// Nothing further is read, so how the file ends is not known.
     fn fail(&mut self, why: LogError) {
         (self.failed, self.cut) = (Some(why), false);
     }

@@ -18,7 +18,7 @@ pub struct Merge {
     /// How many of these there were.
     numbered: u64,
     newest: Nanos,
-    /// Time of the last event handed out.
+    /// Time of the last event yielded.
     last: Nanos,
     late: u64,
     /// What those weigh that are held back.
@@ -29,7 +29,7 @@ pub struct Merge {
 struct Block {
     /// In order of time.
     events: Vec<Event>,
-    /// How many were handed out.
+    /// How many were yielded.
     next: usize,
     /// Mean length of their lines.
     weight: usize,

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 /// How far back a compressed file may refer, as a power of two: it costs as much memory. 128 MiB is what zstd writes at most
-/// unless it is told otherwise.
+/// unless another limit is given.
 const MAX_WINDOW_LOG: u32 = 27;
 
 /// What zstd asks for includes the header of the block after the one it reads, bytes.

@@ -54,7 +54,7 @@ impl<R: BufRead> Unpacked<R> {
         }
     }
 
-    /// Makes some more of the text of the frame. What went wrong is told once the text before it was read.
+    /// Makes some more of the text of the frame. What went wrong is reported once the text before it was read.
     fn make(&mut self) {
         while !self.decoder.is_finished() && self.decoder.can_collect() < AT_A_TIME {
             let some = BlockDecodingStrategy::UptoBytes(AT_A_TIME);

@@ -3,7 +3,7 @@
 use std::ops::Add;
 
 use super::{Epoch, Run, Transition, Wait, Worker};
-use crate::machine::Machine;
+use crate::pipeline::Pipeline;
 use crate::span::Span;
 use crate::spans::Spans;
 use crate::{
@@ -47,7 +47,7 @@ impl Run {
         &self.messages
     }
 
-    /// The error that ended the run, and when it came: one within the last epoch after which no batch was handed out. Whoever
+    /// The error that ended the run, and when it came: one within the last epoch after which no batch was yielded. A program that
     /// goes on after errors is not ended by them.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;
@@ -123,20 +123,20 @@ impl Run {
         self.track(track).map_or(&[], |t| t.range(start, end))
     }
 
-    /// The machine after everything that happened up to and including `at`.
-    pub fn machine_at(&self, at: Nanos) -> Machine<'_> {
+    /// The pipeline after everything that happened up to and including `at`.
+    pub fn pipeline_at(&self, at: Nanos) -> Pipeline<'_> {
         let step = self.transitions.partition_point(|t| t.at <= at);
-        Machine::after(self, step, at)
+        Pipeline::after(self, step, at)
     }
 
-    /// The machine after the first `step` transitions.
-    pub fn machine_after(&self, step: usize) -> Machine<'_> {
+    /// The pipeline after the first `step` transitions.
+    pub fn pipeline_after(&self, step: usize) -> Pipeline<'_> {
         let step = step.min(self.transitions.len());
         let at = match step {
             0 => Nanos::ZERO,
             _ => self.transitions[step - 1].at,
         };
-        Machine::after(self, step, at)
+        Pipeline::after(self, step, at)
     }
 
     /// The stages a batch went through.

@@ -84,12 +84,12 @@ impl Run {
                 _ => range.elsewhere = range.elsewhere + shares,
             }
         }
-        self.count_handed_out(&mut range);
+        self.count_yielded(&mut range);
         self.find_slowest(&mut range);
         range
     }
 
-    fn count_handed_out(&self, range: &mut RangeSummary) {
+    fn count_yielded(&self, range: &mut RangeSummary) {
         let Some(rows) = self.lanes.get(&Lane::Trainer) else {
             return;
         };

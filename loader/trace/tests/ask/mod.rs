@@ -1,6 +1,6 @@
 //! Every question that can be asked about a run, and what must hold whatever happened.
 
-use loadscope_trace::{BatchId, FieldData, Machine, Nanos, Pictures, Run, Stage, Summary, Track};
+use loadscope_trace::{BatchId, FieldData, Nanos, Pictures, Pipeline, Run, Stage, Summary, Track};
 
 const PROBES: [Nanos; 7] = [
     Nanos(i64::MIN),
@@ -17,10 +17,10 @@ pub fn ask_everything(run: &Run) {
     let total = run.batches().len();
     ask_tracks(run);
     for at in PROBES {
-        ask_machine(run, &run.machine_at(at));
+        ask_pipeline(run, &run.pipeline_at(at));
     }
     for step in [0, 1, 255, 256, 257, usize::MAX] {
-        ask_machine(run, &run.machine_after(step));
+        ask_pipeline(run, &run.pipeline_after(step));
     }
     for row in (0..total).chain([total, usize::MAX]) {
         ask_batch(run, row);
@@ -83,26 +83,28 @@ fn ask_tracks(run: &Run) {
     }
 }
 
-fn ask_machine(run: &Run, machine: &Machine<'_>) {
+fn ask_pipeline(run: &Run, pipeline: &Pipeline<'_>) {
     let mut last = None;
-    for held in machine.batches() {
+    for held in pipeline.batches() {
         assert!(last < Some(held.row), "each batch once, in order");
         last = Some(held.row);
-        assert_eq!(machine.stage_of(held.id), Some(held.stage));
+        assert_eq!(pipeline.stage_of(held.id), Some(held.stage));
         assert_eq!(held.lane.is_none(), held.stage.is_final());
         if let Some(lane) = held.lane {
-            assert!(machine.in_lane(lane).any(|b| b.row == held.row));
+            assert!(pipeline.in_lane(lane).any(|b| b.row == held.row));
         }
     }
-    assert!(machine.tasks_outstanding <= machine.send_idx && machine.rcvd_idx <= machine.send_idx);
-    for task in machine.task_info() {
-        assert!(task.idx < machine.send_idx && run.batches().len() > task.row);
+    assert!(
+        pipeline.tasks_outstanding <= pipeline.send_idx && pipeline.rcvd_idx <= pipeline.send_idx
+    );
+    for task in pipeline.task_info() {
+        assert!(task.idx < pipeline.send_idx && run.batches().len() > task.row);
         assert_eq!(run.batches()[task.row].worker, task.worker);
     }
     let _ = (
-        machine.awaited(),
-        machine.takes_tasks(0),
-        machine.takes_tasks(u16::MAX),
+        pipeline.awaited(),
+        pipeline.takes_tasks(0),
+        pipeline.takes_tasks(u16::MAX),
     );
     for id in [
         BatchId::default(),
@@ -111,7 +113,7 @@ fn ask_machine(run: &Run, machine: &Machine<'_>) {
             idx: u32::MAX,
         },
     ] {
-        let _ = (machine.stage_of(id), run.batch(id));
+        let _ = (pipeline.stage_of(id), run.batch(id));
     }
 }
 

@@ -89,7 +89,7 @@ fn null(place: &Place, writer: &Writer, linked: bool) -> Result<()> {
     place.clean()
 }
 
-/// Nothing can be written there, and that is told.
+/// Nothing can be written there, and that is reported.
 fn full(place: &Place, writer: &Writer) -> Result<()> {
     let path = device(place, "full", 7)?;
     let before = fs::symlink_metadata(&path)?;

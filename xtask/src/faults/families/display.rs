@@ -23,7 +23,7 @@ fn speech(place: &Place) -> Speech {
     }
 }
 
-/// A sentence about the display, without a path of the machine that built the program.
+/// A sentence about the display, without a path of the host that built the program.
 fn says_no_display(ended: &Ended) -> Result<()> {
     ended.complained(&["window"])?;
     for path in [
@@ -35,7 +35,7 @@ fn says_no_display(ended: &Ended) -> Result<()> {
     ] {
         ended.must(
             !ended.err.contains(path),
-            "no path of the machine that built it was expected",
+            "no path of the host that built it was expected",
         )?;
     }
     Ok(())
@@ -105,7 +105,7 @@ fn all_told(place: &Place) -> Result<()> {
     let facts = place.facts(&path)?;
     ensure!(
         facts.batches >= told && !facts.cut,
-        "the program told {told} batches, and the journal holds {facts:?}"
+        "the program sent {told} batches, and the journal holds {facts:?}"
     );
     Ok(())
 }
@@ -201,9 +201,9 @@ fn preferences(place: &Place) -> Result<()> {
     place.clean()
 }
 
-const REFUSES: &str = "exit code 2 with a sentence, without a path of the machine that built it";
+const REFUSES: &str = "exit code 2 with a sentence, without a path of the host that built it";
 const GOES_ON: &str =
-    "the program ends as it would have; all that it told is in the journal; nothing is left";
+    "the program ends as it would have; all that it sent is in the journal; nothing is left";
 
 const ROWS: &[Row] = &[
     Row::new(
@@ -240,7 +240,7 @@ const ROWS: &[Row] = &[
     )
     .fast(),
     Row::new(
-        "the display dies, nobody reads standard error",
+        "the display dies, standard error has no reader",
         "kill -9 of the X server while a program is watched; standard error is a pipe whose reader is gone",
         GOES_ON,
         |place| display_dies(place, Stream::Broken),

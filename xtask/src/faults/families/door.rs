@@ -73,7 +73,7 @@ fn attempt(place: &Place, count: usize, visit: Visit) -> Result<()> {
 }
 
 pub fn cases() -> Vec<Case> {
-    let holds = "the program is recorded whole, and nothing else is said";
+    let holds = "the program is recorded whole, and nothing else is printed";
     let visits = VISITS.iter().map(|(name, count, visit)| {
         let injected = format!("connections to the socket: {name}");
         let check = move |place: &Place| attempt(place, *count, *visit);

@@ -64,7 +64,7 @@ fn repeat(place: &Place, kills: u32, mut one: impl FnMut(u32) -> Result<Duration
         number += 1;
         ensure!(
             number <= kills * 4 + 20,
-            "the machine stands still too often: {}",
+            "the host stands still too often: {}",
             all.said()
         );
         pulse.stood_still();

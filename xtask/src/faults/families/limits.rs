@@ -161,7 +161,7 @@ fn few_descriptors(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The program was not even started, which is said, and nothing is left.
+/// The program was not even started, which is reported, and nothing is left.
 fn not_started(place: &Place, ended: &Ended) -> Result<()> {
     ended.injected()?;
     ended.must(

@@ -42,7 +42,7 @@ const FOLDERS: &[(&str, Make)] = &[
         let path = place.tmp().join("locked");
         fs::create_dir(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o500))?;
-        // Root may write there all the same; this nobody may write to.
+        // Root may write there all the same; to this one it may not.
         match place.world.is_root {
             true => Ok("/proc/self".into()),
             false => Ok(path.into()),

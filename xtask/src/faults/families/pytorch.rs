@@ -125,7 +125,7 @@ const ROWS: &[Row] = &[
     ),
     Row::new(
         "no streams",
-        "standard input is closed, nobody reads standard error",
+        "standard input is closed, standard error has no reader",
         HARMLESS,
         no_streams,
     ),

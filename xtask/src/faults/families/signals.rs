@@ -19,7 +19,7 @@ const SIGNALS: [(&str, i32); 4] = [
     ("SIGQUIT", libc::SIGQUIT),
 ];
 
-/// So many batches are told before a signal comes.
+/// So many batches are recorded before a signal comes.
 const BEFORE: usize = 30;
 
 fn endless(place: &Place, heeds: bool) -> Speech {
@@ -58,7 +58,7 @@ fn all_is_there(place: &Place, log: &std::path::Path) -> Result<()> {
     // It may have been ended between telling a batch and noting it.
     ensure!(
         !facts.cut && facts.dropped == 0 && (facts.batches == told || facts.batches == told + 1),
-        "the program told {told} batches, and the recording holds {facts:?}"
+        "the program sent {told} batches, and the recording holds {facts:?}"
     );
     place.clean()
 }

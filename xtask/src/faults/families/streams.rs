@@ -156,7 +156,7 @@ const FAULTS: &[Fault] = &[
         fast: true,
     },
     Fault {
-        name: "nobody reads standard error",
+        name: "standard error has no reader",
         injected: "standard error is a pipe whose reader is gone",
         streams: |launch| launch.errors(Stream::Broken),
         is_full: false,
@@ -184,7 +184,7 @@ const FAULTS: &[Fault] = &[
         fast: true,
     },
     Fault {
-        name: "nobody reads standard output",
+        name: "standard output has no reader",
         injected: "standard output is a pipe whose reader is gone",
         streams: |launch| launch.output(Stream::Broken),
         is_full: false,

@@ -41,7 +41,7 @@ fn while_recording(
     Ok(ended)
 }
 
-/// The file went with its folder: that is said, not that batches are in it.
+/// The file went with its folder: that is reported, not that batches are in it.
 fn folder_removed(place: &Place) -> Result<()> {
     let ended = while_recording(place, &["-o", "out/run.jsonl"], |place| {
         fs::remove_dir_all(place.at("out"))
@@ -197,7 +197,7 @@ fn folder_shrinks(place: &Place) -> Result<()> {
     place.clean()
 }
 
-const GOES_ON: &str = "the program's exit code; what is said is true; nothing is left";
+const GOES_ON: &str = "the program's exit code; what is printed is true; nothing is left";
 
 const ROWS: &[Row] = &[
     Row::new(

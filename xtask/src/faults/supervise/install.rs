@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 
 use libc::{c_int, c_long, seccomp_data};
 
-/// A program for the kernel: these calls are told, all others go on.
+/// A program for the kernel: these calls are reported, all others go on.
 pub(super) fn filter(numbers: &[c_long]) -> Vec<libc::sock_filter> {
     let statement = |code: u32, k: u32| libc::sock_filter {
         code: code as u16,

@@ -10,7 +10,7 @@ use super::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 const DRAWS: usize = 300;
 /// Batches that are drawn from at most, in pieces all over the run.
 const MOST: usize = 2_000;
-/// What is told of a distribution.
+/// What is reported of a distribution.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
 /// A quantile of both runs.

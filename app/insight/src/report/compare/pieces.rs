@@ -28,7 +28,7 @@ impl Drawn {
     }
 }
 
-/// The batches of the first epochs in the order in which they were handed out, epoch by epoch, in pieces.
+/// The batches of the first epochs in the order in which they were yielded, epoch by epoch, in pieces.
 pub(super) fn epochs_of(run: &Run, epochs: usize) -> Vec<Vec<Vec<Drawn>>> {
     let all: usize = run.epochs().iter().take(epochs).map(|e| e.rows.len()).sum();
     let at_least = run.info.options.num_workers.max(1);
@@ -51,12 +51,12 @@ pub(super) fn summed(epochs: &[Vec<Vec<Drawn>>]) -> Vec<Vec<Drawn>> {
 }
 
 fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Drawn>> {
-    let handed_out = |row: &u32| {
+    let yielded = |row: &u32| {
         let row = *row as usize;
         let at = run.entered(row, loadscope_trace::Stage::Training)?;
         Some((at, row))
     };
-    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(handed_out).collect();
+    let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(yielded).collect();
     out.sort_unstable();
     let mut before = epoch.start;
     let batches: Vec<Drawn> = out

@@ -123,7 +123,7 @@ fn a_stream_that_every_worker_yields_is_found() {
 }
 
 #[test]
-fn what_is_left_out_and_what_is_sorted_is_told() {
+fn what_is_left_out_and_what_is_sorted_is_reported() {
     let o = RunOptions {
         drop_last: true,
         ..options("digits")
@@ -179,7 +179,7 @@ fn weights_are_tested() {
 }
 
 #[test]
-fn seeds_that_collide_are_told() {
+fn seeds_that_collide_are_reported() {
     let o = RunOptions {
         num_workers: 2,
         ..options("synthetic:len=8")

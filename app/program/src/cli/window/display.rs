@@ -1,5 +1,5 @@
 //! A display that goes away while a window is on it. The library that draws the window takes the loss of its connection for
-//! impossible at some places, and panics there: that is told as what it is.
+//! impossible at some places, and panics there: that is reported as what it is.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_lost_connection_is_told_as_one() {
+    fn only_a_lost_connection_is_reported_as_one() {
         let place = "/registry/src/winit-0.30.13/src/platform_impl/linux/x11/window.rs";
         let words = "called `Result::unwrap()` on an `Err` value: Connection(IoError(Custom { kind: Other }))";
         assert!(is_of_display(place, words));

@@ -50,7 +50,7 @@ struct Question<T> {
     answer: Option<(Key, T)>,
     began: Option<Instant>,
     took: Duration,
-    /// Why there is no answer: the thread that could not be had, or the calculation that broke off.
+    /// Why there is no answer: the thread that could not be had, or the calculation that panicked.
     broken: Option<(Key, String)>,
 }
 
@@ -76,7 +76,7 @@ impl<T: Send + 'static> Question<T> {
         if self.answer.as_ref().is_some_and(|(k, _)| k.run != key.run) {
             self.answer = None;
         }
-        // What broke off before is no word about what is asked now.
+        // An earlier failure says nothing about this question.
         self.broken = self.broken.take().filter(|(k, _)| k == key);
         let answered = self.answer.as_ref().map(|(k, _)| k);
         if answered == Some(key) || self.broken.is_some() {
@@ -120,7 +120,8 @@ impl<T: Send + 'static> Question<T> {
                 self.took = self.began.map_or(Duration::ZERO, |at| at.elapsed());
             }
             Outcome::Broken => {
-                let why = "the calculation broke off; this is a bug in Loadscope".to_owned();
+                let why =
+                    "the calculation failed unexpectedly; this is a bug in Loadscope".to_owned();
                 self.broken = Some((key.clone(), why));
             }
         }
@@ -269,9 +270,9 @@ impl Asker {
 mod tests {
     use super::*;
 
-    /// It was told as a lack of memory or threads once, which sends people the wrong way.
+    /// It was once reported as a lack of memory or threads, which misleads.
     #[test]
-    fn a_calculation_that_panics_is_told_as_a_bug() {
+    fn a_calculation_that_panics_is_reported_as_a_bug() {
         let key = Key {
             run: 1,
             events: 1,

@@ -25,7 +25,7 @@ struct Key {
     epoch: u32,
     /// Which run.
     run: u64,
-    /// The options of an order that is foretold.
+    /// The options of an order that is predicted.
     options: Option<RunOptions>,
     /// How much of an order that came is known: indices, epochs, workers, whether it is complete.
     grown: (usize, usize, usize, bool),
@@ -71,7 +71,7 @@ impl Asker {
         let last = state.session.run.epochs().len().saturating_sub(1);
         let looked_at = (epoch as usize).min(last);
         // What will come is held against what came, so all epochs of the run are needed for that, too.
-        if what != OrderOf::Form
+        if what != OrderOf::Options
             && self
                 .gathered
                 .update(state.session.run_number, &state.session.run, looked_at)
@@ -143,10 +143,10 @@ impl Asker {
             options: match what {
                 OrderOf::Run => None,
                 OrderOf::Next => Some(run.info.options.clone()),
-                OrderOf::Form => Some(state.prefs.options.clone()),
+                OrderOf::Options => Some(state.prefs.options.clone()),
             },
             grown: match what {
-                OrderOf::Form => Default::default(),
+                OrderOf::Options => Default::default(),
                 _ => (
                     if came { indices } else { 0 },
                     run.epochs().len(),
@@ -178,7 +178,7 @@ impl Asker {
 
     fn question(&self, state: &State, key: &Key) -> Question {
         let run = &state.session.run;
-        if key.of == OrderOf::Form {
+        if key.of == OrderOf::Options {
             return Question {
                 options: state.prefs.options.clone(),
                 epoch: key.epoch,

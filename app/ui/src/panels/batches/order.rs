@@ -119,7 +119,7 @@ fn read(
     let ctx = (keys.len() > AT_ONCE).then(|| ctx.clone());
     let is_long = ctx.is_some();
     let sort = move || {
-        // Nobody listens any more if something else was asked for.
+        // The receiver is gone if something else was asked for.
         let _ = out.send(sort(keys, down));
         if let Some(ctx) = ctx {
             ctx.request_repaint();

@@ -56,7 +56,7 @@ fn flag(ui: &mut Ui, text: &str, value: &mut bool, obstacle: Option<&str>) {
     let word = if *value { "True" } else { "False" };
     let check = egui::Checkbox::new(value, RichText::new(word).font(mono(size::BODY)));
     let response = ui.add_enabled(obstacle.is_none(), check);
-    // The form has a box of this name, too.
+    // The options panel has a box of this name, too.
     let (spoken, on) = (format!("what if {text}"), *value);
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, obstacle.is_none(), on, &spoken));
     if let Some(obstacle) = obstacle {
@@ -107,7 +107,7 @@ fn cores(ui: &mut Ui, state: &State, base: &mut Setting) {
     ui.end_row();
 }
 
-/// A number that stays as it was recorded until somebody wants another one.
+/// A number that stays as it was recorded until the user wants another one.
 fn optional(
     ui: &mut Ui,
     value: Option<f64>,
@@ -160,7 +160,7 @@ fn faster(ui: &mut Ui, stage: &str, base: &mut Setting) {
             .suffix("× as fast"),
     )
     .labelled_by(label)
-    .on_hover_text("A stage of the samples that the data set names");
+    .on_hover_text("A stage of the samples that the dataset names");
     if factor != before {
         base.faster.retain(|(s, _)| s != stage);
         if (factor - 1.0).abs() > 1e-9 {

@@ -125,7 +125,7 @@ fn detail(
     );
     if forecast.low != forecast.high {
         let range = format!("{} to {}", say(forecast.low), say(forecast.high));
-        fact(ui, "In nine cases of ten", range);
+        fact(ui, "90 % interval", range);
     }
     let share = percent(forecast.waited_share());
     let waited = format!("{} ({share})", say(forecast.waited));
@@ -175,7 +175,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         "The same, forecast",
         format!("{} ({off})", say(own.time)),
     );
-    fact(ui, "With an ideal loader", say(what_if.outlook.headspace));
+    fact(ui, "With an ideal loader", say(what_if.outlook.headroom));
     if error.abs() > WELL && error.abs() <= Prospects::FITS {
         remark(
             ui,
@@ -221,8 +221,8 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 remark(
                     ui,
                     &format!(
-                        "The outcome is outside of what nine cases of ten would bring ({} to {}): other work on this \
-                         machine, or something that the recording does not tell",
+                        "The result is outside the 90 % interval ({} to {}): another process was active, or the \
+                         recording is missing a cost",
                         say(forecast.low),
                         say(forecast.high)
                     ),

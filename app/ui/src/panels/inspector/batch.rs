@@ -37,7 +37,7 @@ pub fn show(
 
 fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let batch = &state.session.run.batches()[at];
-    let stage = state.machine().stage_of(batch.id);
+    let stage = state.pipeline().stage_of(batch.id);
     ui.horizontal(|ui| {
         title(ui, &format!("Batch {}", batch.id.idx));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -211,7 +211,7 @@ pub fn queue(ui: &mut Ui, state: &State, lane: Lane) {
         .lanes()
         .find(|(l, _)| *l == lane)
         .map_or(0, |(_, rows)| rows);
-    let held = state.machine().in_lane(lane).count() as u64;
+    let held = state.pipeline().in_lane(lane).count() as u64;
     let tracks = || {
         (0..rows).filter_map(|row| {
             run.track(Track {

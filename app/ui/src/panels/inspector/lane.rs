@@ -26,9 +26,9 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
         _ => {}
     }
     section(ui, "Now");
-    let machine = state.machine();
+    let pipeline = state.pipeline();
     let mut empty = true;
-    for batch in machine.in_lane(lane) {
+    for batch in pipeline.in_lane(lane) {
         empty = false;
         let text = format!(
             "Batch {} · {} · {}",
@@ -40,9 +40,9 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
             commands.push(Command::Select(Some(Item::Batch(batch.row))));
         }
     }
-    if let (Lane::Trainer, Some(wait)) = (lane, machine.waiting) {
+    if let (Lane::Trainer, Some(wait)) = (lane, pipeline.waiting) {
         empty = false;
-        let on = machine
+        let on = pipeline
             .awaited()
             .map_or("a batch".to_owned(), |b| b.id.to_string());
         ui.colored_label(
@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>)
     if empty {
         match lane.is_queue() {
             true => remark(ui, "Empty"),
-            false => remark(ui, &at_rest(&state.session.run, &machine, lane)),
+            false => remark(ui, &at_rest(&state.session.run, &pipeline, lane)),
         }
     }
     let spent = state.session.run.spent(lane, Nanos(i64::MIN), now);

@@ -64,7 +64,7 @@ fn throughput(ui: &mut Ui, range: &RangeSummary) {
         Some(rate) => format!("{rate:.1}"),
         None => "—".to_owned(),
     };
-    fact(ui, "Batches handed out", format::count(range.batches));
+    fact(ui, "Batches yielded", format::count(range.batches));
     fact(ui, "Samples in them", format::count(range.samples));
     fact(ui, "Batches per second", rate(range.batches));
     fact(ui, "Samples per second", rate(range.samples));

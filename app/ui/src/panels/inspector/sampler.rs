@@ -1,4 +1,4 @@
-//! The sampler: how it draws, how far it is, and what it hands out next.
+//! The sampler: how it draws, how far it is, and what it yields next.
 
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
@@ -18,7 +18,7 @@ const MOST: usize = 64;
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let run = &state.session.run;
     let options = &run.info.options;
-    let machine = state.machine();
+    let pipeline = state.pipeline();
     title(ui, "Sampler");
     remark(ui, how(options));
     ui.add_space(4.0);
@@ -44,28 +44,28 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         );
     }
     section(ui, "Progress");
-    let sent = u64::from(machine.send_idx);
-    fact(ui, "Batches handed out", format::count(sent));
+    let sent = u64::from(pipeline.send_idx);
+    fact(ui, "Batches yielded", format::count(sent));
     fact(
         ui,
         "Batches in an epoch",
         or_none(run.info.batches_per_epoch),
     );
-    let epoch = machine.epoch.map_or("—".to_owned(), |e| e.to_string());
+    let epoch = pipeline.epoch.map_or("—".to_owned(), |e| e.to_string());
     fact(ui, "Epoch", epoch);
     let row_of = |idx: Option<u32>| {
         run.row(loadscope_trace::BatchId {
-            epoch: machine.epoch?,
+            epoch: pipeline.epoch?,
             idx: idx?,
         })
     };
     section(ui, "Next");
-    match row_of(Some(machine.send_idx)) {
+    match row_of(Some(pipeline.send_idx)) {
         Some(row) => batch(ui, run, row, commands),
         None if run.info.batches_per_epoch == Some(sent) => remark(ui, "It is exhausted"),
         None => remark(ui, "What it draws next is known once it has drawn it"),
     }
-    if let Some(row) = row_of(machine.send_idx.checked_sub(1)) {
+    if let Some(row) = row_of(pipeline.send_idx.checked_sub(1)) {
         section(ui, "Last");
         batch(ui, run, row, commands);
     }
@@ -82,7 +82,7 @@ fn batch(ui: &mut Ui, run: &Run, row: usize, commands: &mut Vec<Command>) {
     }
     let indices = run.indices(row);
     if indices.is_empty() {
-        remark(ui, "A stream has no indices");
+        remark(ui, "An iterable-style dataset has no indices");
         return;
     }
     let mut list: Vec<String> = indices.iter().take(MOST).map(u64::to_string).collect();

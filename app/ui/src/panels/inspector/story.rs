@@ -32,8 +32,8 @@ pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
 }
 
 fn held(run: &Run, step: &PathStep, lasted: Nanos) -> String {
-    let machine = run.machine_at(step.start);
-    match machine.awaited() {
+    let pipeline = run.pipeline_at(step.start);
+    match pipeline.awaited() {
         Some(missing) if missing.stage != Stage::Held => {
             format!("Held {lasted} behind {}, {}", missing.id, which(&missing))
         }
@@ -58,9 +58,11 @@ fn which(batch: &HeldBatch) -> String {
 
 fn queued(run: &Run, row: usize, batch: &Batch, step: &PathStep, lasted: Nanos) -> Option<String> {
     let worker = batch.worker?;
-    let machine = run.machine_at(step.start);
-    let busy = machine.in_lane(Lane::Worker(worker)).find(|b| b.row != row);
-    let before = machine
+    let pipeline = run.pipeline_at(step.start);
+    let busy = pipeline
+        .in_lane(Lane::Worker(worker))
+        .find(|b| b.row != row);
+    let before = pipeline
         .in_lane(Lane::IndexQueue(worker))
         .take_while(|b| b.row != row);
     let ahead: Vec<String> = busy

@@ -1,4 +1,4 @@
-//! The part of the form about the data set.
+//! The options of the dataset.
 
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
@@ -7,7 +7,7 @@ use super::{hint, number, row};
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 
-/// How the text of a data set begins, its name, and what is run first with it.
+/// How the text of a dataset begins, its name, and what is run first with it.
 const KINDS: [(&str, &str, &str); 5] = [
     ("digits", "Handwritten digits", "digits"),
     ("folder:", "Folder of pictures", "folder:"),
@@ -18,13 +18,13 @@ const KINDS: [(&str, &str, &str); 5] = [
     ),
     (
         "stream",
-        "Synthetic stream",
+        "Synthetic iterable",
         "stream:len=24,cost_ms=50,shard=true",
     ),
     ("tokens:", "File of tokens", "tokens:"),
 ];
 
-/// Which data set, and what it needs.
+/// Which dataset, and what it needs.
 pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
     let current = KINDS
         .iter()

@@ -28,7 +28,11 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
                 "Shown run",
                 "The options of the run that is shown",
             ),
-            (OptionsOf::Form, "Next run", "The form: what Run starts"),
+            (
+                OptionsOf::NextRun,
+                "Next run",
+                "The options that Run starts with",
+            ),
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
             if ui.add(button).on_hover_text(tip).clicked() && state.session.options_of != of {
@@ -229,7 +233,7 @@ fn program(ui: &mut Ui, state: &State) {
     if info.world_size > 1 {
         row("Rank", format!("{} of {}", info.rank, info.world_size));
     }
-    for (name, value) in [("Machine", &info.host), ("Recording", &info.recording)] {
+    for (name, value) in [("Host", &info.host), ("Recording", &info.recording)] {
         if !value.is_empty() {
             row(name, value.clone());
         }

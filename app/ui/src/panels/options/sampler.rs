@@ -1,4 +1,4 @@
-//! The part of the form about the order of the samples and their batches.
+//! The options of the order of the samples and their batches.
 
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
@@ -64,7 +64,7 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
     row(
         ui,
         "batch_size",
-        "Samples per batch; None: samples are handed out as they are; default 1",
+        "Samples per batch; None: samples are yielded as they are; default 1",
         |ui, label| {
             let mut none = o.batch_size.is_none();
             let mut size = o.batch_size.unwrap_or(1);

@@ -68,7 +68,7 @@ pub fn curves(run: &Run, history: &History, view: TimeView) -> Vec<Curve> {
         (name, ink, values)
     };
     // A bucket with a batch or none in it would make needles of a steady stream.
-    let buckets = history.handed_out(view.start, view.end) / 6;
+    let buckets = history.yielded(view.start, view.end) / 6;
     let buckets = buckets.clamp(12, RATE_POINTS);
     let (batches, samples) = history.throughput(view.start, view.end, buckets);
     let (outstanding, queues) = lanes(run, view);

@@ -21,7 +21,7 @@ pub struct History {
     pub held: Series,
     /// By how many places each batch came too late (or too early).
     pub distance: Series,
-    /// When batches were handed out, and how many samples there were in them up to then.
+    /// When batches were yielded, and how many samples there were in them up to then.
     yields: Vec<(Nanos, u64)>,
     /// Where each batch is, and since when.
     last: Vec<(Nanos, Stage)>,
@@ -94,7 +94,7 @@ impl History {
     }
 
     /// How many batches were handed to the trainer from `start` on and before `end`.
-    pub fn handed_out(&self, start: Nanos, end: Nanos) -> usize {
+    pub fn yielded(&self, start: Nanos, end: Nanos) -> usize {
         let until = |at| self.yields.partition_point(|(t, _)| *t < at);
         until(end).saturating_sub(until(start))
     }
@@ -173,7 +173,7 @@ mod tests {
         let whole = |rates: &[f64]| rates.iter().map(|r| r.round() as u64).collect::<Vec<_>>();
         assert_eq!(whole(&batches), [0, 10, 10]);
         assert_eq!(whole(&samples), [0, 30, 10]);
-        assert_eq!(history.handed_out(Nanos::ZERO, Nanos::from_millis(200)), 1);
+        assert_eq!(history.yielded(Nanos::ZERO, Nanos::from_millis(200)), 1);
         let next = |row| {
             let (start, end) = (Nanos::ZERO, Nanos::MAX);
             history

@@ -12,7 +12,7 @@ pub const NO_DISTANCE: usize = BINS / 2;
 
 /// Values so many apart have running sums.
 const EVERY: usize = 1024;
-/// The shortest duration that is told from nothing, ns.
+/// The shortest duration that differs from 0, ns.
 const SHORTEST: f64 = 100.0;
 
 /// How often each bin was met.

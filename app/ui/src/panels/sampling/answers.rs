@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
     }
     if let Some(sharing) = &answers.sharing {
         separate(ui);
-        title(ui, "Stream", "");
+        title(ui, "Iterable-style dataset", "");
         line(
             ui,
             format!(

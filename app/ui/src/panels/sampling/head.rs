@@ -25,12 +25,12 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                     "The order of the epoch that would come next, with the options of this run",
                 ),
                 (
-                    OrderOf::Form,
-                    "The form",
+                    OrderOf::Options,
+                    "Next run",
                     "The order that the options on the left will give",
                 ),
             ] {
-                let possible = what == OrderOf::Form || state.has_run();
+                let possible = what == OrderOf::Options || state.has_run();
                 let button = Button::new(name).selected(order_of(state) == what);
                 if ui
                     .add_enabled(possible, button)
@@ -104,12 +104,11 @@ fn about(state: &State) -> String {
         parts.extend(incomplete(state, epoch as usize).map(str::to_owned));
     }
     if answers.is_one_of_many {
-        parts
-            .push("without a seed every start draws another order: this is one of them".to_owned());
+        parts.push("no seed: every run has a different order; this is one example".to_owned());
     } else if answers.agrees == Some(true) {
-        parts.push("foretold; the epochs before came as foretold".to_owned());
+        parts.push("predicted; earlier epochs matched".to_owned());
     } else if answers.agrees == Some(false) {
-        parts.push("a guess: the epochs before did not come as these options foretell".to_owned());
+        parts.push("unreliable prediction: earlier epochs did not match these options".to_owned());
     }
     parts.join(" · ")
 }

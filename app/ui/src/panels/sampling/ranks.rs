@@ -112,7 +112,7 @@ fn marks(ui: &Ui, ranks: &Ranks, rect: Rect) {
         for index in list {
             let share = (*index as f64 + 0.5) / ranks.bound.max(1) as f64;
             let x = rect.left() + share as f32 * rect.width();
-            // Where they crowd, one stands for several; how many there are is said above.
+            // Where they crowd, one stands for several; their number is shown above.
             if x - last < 8.0 {
                 continue;
             }

@@ -81,7 +81,7 @@ fn shrinking_averages() {
 }
 
 #[test]
-fn bad_files_are_told_apart() {
+fn bad_files_have_different_errors() {
     let jpeg = encode(gradient(64, 48), ImageFormat::Jpeg);
     let png = encode(gradient(64, 48), ImageFormat::Png);
     assert_eq!(fault(b""), Fault::Empty);

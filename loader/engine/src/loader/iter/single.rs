@@ -53,13 +53,13 @@ impl<F: Fetch> LoaderIter<'_, F> {
                         {
                             looking.look(&loader.probe, id, batch);
                         }
-                        return self.hand_out(id, None, Ok(made));
+                        return self.yield_batch(id, None, Ok(made));
                     }
                     Ok(None) => {
                         probe.enter(id, Stage::Discarded);
                         ended = true;
                     }
-                    Err(error) => return self.hand_out(id, None, Err(error)),
+                    Err(error) => return self.yield_batch(id, None, Err(error)),
                 }
             }
             if let Source::Single { stream_ended, .. } = &mut self.source {

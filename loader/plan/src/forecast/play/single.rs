@@ -23,7 +23,7 @@ impl Player<'_> {
                 }
                 continue;
             }
-            self.note_handed_out(at, task.samples);
+            self.note_yielded(at, task.samples);
             self.cores.pass(self.cores.now + self.last_step().alone);
         }
         self.played.waited += way.finish;

@@ -68,7 +68,7 @@ impl BatchFacts {
         Some(facts)
     }
 
-    pub fn was_handed_out(&self) -> bool {
+    pub fn was_yielded(&self) -> bool {
         self.training.is_some() || self.failed
     }
 

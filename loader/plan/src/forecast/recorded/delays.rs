@@ -24,7 +24,7 @@ pub(in super::super) struct Delays {
     /// From the end of a batch in its worker to a pin thread that has nothing to do.
     pub to_pin: Nanos,
     /// From the turn of a batch to its training step: the next task is sent meanwhile.
-    pub hand_out: Nanos,
+    pub yielding: Nanos,
     /// From the call of `next` to the beginning of fetching, without workers: the sampler is asked.
     pub pull: Nanos,
     /// The same from the end of fetching to the step.
@@ -72,7 +72,7 @@ impl Delays {
             returning: median(&mut all.returning),
             receive: median(&mut all.receive),
             to_pin: median(&mut all.to_pin),
-            hand_out: median(&mut all.hand_out),
+            yielding: median(&mut all.yielding),
             pull: median(&mut all.pull),
             give: median(&mut all.give),
         }
@@ -86,7 +86,7 @@ struct Lists {
     returning: Vec<Nanos>,
     receive: Vec<Nanos>,
     to_pin: Vec<Nanos>,
-    hand_out: Vec<Nanos>,
+    yielding: Vec<Nanos>,
     pull: Vec<Nanos>,
     give: Vec<Nanos>,
 }
@@ -142,7 +142,7 @@ impl Lists {
             self.returning.push(sane(arrived - sent));
         }
         if let (Some(ready), Some((start, _))) = (batch.ready, batch.training) {
-            self.hand_out.push(sane(start - ready.max(asked)));
+            self.yielding.push(sane(start - ready.max(asked)));
         }
     }
 

@@ -38,7 +38,7 @@ impl Recorded {
         note(processor.is_some(), &processor.unwrap_or_default());
         note(
             !simulated && run.info.cores == 0,
-            "The number of cores was not told: there are taken to be enough",
+            "The number of cores was not recorded: enough are assumed",
         );
         note(
             !self.fixed_step,
@@ -69,7 +69,7 @@ impl Recorded {
         let cut = !run.has_ended() || run.epochs().iter().any(|e| e.end.is_none());
         note(
             cut,
-            "The recording is not complete: the forecast is for the batches that were handed out",
+            "The recording is not complete: the forecast is for the batches that were yielded",
         );
         note(
             run.failure().is_some(),

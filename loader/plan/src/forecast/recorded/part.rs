@@ -1,5 +1,5 @@
 //! Which part of a long recording is looked at: stretches of neighbouring batches all over it. What is found out about an
-//! epoch of them is told of the whole epoch.
+//! epoch of them is reported for the whole epoch.
 
 use loadscope_trace::Run;
 

@@ -141,7 +141,7 @@ fn ms(forecast: &Forecast) -> i64 {
 }
 
 #[test]
-fn where_no_process_starts_or_ends_nobody_waits_for_it() {
+fn where_no_process_starts_or_ends_no_time_is_spent_on_it() {
     let recorded = PROGRAM.recorded();
     let epoch = PROGRAM.batches as i64 * PROGRAM.work + PROGRAM.step;
     let both = PROGRAM.start + PROGRAM.end;
@@ -213,7 +213,7 @@ fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
         ..PROGRAM
     };
     let recorded = program.recorded();
-    let ideal = recorded.headspace(&recorded.setting());
+    let ideal = recorded.headroom(&recorded.setting());
     let steps = 3 * i64::from(program.batches) * program.step;
     assert_eq!(ideal, Ok(Nanos::from_millis(steps + 2 * 300)));
     let fast = with(&recorded, &["num_workers=0", "cache=100%"]);
@@ -221,7 +221,7 @@ fn an_ideal_loader_does_not_shorten_what_is_done_between_epochs() {
 }
 
 #[test]
-fn of_samples_that_were_not_timed_it_is_said_and_they_are_taken_to_be_like_the_others() {
+fn untimed_samples_are_imputed_and_reported() {
     let about = |program: Program| {
         let recorded = program.recorded();
         let note = recorded
@@ -275,9 +275,8 @@ fn a_stream_is_not_said_to_be_best_as_it_is() {
     let prospects = prospects.expect("sound").expect("wanted");
     let sentence = prospects.sentence(2, |time| time.to_string());
     assert!(
-        sentence.contains(
-            "Other numbers of workers cannot be forecast: the samples come from a stream"
-        ),
+        sentence
+            .contains("Other numbers of workers cannot be forecast: the dataset is iterable-style"),
         "{sentence}"
     );
     assert!(!sentence.contains("No other setting"), "{sentence}");

@@ -41,7 +41,7 @@ proptest! {
         prop_assert!(forecast.waited <= forecast.time);
         prop_assert_eq!(forecast.samples, case.costs.len() as u64);
         // The trainer either waits or trains, but for the beginning.
-        prop_assert_eq!(forecast.time, forecast.waited + recorded.headspace(&setting).expect("sound"));
+        prop_assert_eq!(forecast.time, forecast.waited + recorded.headroom(&setting).expect("sound"));
     }
 
     #[test]

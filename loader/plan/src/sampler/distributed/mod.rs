@@ -12,7 +12,7 @@ use super::{DataLen, Draws, Epoch, IndexIter, Sampler};
 use crate::error::EngineError;
 use crate::rng::Generator;
 
-/// `torch.utils.data.distributed.DistributedSampler`: the part of a data set that one rank of several visits.
+/// `torch.utils.data.distributed.DistributedSampler`: the part of a dataset that one rank of several visits.
 ///
 /// All ranks make the same order from a generator of their own, seeded `seed + epoch`; no generator that others draw from
 /// is touched. Without [`set_epoch`](Sampler::set_epoch) the order is the same in every epoch.
@@ -78,7 +78,7 @@ impl DistributedSampler {
     }
 
     fn start(&self) -> BlockEpoch<impl Blocks + use<>> {
-        // PyTorch makes the whole list here; nobody can tell when it is made as long as epoch and length are from now.
+        // PyTorch makes the whole list here; when it is made makes no difference as long as epoch and length are from now.
         let (n, seed) = (self.len.get(), self.seed.now());
         let (rank, num_samples, drop_last) = (self.rank, self.num_samples(), self.drop_last);
         let shuffle = self.shuffle;

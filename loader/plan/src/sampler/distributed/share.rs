@@ -39,7 +39,7 @@ impl Rank {
     ///
     /// # Errors
     /// What PyTorch raises if the list does not fit: AssertionError, or ZeroDivisionError if it is empty. It fits unless
-    /// the data set has changed its length since the sampler was made.
+    /// the dataset has changed its length since the sampler was made.
     pub fn share_of(
         self,
         list: Indices,

@@ -185,7 +185,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Something is lost: lines from a first one to a last one, none if that is less, or nobody knows how many.
+    /// Something is lost: lines from a first one to a last one, none if that is less, or their number is unknown.
     pub fn lost(&mut self, lines: Option<(u64, u64)>, bytes: Range<u64>) {
         let start = bytes.start.max(self.counted);
         self.damage.bytes += bytes.end.saturating_sub(start);

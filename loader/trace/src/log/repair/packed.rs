@@ -16,7 +16,7 @@ pub(super) struct Packed<'a, 'b, R> {
     splitter: Splitter,
     /// Where the frame begins that is read.
     at: u64,
-    /// What is damaged where nobody knows yet how many lines were in it.
+    /// What is damaged where the number of its lines is not known yet.
     pending: Option<Range<u64>>,
     /// Lines before the recording whose frames are read: several may have been put one behind the other.
     base: u64,

@@ -47,7 +47,7 @@ pub(super) enum Ended {
     Cut,
     /// It cannot be decompressed any further; so much of the file was looked at.
     Damaged(u64),
-    /// Nobody wanted more of it.
+    /// No more of it was wanted.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! Random moments, a machine that stands still, and what is missing.
+//! Random moments, a host that stands still, and what is missing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,7 +35,7 @@ impl Chance {
     }
 }
 
-/// Notices when the machine stands still: then nothing could be written, whoever would have.
+/// Notices when the host stands still: then nothing could be written at all.
 pub struct Pulse {
     worst: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -110,7 +110,7 @@ impl Missing {
         );
         if self.stood_still > 0 {
             text += &format!(
-                "; {} more while the machine stood still do not count",
+                "; {} more while the host stood still do not count",
                 self.stood_still
             );
         }

@@ -1,4 +1,4 @@
-//! What belongs to the machine and the inspector, by key, in the whole window.
+//! What belongs to the pipeline and the inspector, by key, in the whole window.
 
 use eframe::egui::{Event, Key, Modifiers, OutputCommand};
 use egui_kittest::Harness;
@@ -51,7 +51,7 @@ fn variables_values_and_pictures_by_key() {
     window.key_press(Key::V);
     window.run();
     window.get_by_label("rcvd_idx 0");
-    let sent = window.state().state.machine().send_idx;
+    let sent = window.state().state.pipeline().send_idx;
     window.get_by_label(&format!("send_idx {sent}"));
     assert!(window.state().prefs().variables_open);
     window.get_by_label("Copy: Copy the variables").click();

@@ -1,11 +1,11 @@
-//! The machine, the inspector and the table of batches: what they show and what a click does.
+//! The pipeline, the inspector and the table of batches: what they show and what a click does.
 
 mod content;
 mod enact;
 mod gone;
 mod inspector;
+mod iterable;
 mod keys;
-mod streams;
 mod table;
 mod variables;
 
@@ -74,7 +74,7 @@ fn window<'a>(
     (harness, asked)
 }
 
-fn machine<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State>, Asked) {
+fn pipeline<'a>(size: (f32, f32), theme: Theme, state: State) -> (Harness<'a, State>, Asked) {
     let mut view = PipelineView::default();
     window(size, theme, state, move |ui, state| view.show(ui, state))
 }
@@ -89,7 +89,7 @@ fn step_of(run: &Run, idx: u32, stage: Stage) -> Cursor {
 }
 
 fn save(harness: &mut Harness<'_, State>, name: &str) {
-    harness.snapshot(format!("machine_{name}"));
+    harness.snapshot(format!("pipeline_{name}"));
 }
 
 /// What the pictures show.
@@ -165,12 +165,12 @@ fn shots() -> Vec<Shot> {
 }
 
 #[test]
-fn pictures_of_the_machine() {
+fn pictures_of_the_pipeline() {
     let mut results = SnapshotResults::new();
     for (name, play, (idx, stage), size, theme) in shots() {
         let run = enact(play);
         let cursor = step_of(&run, idx, stage);
-        let (mut harness, _) = machine(size, theme, state(run, cursor));
+        let (mut harness, _) = pipeline(size, theme, state(run, cursor));
         harness.run();
         save(&mut harness, name);
         results.extend_harness(&mut harness);
@@ -181,7 +181,7 @@ fn pictures_of_the_machine() {
 fn a_click_selects_and_a_second_one_clears() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
-    let (mut harness, asked) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    let (mut harness, asked) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
     harness.get_by_label("batch 4, held").click();
     harness.run();
@@ -211,7 +211,7 @@ fn a_click_selects_and_a_second_one_clears() {
 fn it_says_what_happens_and_what_the_trainer_waits_for() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
     harness.get_by_label("Batch 8 arrived before batch 3 and is held");
     harness.get_by_label("The trainer waits for batch 3 · Fetching in worker 0");
@@ -238,7 +238,7 @@ fn every_step_can_be_looked_at() {
     ] {
         let run = enact(play);
         let steps = run.transitions().len();
-        let (mut harness, _) = machine((700.0, 220.0), Theme::Light, state(run, Cursor::Step(0)));
+        let (mut harness, _) = pipeline((700.0, 220.0), Theme::Light, state(run, Cursor::Step(0)));
         for step in 0..=steps {
             harness.state_mut().session.cursor = Cursor::Step(step);
             harness.run();
@@ -262,14 +262,14 @@ fn a_wait_is_seen_as_soon_as_it_begins() {
             kind,
         });
     }
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, Cursor::Live));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, Cursor::Live));
     harness.run();
     harness.get_by_label("The trainer waits for batch 0 · Queued for worker 0");
 }
 
 #[test]
 fn a_run_without_batches_says_how_to_make_some() {
-    let (mut harness, asked) = machine((700.0, 220.0), Theme::Dark, State::default());
+    let (mut harness, asked) = pipeline((700.0, 220.0), Theme::Dark, State::default());
     harness.run();
     save(&mut harness, "empty");
     assert!(asked.borrow().is_empty());
@@ -280,7 +280,7 @@ fn out_of_order_any_batch_will_do() {
     let mut run = enact(Play::default());
     run.info.options.in_order = false;
     let cursor = step_of(&run, 7, Stage::Fetching);
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
     harness.get_by_label("The trainer waits for any batch");
     save(&mut harness, "any-order");
@@ -293,21 +293,21 @@ fn a_batch_that_failed_is_seen_where_its_error_is_raised() {
         .iter()
         .for_each(|e| run.apply(e));
     let cursor = step_of(&run, 5, Stage::Failed);
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
     harness.get_by_label("Batch 5 failed and its error is raised in the trainer");
     save(&mut harness, "failed");
 }
 
 #[test]
-fn where_a_recording_is_cut_off_the_machine_says_so() {
+fn where_a_recording_is_cut_off_the_pipeline_says_so() {
     let run = enact(Play::default());
     let mut state = state(run, Cursor::Live);
     state.session.source = Source::Recording {
         path: "cut.jsonl".into(),
         cut: true,
     };
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state);
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state);
     harness.run();
     harness.get_by_label("The recording is cut off here");
     save(&mut harness, "cut");
@@ -324,7 +324,7 @@ fn where_a_recording_is_cut_off_the_machine_says_so() {
 fn the_sampler_can_be_selected_like_everything_else() {
     let run = enact(Play::default());
     let cursor = step_of(&run, 8, Stage::Held);
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Dark, state(run, cursor));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Dark, state(run, cursor));
     harness.run();
     harness.get_by_label("Next is batch 9 of 1 sample").click();
     harness.run();
@@ -355,7 +355,7 @@ fn a_worker_that_died_says_so() {
             kind,
         });
     }
-    let (mut harness, _) = machine((1100.0, 320.0), Theme::Light, state(run, Cursor::Live));
+    let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Light, state(run, Cursor::Live));
     harness.run();
     save(&mut harness, "died");
 }

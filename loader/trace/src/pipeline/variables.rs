@@ -1,6 +1,6 @@
 //! The variables of PyTorch's `_MultiProcessingDataLoaderIter` at an instant, derived from the events.
 
-use super::Machine;
+use super::Pipeline;
 use crate::{Epoch, Run, Stage, Worker, WorkerId};
 
 /// An entry of PyTorch's `_task_info`.
@@ -18,8 +18,8 @@ pub struct TaskInfo {
     pub row: usize,
 }
 
-impl Machine<'_> {
-    /// PyTorch's `_task_info`: the tasks sent whose batches were not handed out, by index. A batch that arrives when it is its turn
+impl Pipeline<'_> {
+    /// PyTorch's `_task_info`: the tasks sent whose batches were not yielded, by index. A batch that arrives when it is its turn
     /// is never kept there.
     pub fn task_info(&self) -> impl Iterator<Item = TaskInfo> + '_ {
         self.flying.iter().filter_map(|f| {
@@ -63,8 +63,8 @@ impl Machine<'_> {
             .iter()
             .rev()
             .find(|e| Some(e.epoch) == self.epoch);
-        let is_told = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
-        epoch.is_some_and(|e| e.exhausted.iter().any(is_told))
+        let is_known = |(at, w): &(u32, WorkerId)| *w == worker && (*at as usize) < self.step;
+        epoch.is_some_and(|e| e.exhausted.iter().any(is_known))
     }
 
     /// The worker of that id that was started last.
@@ -76,7 +76,7 @@ impl Machine<'_> {
             .find(|w| w.info.worker == worker)
     }
 
-    /// `_rcvd_idx` moves when a batch is handed out, by one if it was that batch's turn, and goes past what is not there any more at
+    /// `_rcvd_idx` moves when a batch is yielded, by one if it was that batch's turn, and goes past what is not there any more at
     /// the next call only.
     pub(super) fn derive_rcvd_idx(&self, epoch: &Epoch) -> u32 {
         let pending = self
@@ -100,11 +100,11 @@ impl Machine<'_> {
         }
         let since = &self.run.transitions[(call.step as usize).min(self.step)..self.step];
         // One at most, unless calls were lost; then the latest counts.
-        let handed_out = since.iter().rev().find_map(|t| {
+        let yielded = since.iter().rev().find_map(|t| {
             let id = self.run.batches[t.batch as usize].id;
             (is_taken(self.run, t.batch, t.stage) && id.epoch == epoch.epoch).then_some(id.idx)
         });
-        match handed_out {
+        match yielded {
             Some(idx) if idx <= pending => idx.saturating_add(1).min(self.send_idx),
             _ => pending,
         }

@@ -5,9 +5,9 @@ use egui_kittest::SnapshotResults;
 use loadscope_model::view::Cursor;
 use loadscope_trace::{BatchId, EndReason, Event, EventKind, Nanos, Run, RunId, Stage, WorkerInfo};
 
-use super::{machine, save, state};
+use super::{pipeline, save, state};
 
-/// So many workers at work, of which worker 1 has died and worker 2 was told to end.
+/// So many workers at work, of which worker 1 has died and worker 2 was asked to end.
 fn diminished(workers: u16) -> Run {
     let reason = [EndReason::Died, EndReason::Finished];
     let mut kinds: Vec<EventKind> = (0..workers)
@@ -64,7 +64,7 @@ fn workers_that_are_gone_stay_in_their_places() {
         ("gone-small", 3, (700.0, 220.0), Theme::Light),
         ("gone-16", 16, (700.0, 220.0), Theme::Dark),
     ] {
-        let (mut harness, _) = machine(size, theme, state(diminished(workers), Cursor::Live));
+        let (mut harness, _) = pipeline(size, theme, state(diminished(workers), Cursor::Live));
         harness.run();
         save(&mut harness, name);
         results.extend_harness(&mut harness);

@@ -1,4 +1,4 @@
-//! The machine at an instant: which batch is where, and PyTorch's counters.
+//! The pipeline at an instant: which batch is where, and PyTorch's counters.
 
 use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
 
@@ -64,7 +64,7 @@ impl Keyframe {
 
 /// Which batch is where at an instant.
 #[derive(Clone, Debug)]
-pub struct Machine<'a> {
+pub struct Pipeline<'a> {
     run: &'a Run,
     /// The instant.
     pub at: Nanos,
@@ -74,7 +74,7 @@ pub struct Machine<'a> {
     pub epoch: Option<u32>,
     /// Batches dispatched in this epoch: PyTorch's `_send_idx`.
     pub send_idx: u32,
-    /// The batch to be handed out next: PyTorch's `_rcvd_idx`.
+    /// The batch to be yielded next: PyTorch's `_rcvd_idx`.
     pub rcvd_idx: u32,
     /// Batches dispatched and not yet received: PyTorch's `_tasks_outstanding`.
     pub tasks_outstanding: u32,
@@ -83,7 +83,7 @@ pub struct Machine<'a> {
     flying: Vec<Flying>,
 }
 
-/// A batch in the machine.
+/// A batch in the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBatch {
     /// Position in [`Run::batches`].
@@ -98,7 +98,7 @@ pub struct HeldBatch {
     pub since: Nanos,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
         let frames = run.keyframes.partition_point(|k| k.step < step);
         let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
@@ -125,12 +125,12 @@ impl<'a> Machine<'a> {
                 ),
             }
         }
-        // The batch that left the machine with the last transition is kept, so that this can be shown.
+        // The batch that left the pipeline with the last transition is kept, so that this can be shown.
         let moved = run.transitions[..step].last().map(|t| t.batch);
         flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
         let begun = run.epochs.partition_point(|e| e.start <= at);
         let epoch = run.epochs[..begun].last();
-        let mut machine = Self {
+        let mut pipeline = Self {
             run,
             at,
             step,
@@ -143,9 +143,9 @@ impl<'a> Machine<'a> {
         };
         if let Some(epoch) = epoch {
             // Rows of an epoch are in order of dispatch, so those dispatched so far are a prefix.
-            machine.count(epoch);
+            pipeline.count(epoch);
         }
-        machine
+        pipeline
     }
 
     fn count(&mut self, epoch: &Epoch) {
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
         self.tasks_outstanding = (on_their_way + if is_over { 0 } else { lost }) as u32;
     }
 
-    /// The batches in the machine, in order of dispatch, and the one that left it with the last transition, if any.
+    /// The batches in the pipeline, in order of dispatch, and the one that left it with the last transition, if any.
     pub fn batches(&self) -> impl Iterator<Item = HeldBatch> + '_ {
         self.flying.iter().map(|f| {
             let batch = &self.run.batches[f.batch as usize];

@@ -1,4 +1,4 @@
-//! PyTorch's variables beside the machine.
+//! PyTorch's variables beside the pipeline.
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
@@ -9,7 +9,7 @@ use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Lane, Stage};
 
 use super::enact::{Play, enact};
-use super::{machine, save, state, step_of};
+use super::{pipeline, save, state, step_of};
 
 fn opened(play: Play, idx: u32, stage: Stage) -> State {
     let run = enact(play);
@@ -22,7 +22,7 @@ fn opened(play: Play, idx: u32, stage: Stage) -> State {
 #[test]
 fn the_table_says_what_pytorch_would_and_its_rows_select() {
     let state = opened(Play::default(), 8, Stage::Held);
-    let (mut harness, asked) = machine((1100.0, 320.0), Theme::Dark, state);
+    let (mut harness, asked) = pipeline((1100.0, 320.0), Theme::Dark, state);
     harness.run();
     for label in [
         "send_idx 9",
@@ -114,7 +114,7 @@ fn pictures_of_the_variables() {
             Theme::Light,
         ),
     ] {
-        let (mut harness, _) = machine(size, theme, opened(play, idx, stage));
+        let (mut harness, _) = pipeline(size, theme, opened(play, idx, stage));
         harness.run();
         save(&mut harness, name);
         results.extend_harness(&mut harness);
@@ -127,7 +127,7 @@ fn with_the_table_open_every_step_can_be_looked_at() {
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));
     state.prefs.variables_open = true;
-    let (mut harness, _) = machine((900.0, 260.0), Theme::Light, state);
+    let (mut harness, _) = pipeline((900.0, 260.0), Theme::Light, state);
     for step in 0..=steps {
         harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();

@@ -26,7 +26,7 @@ pub fn epochs(
         .map_err(|e| e.to_string())
 }
 
-/// Without any seed a loader draws from the generator of the whole process. What is foretold is one of all possible orders
+/// Without any seed a loader draws from the generator of the whole process. What is predicted is one of all possible orders
 /// then; it must not draw what a run would have drawn, and it should not change while one looks at it.
 fn seeded(options: &RunOptions) -> RunOptions {
     let mut options = options.clone();

@@ -1,4 +1,4 @@
-//! The machine of an iterable dataset: workers whose streams end each in its own time.
+//! The pipeline of an iterable dataset: workers whose streams end each in its own time.
 
 use eframe::egui::Theme;
 use egui_kittest::SnapshotResults;
@@ -7,7 +7,7 @@ use loadscope_engine::simulate::{Simulation, Work};
 use loadscope_model::view::Cursor;
 use loadscope_trace::{Nanos, Run, RunInfo, RunOptions, Stage};
 
-use super::{machine, save, state, step_of};
+use super::{pipeline, save, state, step_of};
 
 /// Three streams of 8, 3 and 10 samples in batches of two.
 fn streams() -> Run {
@@ -42,8 +42,8 @@ fn streams() -> Run {
 fn a_worker_whose_stream_has_ended_is_exhausted() {
     let mut results = SnapshotResults::new();
     for (name, size, theme, with_table) in [
-        ("streams", (1100.0, 320.0), Theme::Dark, true),
-        ("streams-small", (700.0, 220.0), Theme::Light, false),
+        ("iterable", (1100.0, 320.0), Theme::Dark, true),
+        ("iterable-small", (700.0, 220.0), Theme::Light, false),
     ] {
         let run = streams();
         // The first answer that a stream has ended.
@@ -57,7 +57,7 @@ fn a_worker_whose_stream_has_ended_is_exhausted() {
         let cursor = step_of(&run, idx, Stage::Discarded);
         let mut state = state(run, cursor);
         state.prefs.variables_open = with_table;
-        let (mut harness, _) = machine(size, theme, state);
+        let (mut harness, _) = pipeline(size, theme, state);
         harness.run();
         harness.get_by_label("Worker 1 has nothing left for batch 7: its stream is exhausted");
         if with_table {
@@ -75,11 +75,11 @@ fn every_step_of_a_stream_can_be_looked_at() {
     let steps = run.transitions().len();
     let mut state = state(run, Cursor::Step(0));
     state.prefs.variables_open = true;
-    let (mut harness, _) = machine((900.0, 260.0), Theme::Dark, state);
+    let (mut harness, _) = pipeline((900.0, 260.0), Theme::Dark, state);
     for step in 0..=steps {
         harness.state_mut().session.cursor = Cursor::Step(step);
         harness.run();
     }
-    // Nobody gets anything any more.
+    // No worker gets a task any more.
     harness.get_by_label("workers_status 2 False");
 }

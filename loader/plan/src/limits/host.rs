@@ -18,7 +18,7 @@ const THREAD_MAPS: u64 = 4;
 /// Threads that are left to the rest of this program: the trainer, the recorder, libtorch's.
 const OWN_THREADS: u64 = 16;
 
-/// What would be held in memory is refused if the machine does not have as much.
+/// What would be held in memory is refused if the host does not have as much.
 ///
 /// # Errors
 /// The sentence that says so: `what` with its verb, and what to do instead.
@@ -268,7 +268,7 @@ mod tests {
     fn what_does_not_fit_into_memory_is_refused() {
         assert_eq!(fits(1 << 20, "this takes", "take less"), Ok(()));
         let error = fits(u64::MAX, "these batches take", "choose smaller ones");
-        let text = error.expect_err("no machine has so much").to_string();
+        let text = error.expect_err("no host has so much").to_string();
         assert!(
             text.starts_with("these batches take 18446744.1\u{2009}TB of memory, but")
                 && text.ends_with("; choose smaller ones"),
