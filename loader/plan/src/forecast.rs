@@ -8,6 +8,7 @@
 //! [`explore`] does so for many settings.
 
 mod cores;
+mod doubt;
 mod grid;
 mod load;
 mod play;
@@ -43,7 +44,9 @@ pub struct Forecast {
     pub low: Nanos,
     /// And at most so long.
     pub high: Nanos,
-    /// Samples handed to the trainer.
+    /// What makes the interval wide, if it is; the second half of a sentence.
+    pub doubt: Option<&'static str>,
+    /// Samples yielded to the trainer.
     pub samples: u64,
     /// Batches handed to the trainer.
     pub batches: u64,
@@ -112,7 +115,12 @@ impl Recorded {
 
     fn forecast_of(&self, setting: &Setting, load: &Load, again: &uncertain::Again) -> Forecast {
         let all = self.play_all(setting, load);
-        let (low, high) = again.spread(self, setting, all.time);
+        let cores = setting.cores.or(self.cores);
+        let busy = cores.map_or(0.0, |n| {
+            all.computed / (play::float(all.time) * n as f64).max(1.0)
+        });
+        let doubt = self.doubt(setting, all.time, busy);
+        let (low, high) = again.spread(self, setting, all.time, doubt.share);
         Forecast {
             setting: setting.clone(),
             time: all.time,
@@ -120,6 +128,7 @@ impl Recorded {
             first_batch: all.first,
             low,
             high,
+            doubt: doubt.why,
             samples: all.samples,
             batches: all.batches,
         }
@@ -151,6 +160,8 @@ struct Whole {
     time: Nanos,
     waited: Nanos,
     first: Option<Nanos>,
+    /// What was computed on all cores, ns.
+    computed: f64,
     samples: u64,
     batches: u64,
 }
@@ -169,6 +180,7 @@ impl Whole {
         let waited = stretched(played.waited, played.waited_first);
         self.time += play::nanos(time * weight.epochs);
         self.waited += play::nanos(waited * weight.epochs);
+        self.computed += load.computed(played.batches) * weight.batches * weight.epochs;
         let many = |n: u64| (n as f64 * weight.batches * weight.epochs).round() as u64;
         self.samples += many(played.samples);
         self.batches += many(played.batches);

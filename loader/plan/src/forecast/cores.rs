@@ -4,6 +4,17 @@
 //! that compute are served equally fast, so one number, what each of them has been served so far, is enough to know when the
 //! next one is through.
 
+/// What is left of the cores where more threads compute than there are cores: they take turns, and each finds the caches full of
+/// what others left there.
+const TAKING_TURNS: f64 = 0.95;
+/// Threads that compute on cores of their own share caches and memory; by so much at most this makes each of them slower.
+const SHARED_MEMORY: f64 = 0.1;
+
+/// How many times as long computing takes beside others, where so many threads compute at once.
+pub(super) fn side_by_side(threads: f64) -> f64 {
+    1.0 + SHARED_MEMORY * (1.0 - 1.0 / threads.max(1.0))
+}
+
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doing {
@@ -106,9 +117,10 @@ impl Cores {
     }
 
     fn rate(&self) -> f64 {
+        let at_once = self.computing.min(self.cores);
         match self.computing > self.cores {
-            true => self.cores / self.computing,
-            false => 1.0,
+            true => self.cores / self.computing * TAKING_TURNS / side_by_side(at_once),
+            false => 1.0 / side_by_side(at_once),
         }
     }
 }
@@ -127,7 +139,11 @@ mod tests {
             cores.finish(thread, at);
             ends.push((thread, at.round()));
         }
-        // Three on two cores: 20 of work take 30; then two cores for two.
-        assert_eq!(ends, [(3, 15.0), (0, 30.0), (1, 31.0), (2, 32.0)]);
+        // Three on two cores: 20 of work take 30 and a little more; then two cores for two.
+        let slowed = 30.0 * side_by_side(2.0) / TAKING_TURNS;
+        let (first, second, third) = (ends[1], ends[2], ends[3]);
+        assert_eq!((ends[0], first), ((3, 15.0), (0, slowed.round())));
+        assert_eq!((second.0, third.0), (1, 2));
+        assert!(first.1 < second.1 && second.1 < third.1 && third.1 < slowed + 4.0);
     }
 }

@@ -93,6 +93,13 @@ impl EpochLoad {
         (0..handed).map(|k| self.step(k).alone).sum()
     }
 
+    /// What so many batches compute, with their steps, ns.
+    pub fn computed(&self, batches: u64) -> f64 {
+        let parts = self.parts.iter().map(|(_, cpu)| cpu).sum::<f64>();
+        let steps = (0..batches as usize).map(|k| self.step(k).cpu);
+        parts + steps.sum::<f64>()
+    }
+
     /// True if a training step computes on so many cores that a worker may have to wait for one.
     pub fn steps_are_wide(&self, cores: f64) -> bool {
         let width = |s: &StepLoad| s.cpu / s.alone.max(1.0);
@@ -134,10 +141,13 @@ impl<'a> Costs<'a> {
     fn draft(&self, task: &TaskCost) -> Draft {
         let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
-        let rest = play::float(task.extra + task.collate) * free_of_queueing;
+        let computes = |time: f64| time * free_of_queueing / self.recorded.slowed;
+        let rest = computes(play::float(task.extra + task.collate));
         Draft {
             samples: samples.collect(),
-            rest: self.transport.rest(rest, play::float(task.beside)),
+            rest: self
+                .transport
+                .rest(rest, computes(play::float(task.beside)), task.len),
             off: play::float(task.off),
             pin: play::float(task.pin) * free_of_queueing,
             worker: task.worker,
@@ -152,7 +162,7 @@ impl<'a> Costs<'a> {
         }
         let cost = self.recorded.samples[at];
         let mut off = self.recorded.truly_off(cost.off, cost.cpu);
-        let mut cpu = play::float(cost.cpu);
+        let mut cpu = play::float(cost.cpu) / self.recorded.slowed;
         for (name, factor) in &self.setting.faster {
             let Some(stage) = self.recorded.stage(name) else {
                 continue;
@@ -225,7 +235,7 @@ impl<'a> Costs<'a> {
         let steps = epoch.steps.iter().map(|step| {
             self.transport.step(StepLoad {
                 alone: play::float(step.alone),
-                cpu: play::float(step.cpu),
+                cpu: play::float(step.cpu) / self.recorded.slowed,
             })
         });
         let steps: Vec<StepLoad> = steps.collect();
@@ -240,7 +250,11 @@ impl<'a> Costs<'a> {
         if let Some(step) = self.setting.step {
             // As large a share of it computes.
             let step = play::float(step);
-            let cpu = if sum.alone > 0.0 { step * sum.cpu / sum.alone } else { 0.0 };
+            let cpu = if sum.alone > 0.0 {
+                step * sum.cpu / sum.alone
+            } else {
+                0.0
+            };
             return vec![StepLoad { alone: step, cpu }];
         }
         if self.setting.batch_size == self.recorded.options.batch_size || steps.is_empty() {

@@ -46,6 +46,7 @@ pub(super) struct Way {
     next_task: f64,
     wake_worker: f64,
     returning: f64,
+    interpreter: f64,
     receive: f64,
     to_pin: f64,
     yielding: f64,
@@ -82,6 +83,7 @@ impl Way {
             next_task: float(delays.next_task),
             wake_worker: float(delays.wake_worker),
             returning: costs.returning,
+            interpreter: costs.interpreter,
             receive: costs.receive,
             to_pin: float(delays.to_pin),
             yielding: float(delays.yielding),
@@ -197,7 +199,8 @@ impl<'a> Player<'a> {
             load,
             way,
             cores: Cores::new(threads, way.cores),
-            alone: (computing as f64 <= way.cores && !load.steps_are_wide(way.cores)) || !load.computes,
+            alone: (computing as f64 <= way.cores && !load.steps_are_wide(way.cores))
+                || !load.computes,
             scheduler: Scheduler::new(SchedulerOptions {
                 num_workers: workers.max(1),
                 prefetch_factor: way.prefetch_factor,

@@ -10,11 +10,12 @@ mod processor;
 
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Summary};
 
+use super::cores::side_by_side;
 use super::startup::Startup;
 use super::transport::Size;
 use super::{Refusal, Setting, play};
 pub(super) use batch::BatchFacts;
-pub(super) use delays::{Delays, median};
+pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
 use measured::CoreWaits;
 pub(super) use measured::Step;
 use part::Part;
@@ -57,6 +58,10 @@ pub struct Recorded {
     pub(super) size: Option<Size>,
     /// What sending a batch takes in the middle, in a thread of its worker.
     pub(super) beside: Nanos,
+    /// How many times as long computing took beside other threads as alone.
+    pub(super) slowed: f64,
+    /// By how much the forecast of its own setting is off, as a share.
+    pub(super) refit_error: f64,
     /// How much longer computing took than it would on a core of its own, less 1.
     pub(super) queueing: f64,
     processor: Processor,
@@ -158,6 +163,8 @@ impl Recorded {
             origin: run.info.origin.clone(),
             size: Size::of(run),
             beside: Nanos::ZERO,
+            slowed: 1.0,
+            refit_error: 0.0,
             queueing: 0.0,
             processor: Processor::default(),
             core_waits: CoreWaits::default(),
@@ -175,15 +182,17 @@ impl Recorded {
             ));
         }
         recorded.processor.fill_in(&mut recorded.samples);
-        recorded.delays = Delays::of(run, &facts);
+        recorded.delays = Delays::of(run, &facts, recorded.is_measured());
         recorded.startup = Startup::of(run, &facts);
         let tasks = recorded.epochs.iter().flat_map(|e| &e.tasks);
         let mut beside: Vec<Nanos> = tasks.map(|t| t.beside).collect();
         recorded.beside = median(&mut beside);
         recorded.note_assumptions(run, &facts);
+        recorded.slowed = recorded.slowed_by_others();
         if !recorded.is_measured() {
             recorded.take_out_contention();
         }
+        recorded.refit_error = recorded.refit();
         Ok(recorded)
     }
 
@@ -224,8 +233,15 @@ impl Recorded {
     /// recorded only where they did so in the recording, or in neither.
     pub(super) fn finish(&self, setting: &Setting, epoch: usize) -> Nanos {
         let recorded = self.epochs.get(epoch).map_or(Nanos::ZERO, |e| e.finish);
+        let workers = |n: usize| n.max(1) as f64;
+        // Processes take longer to end the more there are.
+        let more = match self.origin {
+            Origin::Pytorch(_) => workers(setting.num_workers) / workers(self.options.num_workers),
+            _ => 1.0,
+        };
         match (self.setting().ends_workers(), setting.ends_workers()) {
             (true, false) => Nanos::ZERO,
+            (true, true) => Nanos((play::float(recorded) * more) as i64),
             (false, true) => recorded + self.startup.end,
             _ => recorded,
         }
@@ -233,6 +249,36 @@ impl Recorded {
 
     pub(super) fn stops_at_errors(&self) -> bool {
         self.options.on_error == OnError::Stop
+    }
+
+    /// By how much the forecast of the recorded setting is off.
+    fn refit(&self) -> f64 {
+        let Ok(setting) = self.checked(&self.setting()) else {
+            return 0.0;
+        };
+        let load = super::load::Load::of(self, &setting);
+        let took = play::float(self.play_all(&setting, &load).time);
+        match self.time > Nanos::ZERO {
+            true => took / play::float(self.time) - 1.0,
+            false => 0.0,
+        }
+    }
+
+    /// How many times as long computing took beside other threads, on average, as it would have alone.
+    fn slowed_by_others(&self) -> f64 {
+        let (Some(cores), true) = (self.cores, self.is_measured()) else {
+            return 1.0;
+        };
+        let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
+        let of_tasks = tasks.map(|t| {
+            let samples = &self.samples[t.first..t.first + t.len];
+            let samples = samples.iter().map(|s| play::float(s.cpu)).sum::<f64>();
+            samples + play::float(t.extra + t.collate + t.beside)
+        });
+        let steps = self.epochs.iter().flat_map(|e| &e.steps);
+        let computed = of_tasks.sum::<f64>() + steps.map(|s| play::float(s.cpu)).sum::<f64>();
+        let busy = computed / play::float(self.time).max(1.0);
+        side_by_side(busy.min(cores as f64))
     }
 
     /// True if it was measured what fetches compute, and how long they wait for a core.

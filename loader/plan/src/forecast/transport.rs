@@ -3,7 +3,7 @@
 //! A worker collates into shared memory, whose pages the system clears one by one; a thread of it sends a description of each
 //! tensor, the main thread receives it and maps the memory, and the training step touches the pages for the first time. Without
 //! workers there is none of that. What a recording with workers tells of it is used for all numbers of workers; for the step
-//! from workers to none, or back, it is taken to be as measured on an ordinary machine.
+//! from workers to none, or back, it is taken to be as measured on an ordinary host.
 
 use loadscope_trace::{BatchContent, Nanos, Origin, Run};
 
@@ -27,8 +27,8 @@ impl Price {
 
 /// Collating into shared memory instead of memory of the process.
 const COLLATE: Price = Price {
-    tensor: 90_000.0,
-    byte: 0.52,
+    tensor: 150_000.0,
+    byte: 0.6,
 };
 /// Sending, in a thread of the worker.
 const SEND: Price = Price {
@@ -42,11 +42,27 @@ const RECEIVE: Price = Price {
 };
 /// Touching the memory for the first time, and giving it back.
 const TOUCH: Price = Price {
-    tensor: 40_000.0,
-    byte: 0.25,
+    tensor: 70_000.0,
+    byte: 0.33,
 };
 /// The least share of what was measured that is left where one of these is taken away.
 const LEAST: f64 = 0.1;
+
+/// What recording itself takes of a batch in its worker, of each sample, of a training step, and of receiving a batch, ns.
+const RECORDING: Recording = Recording {
+    batch: 30_000.0,
+    sample: 350.0,
+    step: 25_000.0,
+    receive: 25_000.0,
+};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Recording {
+    batch: f64,
+    sample: f64,
+    step: f64,
+    receive: f64,
+}
 
 /// How large batches are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,18 +114,23 @@ pub(super) struct Change {
     send: Option<f64>,
     /// From sending to arrival, without receiving.
     pub returning: f64,
+    /// For how large a share of the next batch a batch waits for the interpreter, 0 to 1.
+    pub interpreter: f64,
     /// Receiving a batch.
     pub receive: f64,
+    /// What recording took, which a run that is not recorded does not.
+    recording: Recording,
 }
 
 impl Change {
     /// What there is to compute beside the samples; `beside` was recorded of other threads.
-    pub fn rest(&self, rest: f64, beside: f64) -> f64 {
-        (rest + self.collate).max(rest * LEAST) + self.send.unwrap_or(beside)
+    pub fn rest(&self, rest: f64, beside: f64, samples: usize) -> f64 {
+        let recording = self.recording.batch + self.recording.sample * samples as f64;
+        (rest + self.collate - recording).max(rest * LEAST) + self.send.unwrap_or(beside)
     }
 
     pub fn step(&self, step: StepLoad) -> StepLoad {
-        let changed = |time: f64| (time + self.touch).max(time * LEAST);
+        let changed = |time: f64| (time + self.touch - self.recording.step).max(time * LEAST);
         StepLoad {
             alone: changed(step.alone),
             cpu: match step.cpu > 0.0 {
@@ -121,18 +142,37 @@ impl Change {
 }
 
 impl Recorded {
+    /// What sending and receiving a batch takes of all processes, and what recording it took, ns; where the setting goes from workers
+    /// to none or back, also what collating and training differ by.
+    pub(super) fn way_of_a_batch(&self, changes_side: bool) -> f64 {
+        let is_process = matches!(self.origin, Origin::Pytorch(_));
+        if !is_process {
+            return 0.0;
+        }
+        let recorded = float(self.beside) + float(self.delays.receive) + RECORDING.batch;
+        match (changes_side, self.size) {
+            (true, Some(size)) => recorded + COLLATE.of(size) + TOUCH.of(size),
+            // Nothing is known of the batches.
+            (true, None) => recorded + 2e6,
+            (false, _) => recorded,
+        }
+    }
+
     /// What becomes of transport with `setting`.
     pub(super) fn transport(&self, setting: &Setting) -> Change {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
-        // Where what threads compute is known, their waiting for each other is simulated and no delay.
-        let way = match self.is_measured() {
-            true => delays.returning_least - delays.receive - self.beside,
-            false => delays.returning - delays.receive,
+        let way = delays.returning - delays.receive - self.beside;
+        let recording = match is_process && self.is_measured() {
+            true => RECORDING,
+            false => Recording::default(),
         };
+        let receive = float(delays.receive);
         let recorded = Change {
             returning: float(way).max(0.0),
-            receive: float(delays.receive),
+            interpreter: delays.interpreter,
+            receive: (receive - recording.receive).max(receive * LEAST),
+            recording,
             ..Change::default()
         };
         let Some(size) = self.size.filter(|_| is_process) else {
@@ -151,6 +191,7 @@ impl Recorded {
                 send: Some(SEND.of(size)),
                 returning: 0.0,
                 receive: RECEIVE.of(size),
+                ..recorded
             },
             _ => recorded,
         }

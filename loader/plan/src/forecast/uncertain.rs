@@ -81,7 +81,14 @@ fn drawn(
 
 impl Again {
     /// The 90 % interval of runs of about `time`.
-    pub fn spread(&self, recorded: &Recorded, setting: &Setting, time: Nanos) -> (Nanos, Nanos) {
+    /// `doubt`: how far the model itself may be off, as a share.
+    pub fn spread(
+        &self,
+        recorded: &Recorded,
+        setting: &Setting,
+        time: Nanos,
+        doubt: f64,
+    ) -> (Nanos, Nanos) {
         let mut times: Vec<f64> = self
             .loads
             .iter()
@@ -92,12 +99,14 @@ impl Again {
         let (Some(low), Some(high)) = (times.get(1), times.iter().rev().nth(1)) else {
             return (time, time);
         };
-        if mean <= 0.0 {
-            return (time, time);
-        }
-        let part =
-            |of: f64| play::nanos(play::float(time) * (1.0 + (of / mean - 1.0) * self.shrink));
-        (part(*low).min(time), part(*high).max(time))
+        // Both are independent of each other.
+        let together = |sampled: f64| (sampled * sampled + doubt * doubt).sqrt();
+        let share = |of: f64| match mean > 0.0 {
+            true => together((of / mean - 1.0) * self.shrink),
+            false => doubt,
+        };
+        let at = |factor: f64| play::nanos(play::float(time) * factor.max(0.0));
+        (at(1.0 - share(*low)), at(1.0 + share(*high)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use super::Player;
+use crate::forecast::recorded::SWITCH_INTERVAL;
 
 /// A batch under way in a worker.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +85,7 @@ impl Player<'_> {
                 }
                 None => {
                     self.workers[worker].ended = true;
-                    self.send(idx);
+                    self.send(worker, idx);
                 }
             }
         }
@@ -101,7 +102,7 @@ impl Player<'_> {
         }
         self.played.busy += self.cores.now - job.began;
         self.workers[worker].job = None;
-        self.send(job.idx);
+        self.send(worker, job.idx);
         if let Some(next) = self.workers[worker].queue.front().copied() {
             self.workers[worker].coming = true;
             self.cores.away(worker, self.way.next_task, next);
@@ -139,17 +140,30 @@ impl Player<'_> {
     }
 
     /// A worker puts a batch, or the news that its stream has ended, on the result queue.
-    fn send(&mut self, idx: usize) {
+    fn send(&mut self, worker: usize, idx: usize) {
         if self.way.pins {
             self.to_pin
                 .push_back((self.cores.now + self.way.to_pin, idx));
         } else {
-            self.deliver(idx, idx);
+            let held = self.held_up(worker);
+            self.deliver(idx, idx, held);
         }
     }
 
-    fn deliver(&mut self, idx: usize, turn: usize) {
-        let at = self.cores.now + self.way.returning;
+    /// For how long a batch waits for the interpreter of its worker, which goes on with the next one.
+    fn held_up(&self, worker: usize) -> f64 {
+        if self.way.interpreter <= 0.0 {
+            return 0.0;
+        }
+        let next = self.workers[worker].queue.front();
+        let next = next.and_then(|idx| self.job(*idx));
+        let task = next.and_then(|job| self.load.tasks.get(job.task));
+        let longest = super::float(SWITCH_INTERVAL);
+        task.map_or(0.0, |task| task.alone.min(longest) * self.way.interpreter)
+    }
+
+    fn deliver(&mut self, idx: usize, turn: usize, held: f64) {
+        let at = self.cores.now + self.way.returning + held;
         self.inbox.push(Reverse((at.to_bits(), turn, idx)));
     }
 
@@ -177,7 +191,7 @@ impl Player<'_> {
     pub(super) fn pinned(&mut self) {
         if let Some(idx) = self.pinning.take() {
             self.passed += 1;
-            self.deliver(idx, self.passed);
+            self.deliver(idx, self.passed, 0.0);
         }
     }
 }

@@ -8,6 +8,9 @@ use loadscope_trace::{Nanos, Run, WorkerId};
 use super::batch::BatchFacts;
 use super::sane;
 
+/// Python lets another thread go on after so long: `sys.getswitchinterval()`.
+pub(in super::super) const SWITCH_INTERVAL: Nanos = Nanos::from_millis(5);
+
 /// What it takes to go from one stage to the next.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Delays {
@@ -17,8 +20,9 @@ pub(in super::super) struct Delays {
     pub wake_worker: Nanos,
     /// From the end of a batch in its worker to its arrival at a trainer that waits for it.
     pub returning: Nanos,
-    /// The same where nothing else delays it: the tenth part of them that is shortest.
-    pub returning_least: Nanos,
+    /// The thread that sends a batch waits for the interpreter while the worker computes the next one. For so large a share of
+    /// that, 0 to 1, but at most for [`SWITCH_INTERVAL`]; only known where `returning` is of idle workers.
+    pub interpreter: f64,
     /// What of that the main thread takes to receive it: also where it lay there before.
     pub receive: Nanos,
     /// From the end of a batch in its worker to a pin thread that has nothing to do.
@@ -32,7 +36,9 @@ pub(in super::super) struct Delays {
 }
 
 impl Delays {
-    pub fn of(run: &Run, facts: &[BatchFacts]) -> Self {
+    /// `is_measured`: what threads wait for each other is known and simulated, so what is left is what it takes where nothing
+    /// else is in the way.
+    pub fn of(run: &Run, facts: &[BatchFacts], is_measured: bool) -> Self {
         let waits: HashMap<u32, Nanos> = run
             .waits()
             .iter()
@@ -42,6 +48,7 @@ impl Delays {
         all.note_receiving(run, facts);
         let mut free: HashMap<WorkerId, Nanos> = HashMap::new();
         let mut before = None;
+        let mut latest: HashMap<WorkerId, &BatchFacts> = HashMap::new();
         for batch in facts {
             // What workers did before is not known where an epoch begins, or where batches were left out.
             let follows = |(epoch, row)| epoch == batch.epoch && row + 1 == batch.row;
@@ -56,6 +63,9 @@ impl Delays {
                 .and_then(|row| waits.get(&row));
             match batch.worker {
                 Some(worker) => {
+                    if is_measured && let Some(before) = latest.insert(worker, batch) {
+                        all.note_sending(before, Some(batch), &waits);
+                    }
                     all.note_worker(batch, free.get(&worker).copied());
                     all.note_main(batch, asked.copied());
                     if let Some(made) = batch.made() {
@@ -65,12 +75,21 @@ impl Delays {
                 None => all.note_single(batch, asked.copied()),
             }
         }
+        let receive = median(&mut all.receive);
+        let (interpreter, idle) = all.sending(receive);
+        let usual = |times: &mut Vec<Nanos>| match is_measured {
+            true => tenth(times),
+            false => median(times),
+        };
         Self {
-            next_task: median(&mut all.next_task),
-            wake_worker: median(&mut all.wake_worker),
-            returning_least: tenth(&mut all.returning),
-            returning: median(&mut all.returning),
-            receive: median(&mut all.receive),
+            next_task: usual(&mut all.next_task),
+            wake_worker: usual(&mut all.wake_worker),
+            returning: match is_measured {
+                true => idle,
+                false => median(&mut all.returning),
+            },
+            interpreter,
+            receive,
             to_pin: median(&mut all.to_pin),
             yielding: median(&mut all.yielding),
             pull: median(&mut all.pull),
@@ -85,6 +104,10 @@ struct Lists {
     wake_worker: Vec<Nanos>,
     returning: Vec<Nanos>,
     receive: Vec<Nanos>,
+    /// From the end of a batch to its arrival at a trainer that waits, of workers that had nothing more to do; and of others, with
+    /// how long the next batch may have held it up.
+    idle: Vec<Nanos>,
+    busy: Vec<(Nanos, Nanos)>,
     to_pin: Vec<Nanos>,
     yielding: Vec<Nanos>,
     pull: Vec<Nanos>,
@@ -117,6 +140,50 @@ impl Lists {
                 from = *at;
             }
         }
+    }
+
+    /// A batch, and the next one of its worker.
+    fn note_sending(
+        &mut self,
+        batch: &BatchFacts,
+        next: Option<&BatchFacts>,
+        waits: &HashMap<u32, Nanos>,
+    ) {
+        /// A worker that goes on within this time had the next task already.
+        const AT_ONCE: Nanos = Nanos(500_000);
+        let asked = u32::try_from(batch.row)
+            .ok()
+            .and_then(|row| waits.get(&row));
+        let (Some(asked), Some(sent), Some(arrived)) = (asked, batch.made(), batch.arrived) else {
+            return;
+        };
+        if *asked > sent || batch.pinning.is_some() {
+            return;
+        }
+        let took = sane(arrived - sent);
+        let goes_on = next.filter(|n| n.fetching.is_some_and(|at| at - sent < AT_ONCE));
+        match goes_on.and_then(BatchFacts::work) {
+            Some(work) => self.busy.push((took, work.min(SWITCH_INTERVAL))),
+            None => self.idle.push(took),
+        }
+    }
+
+    /// How large a share of the next batch a batch waits for the interpreter, and how long its way takes from an idle worker.
+    fn sending(&mut self, receive: Nanos) -> (f64, Nanos) {
+        const FEW: usize = 5;
+        let idle = match self.idle.len() {
+            n if n >= FEW => median(&mut self.idle),
+            _ => {
+                let mut all: Vec<Nanos> = self.busy.iter().map(|(took, _)| *took).collect();
+                tenth(&mut all).min(receive + Nanos(1_000_000))
+            }
+        };
+        let held = self.busy.iter().map(|(took, most)| {
+            let share = (*took - idle).0.max(0) as f64 / most.0.max(1) as f64;
+            Nanos((share.min(1.0) * 1e6) as i64)
+        });
+        let mut held: Vec<Nanos> = held.collect();
+        (median(&mut held).0 as f64 / 1e6, idle)
     }
 
     /// `free`: when its worker was through with the batch before; `None`: this is its first one.

@@ -1,0 +1,102 @@
+//! How far the model itself may be off, beside what other samples of the same kind would change.
+//!
+//! The shares below were chosen so that nine of ten outcomes of real PyTorch programs lie inside (`cargo xtask truth`). What a
+//! recording tells little of has a wide interval: going from workers to none, many more processes than were recorded, cores that
+//! are all busy, batches that take less than their way.
+
+use loadscope_trace::{Nanos, Origin};
+
+use super::play::float;
+use super::{Recorded, Setting};
+
+/// Two runs of the same program differ by so much.
+const AGAIN: f64 = 0.04;
+/// Where all cores are busy, what the system lets run first counts for so much.
+const BUSY: f64 = 0.08;
+/// A number of workers, or a step, that was not recorded.
+const OTHER: f64 = 0.03;
+/// What of the costs of transport between processes is not known, where it was recorded, and where it is assumed.
+const TRANSPORT: f64 = 0.25;
+const ASSUMED: f64 = 0.6;
+/// What of the time to start and end more processes, or fewer, than were recorded is not known.
+const PROCESSES: f64 = 0.5;
+
+/// A source of doubt, and how large a share of the time it makes uncertain.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Doubt {
+    /// By how much the time may be more or less, as a share of it: in nine of ten cases.
+    pub share: f64,
+    /// What most of that is, if it is more than a little: a sentence.
+    pub why: Option<&'static str>,
+}
+
+impl Recorded {
+    /// How far the forecast of `time` for `setting` may be off for want of knowledge.
+    pub(super) fn doubt(&self, setting: &Setting, time: Nanos, busy: f64) -> Doubt {
+        let time = float(time).max(1.0);
+        if self.origin == Origin::Simulation {
+            return Doubt {
+                share: 0.0,
+                why: None,
+            };
+        }
+        let own = self.setting();
+        let epochs = self.epochs.iter();
+        let batches: f64 = epochs
+            .map(|e| e.tasks.len() as f64 * e.weight.batches * e.weight.epochs)
+            .sum();
+        let is_process = matches!(self.origin, Origin::Pytorch(_));
+        let changes_side = (own.num_workers > 0) != (setting.num_workers > 0);
+        let way = self.way_of_a_batch(changes_side) * batches / time;
+        let more = setting.num_workers.abs_diff(own.num_workers) as f64;
+        let started = match setting.ends_workers() {
+            true => self.epochs.len().max(1) as f64,
+            false => 1.0,
+        };
+        let processes = match is_process {
+            true => {
+                more * started * (float(self.startup.spawn) + float(self.startup.end) / 2.0) / time
+            }
+            false => 0.0,
+        };
+        let parts = [
+            (AGAIN, None),
+            (
+                BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
+                Some("all cores are busy, and what runs first is up to the system"),
+            ),
+            (if more > 0.0 { OTHER } else { 0.0 }, None),
+            (
+                self.refit_error.abs(),
+                Some("the model does not quite reproduce the recorded run"),
+            ),
+            match changes_side {
+                true => (
+                    ASSUMED * way,
+                    Some("what sending batches between processes costs is assumed, not recorded"),
+                ),
+                false if setting.num_workers > 0 => (
+                    TRANSPORT * way,
+                    Some("sending batches between processes takes much of the time"),
+                ),
+                false => (0.0, None),
+            },
+            (
+                PROCESSES * processes,
+                Some("what starting and ending other numbers of processes takes was not recorded"),
+            ),
+        ];
+        let share = parts
+            .iter()
+            .map(|(share, _)| share * share)
+            .sum::<f64>()
+            .sqrt();
+        let largest = parts.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        Doubt {
+            share: share.min(0.9),
+            why: largest
+                .filter(|(share, _)| *share > 0.1)
+                .and_then(|(_, why)| *why),
+        }
+    }
+}
