@@ -698,7 +698,7 @@ class Iterator:
 
 def turn_to(state, at, begins):
     """This thread asks the iterator `state`, or makes it: steps on batches of others may be over."""
-    if len(PROBE.living) < 2:
+    if len(PROBE.living) < (1 if begins else 2):
         return
     thread = threading.get_ident()
     for _, other in list(PROBE.living.values()):
@@ -829,7 +829,9 @@ def describe(loader, iterator, seeds):
     if batches is not None and quiet(lambda: loader.batch_size) is None:
         # A loader that was given batches of indices has a sampler that it does not use.
         sampler = quiet(lambda: batches.sampler)
-    kind = type(sampler)
+    kind = plain_class(sampler, data)
+    # Of torch's own batch sampler the loader would have made the same; one that was given is the program's.
+    makes_batches = batches is not None and quiet(lambda: loader.batch_size) is None
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
     # These ask for the length of the dataset anyway; others may not want to be asked.
@@ -850,7 +852,7 @@ def describe(loader, iterator, seeds):
         "persistent_workers": flag_of(lambda: loader.persistent_workers),
         "timeout": quiet(lambda: min(max(float(loader.timeout), 0.0), 1e9)),
         "sampler": kind.__name__,
-        "batch_sampler": None if batches is None or type(batches) is data.BatchSampler else type(batches).__name__,
+        "batch_sampler": type(batches).__name__ if makes_batches else None,
     }
     context = quiet(lambda: loader.multiprocessing_context)
     if context is not None:
@@ -859,7 +861,7 @@ def describe(loader, iterator, seeds):
         about["start_method"] = quiet(lambda: sys.modules["multiprocessing"].get_start_method(allow_none=True))
     if plain and not is_iterable:
         about["dataset_len"] = number_of(lambda: len(dataset))
-        if batches is None or type(batches) is data.BatchSampler:
+        if batches is None or not makes_batches or plain_class(batches, data) is data.BatchSampler:
             about["batches"] = number_of(lambda: len(batches if batches is not None else sampler))
     if kind is data.RandomSampler:
         about["shuffle"] = True
@@ -891,6 +893,14 @@ def other_arguments(loader):
             called = called if isinstance(called, str) and called.isidentifier() else type(inner).__name__
             given.append("%s=%s" % (name, called[:60]))
     return given
+
+
+def plain_class(sampler, data):
+    """The class of a sampler; of torchdata's copies of PyTorch's own samplers that of the original."""
+    kind = type(sampler)
+    if kind.__module__.startswith("torchdata."):
+        return getattr(data, kind.__name__, kind)
+    return kind
 
 
 def place_in_job():

@@ -145,6 +145,7 @@ pub fn crews(all: &[(RunId, &Run)]) -> Vec<Vec<usize>> {
             run.info.world_size > 1
                 && first.world_size == run.info.world_size
                 && first.dataset == run.info.dataset
+                && first.made_at == run.info.made_at
                 && is_free
         };
         match crews.iter_mut().find(joins) {

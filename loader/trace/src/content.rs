@@ -15,6 +15,22 @@ pub struct BatchContent {
 }
 
 impl BatchContent {
+    /// Bytes of its tensors, by their types and shapes.
+    pub fn bytes(&self) -> u64 {
+        let of = |field: &Field| {
+            let each: u64 = match field.dtype.trim_start_matches("torch.") {
+                "uint8" | "int8" | "bool" => 1,
+                "float16" | "bfloat16" | "int16" | "uint16" => 2,
+                "float64" | "int64" | "uint64" | "complex64" => 8,
+                "complex128" => 16,
+                _ => 4,
+            };
+            let sizes = field.shape.iter().map(|n| u64::try_from(*n).unwrap_or(0));
+            sizes.fold(each, u64::saturating_mul)
+        };
+        self.fields.iter().map(of).fold(0, u64::saturating_add)
+    }
+
     /// About how much memory it takes, bytes.
     pub fn nbytes(&self) -> usize {
         let of = |field: &Field| match &field.data {

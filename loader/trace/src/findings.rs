@@ -14,6 +14,7 @@ mod crew;
 mod forecast;
 mod glance;
 mod handover;
+mod remedy;
 mod resources;
 mod start;
 mod starved;
@@ -145,6 +146,7 @@ impl Diagnosis {
     /// The same for who has surveyed the run already.
     pub fn from(survey: &Survey, prospects: Option<&Prospects>, more: Vec<Finding>) -> Self {
         let mut findings = findings(survey);
+        remedy::agree(&mut findings, survey, prospects);
         findings.extend(more);
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));

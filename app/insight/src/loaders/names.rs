@@ -12,11 +12,12 @@ pub fn name(info: &RunInfo) -> String {
     }
 }
 
-/// What it loads.
+/// The line of the program that makes it, or else what it loads.
 pub fn dataset(info: &RunInfo) -> &str {
-    match info.dataset.as_str() {
-        "" => "loader",
-        dataset => dataset,
+    match (&info.made_at, info.dataset.as_str()) {
+        (Some(line), _) => &line.name,
+        (None, "") => "loader",
+        (None, dataset) => dataset,
     }
 }
 

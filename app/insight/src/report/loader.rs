@@ -1,10 +1,10 @@
 //! Which loader of several a report is about.
 
-use loadscope_trace::{Glance, Nanos, Run, RunId};
+use loadscope_trace::{Glance, Nanos, Run, RunId, fleet};
 use serde_json::{Value, json};
 
 use crate::format::plural;
-use crate::loaders::names;
+use crate::loaders::{crews, names, said};
 
 /// Others that are named one by one.
 const NAMED: usize = 7;
@@ -18,6 +18,8 @@ pub struct AboutLoader {
     pub others: Vec<Named>,
     /// It was asked for; otherwise it is the one that was waited for longest.
     pub was_asked_for: bool,
+    /// Which rank holds the others up, a sentence; `None` if none does.
+    pub straggler: Option<String>,
 }
 
 /// A loader, as it is named beside others.
@@ -48,6 +50,7 @@ impl AboutLoader {
             this,
             others: loaders,
             was_asked_for,
+            straggler: straggler(all, id),
         })
     }
 
@@ -75,12 +78,16 @@ impl AboutLoader {
                 plural(more as u64, "other", "others")
             ));
         }
-        format!(
+        let mut text = format!(
             "This is about {}{why}: {}. Trainers also waited {}",
             self.label(),
             time(self.this.waited),
             others.join(", ")
-        )
+        );
+        if let Some(straggler) = &self.straggler {
+            text = format!("{straggler}. {text}");
+        }
+        text
     }
 
     /// The two entries of a JSON object.
@@ -91,6 +98,7 @@ impl AboutLoader {
             false => "waited for longest",
         }
         .into();
+        this["straggler"] = json!(self.straggler);
         (this, self.others.iter().map(Named::json).collect())
     }
 }
@@ -111,6 +119,17 @@ impl Named {
             "waited_seconds": self.waited.as_secs_f64(),
         })
     }
+}
+
+/// Whether a rank holds the others up, as every rank of the job is to know.
+fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
+    let crews = crews(all);
+    let crew = crews
+        .iter()
+        .find(|crew| crew.iter().any(|at| all[*at].0 == id))?;
+    let crew: Vec<(RunId, &Run)> = crew.iter().map(|at| all[*at]).collect();
+    let slow = fleet::straggler(crew.iter().copied())?;
+    said(&crew, Some(&slow), None)
 }
 
 /// All loaders of a session with their names.

@@ -42,6 +42,8 @@ pub struct Question {
     pub names: Vec<String>,
     /// True if `options.dataset` names the dataset, so that the engine can be asked about it.
     pub is_known: bool,
+    /// True if the embedded loader yields it, so that the seeds of all ranks can be worked out.
+    pub is_of_engine: bool,
     /// Who is asked about the dataset.
     pub datasets: Datasets,
 }
@@ -285,7 +287,13 @@ fn ranks(
     let mut wanted = Ok(());
     let mut each = |rank: u32, order: EpochOrder| {
         wanted = progress.tell(0.8 + 0.2 * f64::from(rank) / f64::from(o.world_size));
-        builder.add(rank, &order.indices, &order.seeds);
+        // Of a program in Python the seeds of other ranks are not known.
+        let seeds: &[u64] = if question.is_of_engine {
+            &order.seeds
+        } else {
+            &[]
+        };
+        builder.add(rank, &order.indices, seeds);
         wanted.is_ok()
     };
     let told = predict::ranks(o, question.epoch, question.datasets, &mut each);

@@ -66,6 +66,23 @@ impl Circumstances {
         self.options.shuffle || !matches!(self.sampler(), "" | "sequential")
     }
 
+    /// The order is meant to be uniformly random; what a sampler of the program's own means, nobody but the program knows.
+    fn is_random(&self) -> bool {
+        let kind = self.sampler();
+        let plain = matches!(kind, "" | "random") && (self.options.shuffle || kind == "random");
+        plain
+            || matches!(
+                kind,
+                "subset"
+                    | "weighted"
+                    | "distributed"
+                    | "SubsetRandomSampler"
+                    | "WeightedRandomSampler"
+                    | "stream"
+            )
+            || self.options.dataset.starts_with("stream")
+    }
+
     /// Every index should come exactly once in an epoch.
     fn is_complete_pass(&self) -> bool {
         let o = &self.options;
@@ -257,7 +274,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     // A short order is not judged: chance could have made it.
     const FEW: usize = 100;
     const POOR: f64 = 0.8;
-    if answers.positions < FEW || s.quality() >= POOR || !about.is_shuffled() {
+    if answers.positions < FEW || s.quality() >= POOR || !about.is_random() {
         return None;
     }
     let says = format!(

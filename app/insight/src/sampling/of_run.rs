@@ -56,6 +56,7 @@ pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question 
         names: run.info.classes.clone(),
         options,
         is_known,
+        is_of_engine: matches!(run.info.origin, Origin::Engine | Origin::Simulation),
         datasets,
     }
 }

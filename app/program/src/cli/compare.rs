@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::pick::{LoaderArg, pick};
-use super::terminal::say;
+use super::terminal::{say, say_json};
 use loadscope_insight::report::compare::Comparison;
 use loadscope_session::datasets;
 
@@ -34,7 +34,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     let mut comparison = Comparison::of((a.run(), a.cut()), (b.run(), b.cut()), datasets());
     (comparison.a.loader, comparison.b.loader) = (a.about(), b.about());
     if args.json {
-        say(&comparison.json().to_string())?;
+        say_json(comparison.json())?;
     } else {
         say(&comparison.text())?;
     }

@@ -10,7 +10,7 @@ use loadscope_files::{NewFile, refuse_input};
 
 use super::ForceArg;
 use super::pick::{LoaderArg, pick};
-use super::terminal::{complain, say};
+use super::terminal::{complain, say, say_json};
 use loadscope_insight::report::rules::Rule;
 use loadscope_insight::report::{Report, html, text};
 use loadscope_session::datasets;
@@ -49,7 +49,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
     report.loader = picked.about();
     if args.json {
-        say(&report.json().to_string())?;
+        say_json(report.json())?;
     } else {
         say(&text(&report))?;
     }

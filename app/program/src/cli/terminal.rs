@@ -2,6 +2,7 @@
 //! terminal is spelled out. The only place that writes to standard output and standard error: both may be closed, full, or a
 //! pipe that no one reads, and none of that may end or hold up a recorded program.
 
+use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, BufWriter, ErrorKind, Write, stderr, stdout};
 use std::sync::OnceLock;
@@ -24,6 +25,37 @@ const WAITING: usize = 256;
 /// If standard output cannot be written.
 pub(super) fn say(text: &str) -> anyhow::Result<()> {
     print(format!("{}\n", printable(text)).as_bytes())
+}
+
+/// Prints a JSON value on one line. Sentences in it have plain spaces: thin ones are for people.
+///
+/// # Errors
+/// If standard output cannot be written.
+pub(super) fn say_json(mut value: Value) -> anyhow::Result<()> {
+    plain_spaces(&mut value, false);
+    say(&value.to_string())
+}
+
+/// Puts plain spaces into sentences: a file may have a thin space in its name.
+fn plain_spaces(value: &mut Value, is_sentence: bool) {
+    const SENTENCES: [&str; 6] = [
+        "text",
+        "remedy",
+        "outlook",
+        "assumptions",
+        "headline",
+        "doubt",
+    ];
+    match value {
+        Value::String(text) if is_sentence => {
+            *text = text.replace(['\u{2009}', '\u{202f}', '\u{a0}'], " ");
+        }
+        Value::Array(all) => all.iter_mut().for_each(|v| plain_spaces(v, is_sentence)),
+        Value::Object(map) => map
+            .iter_mut()
+            .for_each(|(key, v)| plain_spaces(v, SENTENCES.contains(&key.as_str()))),
+        _ => {}
+    }
 }
 
 /// Prints bytes as they are.

@@ -1,5 +1,6 @@
 //! `loadscope what-if`: what other settings would bring, forecast from a recording.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +11,7 @@ use loadscope_trace::{Nanos, Prospects};
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
-use super::terminal::say;
+use super::terminal::{say, say_json};
 use loadscope_insight::format;
 use loadscope_insight::report::AboutLoader;
 use loadscope_plan::forecast::{Forecast, Outlook, Recorded, Setting, explore, grid};
@@ -101,7 +102,7 @@ pub fn run(args: &WhatIfArgs) -> anyhow::Result<ExitCode> {
         loader: picked.about(),
     };
     match args.json {
-        true => say(&answer.json().to_string())?,
+        true => say_json(answer.json())?,
         false => say(answer.text()?.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -156,7 +157,7 @@ impl Answer<'_> {
 
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut out = String::new();
-        // A model that does not fit what was recorded says nothing of anything else.
+        // A model that does not fit what was recorded gives no advice; its numbers have wide intervals.
         let fits = self.prospects.fits();
         if fits {
             writeln!(out, "{}", self.verdict())?;
@@ -165,9 +166,7 @@ impl Answer<'_> {
         if let Some(loader) = &self.loader {
             writeln!(out, "{}", loader.sentence())?;
         }
-        if fits {
-            self.forecasts(&mut out)?;
-        }
+        self.forecasts(&mut out)?;
         writeln!(
             out,
             "\nRecorded: {}, of which {} waited; forecast for the same setting: {}",
@@ -175,10 +174,19 @@ impl Answer<'_> {
             self.recorded.waited(),
             self.outlook.recorded.time
         )?;
+        for doubt in self.doubts() {
+            writeln!(out, "Wide intervals: {doubt}")?;
+        }
         for note in self.recorded.notes() {
             writeln!(out, "Assumed: {note}")?;
         }
         Ok(out)
+    }
+
+    /// What makes intervals wide.
+    fn doubts(&self) -> BTreeSet<&'static str> {
+        let all = self.outlook.configurations.iter();
+        all.filter_map(|f| f.doubt).collect()
     }
 
     /// What is expected of all settings.
@@ -288,6 +296,7 @@ fn object(f: &Forecast) -> Value {
         "first_batch_seconds": f.first_batch.map(seconds),
         "low": seconds(f.low),
         "high": seconds(f.high),
+        "doubt": f.doubt,
         "samples_per_second": f.samples_per_second(),
     })
 }

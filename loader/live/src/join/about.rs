@@ -46,7 +46,10 @@ pub(super) fn info(about: &About, who: &Introduction) -> RunInfo {
 
 fn options(about: &About, who: &Introduction) -> RunOptions {
     // Under a name that we do not know no order is predicted.
-    let sampler = match (about.batch_sampler.as_deref(), about.sampler.as_str()) {
+    // PyTorch's own batch sampler only groups what its sampler draws.
+    let batch_sampler = about.batch_sampler.as_deref();
+    let own = batch_sampler.filter(|name| *name != "BatchSampler");
+    let sampler = match (own, about.sampler.as_str()) {
         (Some(name), _) => name,
         (None, "DistributedSampler") if about.shuffle => "distributed",
         (None, "" | "SequentialSampler" | "RandomSampler" | "_InfiniteConstantSampler") => "",

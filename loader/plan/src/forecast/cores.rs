@@ -31,6 +31,8 @@ pub(super) struct Cores {
     pub now: f64,
     served: f64,
     cores: f64,
+    /// Threads that compute at once slow each other down.
+    slows: bool,
     /// How many threads compute.
     computing: f64,
     threads: Vec<Doing>,
@@ -41,11 +43,12 @@ pub(super) struct Cores {
 }
 
 impl Cores {
-    pub fn new(threads: usize, cores: f64) -> Self {
+    pub fn new(threads: usize, cores: f64, slows: bool) -> Self {
         Self {
             now: 0.0,
             served: 0.0,
             cores,
+            slows,
             computing: 0.0,
             threads: vec![Doing::Nothing; threads],
             widths: vec![1.0; threads],
@@ -117,6 +120,9 @@ impl Cores {
     }
 
     fn rate(&self) -> f64 {
+        if !self.slows {
+            return (self.cores / self.computing.max(1.0)).min(1.0);
+        }
         let at_once = self.computing.min(self.cores);
         match self.computing > self.cores {
             true => self.cores / self.computing * TAKING_TURNS / side_by_side(at_once),
@@ -131,7 +137,7 @@ mod tests {
 
     #[test]
     fn those_that_compute_share_and_those_away_do_not() {
-        let mut cores = Cores::new(4, 2.0);
+        let mut cores = Cores::new(4, 2.0, true);
         (0..3).for_each(|thread| cores.compute(thread, 20.0 + thread as f64, 0));
         cores.away(3, 15.0, 0);
         let mut ends = Vec::new();

@@ -33,6 +33,8 @@ pub(super) struct Way {
     prefetch_factor: usize,
     in_order: bool,
     cores: f64,
+    /// Threads that compute at once slow each other down, and what was recorded is as if they did not.
+    slows: bool,
     pins: bool,
     /// Share of a training step that computes, if that is not as recorded.
     trainer_cpu: Option<f64>,
@@ -71,6 +73,7 @@ impl Way {
             prefetch_factor: setting.prefetch_factor,
             in_order: setting.in_order,
             cores: cores.map_or(f64::INFINITY, |n| n as f64),
+            slows: recorded.is_measured(),
             pins: setting.pin_memory,
             trainer_cpu: setting.trainer_cpu,
             stops_at_errors: recorded.stops_at_errors(),
@@ -198,7 +201,7 @@ impl<'a> Player<'a> {
         Self {
             load,
             way,
-            cores: Cores::new(threads, way.cores),
+            cores: Cores::new(threads, way.cores, way.slows),
             alone: (computing as f64 <= way.cores && !load.steps_are_wide(way.cores))
                 || !load.computes,
             scheduler: Scheduler::new(SchedulerOptions {

@@ -98,7 +98,7 @@ impl Recorded {
     ) -> Result<Option<Prospects>, Refusal> {
         let base = self.setting();
         let tried = grid(&base, self.usual_workers(), &self.usual_prefetch());
-        let near = near(&base).into_iter();
+        let near = near(&base, self.epochs.len()).into_iter();
         let near: Vec<(Change, Setting)> = near.filter(|(_, s)| self.checked(s).is_ok()).collect();
         let mut settings = vec![self.checked(&base)?];
         settings.extend(near.iter().map(|(_, s)| s.clone()));
@@ -165,7 +165,7 @@ fn change(base: &Setting, setting: &Setting) -> Change {
 }
 
 /// One thing changed, a little.
-fn near(base: &Setting) -> Vec<(Change, Setting)> {
+fn near(base: &Setting, epochs: usize) -> Vec<(Change, Setting)> {
     let workers = base.num_workers;
     let factor = base.prefetch_factor.saturating_mul(2);
     let has_workers = workers > 0;
@@ -198,7 +198,8 @@ fn near(base: &Setting) -> Vec<(Change, Setting)> {
         persistent_workers: true,
         ..base.clone()
     };
-    let ends = has_workers && !base.persistent_workers;
+    // With one epoch it only moves the end of the workers to that of the program.
+    let ends = has_workers && !base.persistent_workers && epochs > 1;
     add(ends, Change::PersistentWorkers(true), kept);
     let unpinned = Setting {
         pin_memory: false,

@@ -7,6 +7,27 @@ use crate::{BatchId, Nanos};
 /// It takes at least this share of the work on a batch.
 const MUCH: f64 = 0.4;
 
+/// From so many bytes on, a batch is large.
+const LARGE: u64 = 16 << 20;
+
+/// The bytes of a batch, if it is large and put together by PyTorch's own `default_collate`.
+fn large_batches(survey: &Survey) -> Option<u64> {
+    let run = survey.run;
+    let is_default = !run
+        .info
+        .arguments
+        .iter()
+        .any(|a| a.starts_with("collate_fn="));
+    let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
+    let bytes = contents.map(crate::BatchContent::bytes).max()?;
+    (is_default && bytes >= LARGE).then_some(bytes)
+}
+
+/// `128 MB`
+fn size(bytes: u64) -> String {
+    format!("{} MB", (bytes + 500_000) / 1_000_000)
+}
+
 /// A `collate_fn` that takes about as long as reading the samples, or longer.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     if (survey.collate.0 as f64) < MUCH * survey.mean_work.0 as f64 {
@@ -21,6 +42,22 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let longest = survey.waits.iter().filter(|w| w.kind != Kind::First);
     let longest = longest.max_by_key(|w| w.collating).and_then(|w| w.row);
     let batch = |row: usize| -> BatchId { survey.run.batches()[row].id };
+    if let Some(bytes) = large_batches(survey) {
+        return Some(Finding {
+            id: "slow_collate",
+            text: format!(
+                "Batches are large, {} each: allocating, filling and copying them takes {} of the {} that a batch takes to make: {}",
+                size(bytes),
+                survey.collate,
+                survey.mean_work,
+                survey.say_cost(cost)
+            ),
+            severity,
+            evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
+            remedy: "Smaller batches, or smaller elements on the way to the trainer (uint8 or float16, converted on the GPU)".to_owned(),
+            cost: Some(cost),
+        });
+    }
     Some(Finding {
         id: "slow_collate",
         text: format!(

@@ -77,10 +77,18 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     })
 }
 
+/// Drawing the indices of a batch is slow from here on.
+const SLOW_DRAW: Nanos = Nanos(300_000);
+
 /// The main thread draws indices while the trainer waits.
 pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
     let of = |cause| survey.blame.of(cause).unwrap_or_default();
     let cost = of(Cause::NotDispatched) + of(Cause::Sampling);
+    // Every epoch draws its first batches while nothing else goes on; that is how a loader begins.
+    let each = Nanos(cost.0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX));
+    if each < SLOW_DRAW {
+        return None;
+    }
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
         id: "sampler",

@@ -47,7 +47,13 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
             plural(workers, "worker", "workers")
         )
     });
+    let slow = wait.and_then(|w| slow_sample(survey, w.row?, took));
     let (what, remedy) = match wait.map(|w| w.main) {
+        Some(Cause::Fetching) if slow.is_some() => (
+            slow.as_deref().unwrap_or_default(),
+            "Look at that sample: its file may be large, damaged or on a slow disk; what __getitem__ sets up when it is first \
+             called belongs into worker_init_fn",
+        ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
             "Workers are started one after the other: fewer are there sooner, and for few batches num_workers=0 may be fastest",
@@ -84,6 +90,19 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         remedy: remedy.to_owned(),
         cost: Some(cost),
     })
+}
+
+/// `: sample 3 took 1.20 s`, if one sample took most of the wait for the first batch.
+fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<String> {
+    let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
+    if slowest.wall.0 <= took.0 / 2 {
+        return None;
+    }
+    let name = match slowest.index {
+        Some(index) => format!("sample {}", count(index)),
+        None => format!("its sample {}", slowest.position),
+    };
+    Some(format!(": {name} took {}", survey.say(slowest.wall)))
 }
 
 /// The first batch is most of the waiting although it takes no longer than others: the run is short.

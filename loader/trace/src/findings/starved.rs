@@ -24,7 +24,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     if workers == 0 && !is_worth_starting(survey, cost) {
         return None;
     }
-    let needed = survey.needed_workers();
+    let needed = survey
+        .needed_workers()
+        .map(|n| n.min(survey.most_workers()));
     let cores = run.info.cores as usize;
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
@@ -104,7 +106,10 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     if all <= 0 || (highest as f64) < ON_ONE * all as f64 {
         return None;
     }
-    let needed = survey.needed_workers().filter(|n| *n > workers);
+    let needed = survey
+        .needed_workers()
+        .map(|n| n.min(survey.most_workers()));
+    let needed = needed.filter(|n| *n > workers);
     Some(Finding {
         id: "sawtooth",
         text: format!(
@@ -141,7 +146,10 @@ pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
         ),
         severity: Severity::Note,
         evidence: Evidence::Run,
-        remedy: "Nothing to do here: the loader keeps up".to_owned(),
+        remedy: match survey.run.info.world_size {
+            0 | 1 => "Nothing to do here: the loader keeps up".to_owned(),
+            _ => "The loader of this rank keeps up; where its steps wait for other ranks (all_reduce), look at the rank that waits longest for its loader".to_owned(),
+        },
         cost: None,
     })
 }

@@ -105,6 +105,8 @@ pub(super) struct Samples {
 pub(super) const SLOW_BATCH: i64 = 3;
 /// A sample is slow if it took more than so many times the median.
 pub(super) const SLOW_SAMPLE: i64 = 5;
+/// What is shorter than this is quick, however much quicker others are.
+const SLOWEST_QUICK: Nanos = Nanos(1_000_000);
 /// Medians are taken of so many at most, evenly chosen.
 const MEDIAN_OF: usize = 1 << 18;
 
@@ -180,6 +182,12 @@ impl<'a> Survey<'a> {
         }
         let needed = (self.plain_work.0 - 1) / self.step.0 + 1;
         (needed <= MOST).then_some(needed as usize)
+    }
+
+    /// More workers than batches in an epoch have nothing to do.
+    pub(super) fn most_workers(&self) -> usize {
+        let epochs = self.run.epochs().iter();
+        epochs.map(|e| e.rows.len()).max().unwrap_or(1).max(1)
     }
 
     /// True if the workers cannot make batches as fast as the trainer takes them.
@@ -308,7 +316,7 @@ impl Samples {
     }
 
     fn is_slow(&self, wall: Nanos) -> bool {
-        wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
+        wall >= SLOWEST_QUICK && wall.0 > self.usual.0.max(1).saturating_mul(SLOW_SAMPLE)
     }
 
     /// Processor time per wall time; `None` if it was not measured.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Origin, RunOptions};
 
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
@@ -209,6 +209,7 @@ impl Asker {
             names: run.info.classes.clone(),
             options,
             is_known,
+            is_of_engine: matches!(run.info.origin, Origin::Engine | Origin::Simulation),
             datasets: state.place.datasets,
         }
     }

@@ -24,6 +24,7 @@ impl Spent {
             pinning: Nanos::ZERO,
             pinned: 0,
         };
+        let mut steps = Vec::new();
         let mut since = vec![(Stage::Queued, Nanos::ZERO); run.batches().len()];
         for t in run.transitions() {
             let row = t.batch as usize;
@@ -37,8 +38,7 @@ impl Spent {
                     spent.collated += 1;
                 }
                 Stage::Training => {
-                    spent.training += took;
-                    spent.trained += 1;
+                    steps.push(took);
                 }
                 Stage::Pinning => {
                     spent.pinning += took;
@@ -47,8 +47,27 @@ impl Spent {
                 _ => {}
             }
         }
+        spent.trained = steps.len() as i64;
+        spent.training = usual_steps(&mut steps);
         spent
     }
+}
+
+/// What steps come to together, those that are much longer than most only as much as counts: a program that saves a checkpoint, or
+/// never asks for another batch, does not train for so long.
+fn usual_steps(steps: &mut [Nanos]) -> Nanos {
+    const LONGEST: i64 = 10;
+    const FEW: usize = 4;
+    let middle = steps.len() / 2;
+    let longest = match steps.len() {
+        n if n >= FEW => {
+            let median = *steps.select_nth_unstable(middle).1;
+            Nanos(median.0.max(1).saturating_mul(LONGEST))
+        }
+        _ => Nanos::MAX,
+    };
+    let counted = steps.iter().map(|step| (*step).min(longest));
+    counted.fold(Nanos::ZERO, |sum, step| sum + step)
 }
 
 /// The stretches in which batches were held, in order of time.
