@@ -1,0 +1,137 @@
+//! Recording a workload, and running it with other settings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::foretell;
+use super::kept::{Folder, Host, Measurements, Tried, Turn, Work};
+use super::process::succeeds;
+use super::setting::Setting;
+use super::workloads::Workload;
+
+/// So long a program has. It takes a few seconds; spawned workers on a busy machine take a minute.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+/// What it takes to measure.
+pub struct Lab<'a> {
+    pub python: PathBuf,
+    pub program: PathBuf,
+    pub loadscope: PathBuf,
+    pub folder: &'a Folder,
+    pub rounds: u32,
+}
+
+impl Lab<'_> {
+    /// Records a workload once, then runs all its settings in turn, round after round. The setting that Loadscope recommends is among
+    /// them, whichever that is.
+    pub fn measure(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
+        let data = tempfile::tempdir()?;
+        let mut prepare = self.python();
+        prepare.args(["--prepare", work.name]).arg(data.path());
+        succeeds(&mut prepare, DEADLINE)?;
+        // Reading the files for the first time is no part of it.
+        self.turn(work, data.path(), work.recorded)?;
+        eprintln!("{}: recording {}", work.name, work.recorded);
+        let recording = self.record(work, data.path())?;
+        measured.host = Host::here(&recording.torch);
+        let mut settings = work.settings()?;
+        let told = foretell::of(
+            &self.loadscope,
+            &self.folder.recording(work.name),
+            &settings,
+        )?;
+        if !settings.contains(&told.recommended) {
+            settings.push(told.recommended);
+        }
+        let tried = settings.into_iter().map(|setting| Tried {
+            setting,
+            turns: Vec::new(),
+        });
+        let mut kept = Work {
+            recorded: work.recorded,
+            recording,
+            tried: tried.collect(),
+        };
+        for round in 1..=self.rounds {
+            // There and back: what drifts over a round does not always strike the same ones.
+            let mut order: Vec<usize> = (0..kept.tried.len()).collect();
+            if round % 2 == 0 {
+                order.reverse();
+            }
+            for at in order {
+                let one = &mut kept.tried[at];
+                let turn = self.turn(work, data.path(), one.setting)?;
+                eprintln!(
+                    "{} {round}/{}: {}: {:.3} s, others used {:.1} cores",
+                    work.name, self.rounds, one.setting, turn.seconds, turn.others
+                );
+                one.turns.push(turn);
+            }
+            measured.works.insert(work.name.to_owned(), kept.clone());
+            self.folder.keep(measured)?;
+        }
+        Ok(())
+    }
+
+    fn python(&self) -> Command {
+        let mut command = Command::new(&self.python);
+        // Our own libtorch must not become that of PyTorch.
+        command
+            .arg("-B")
+            .arg(&self.program)
+            .env_remove("LD_LIBRARY_PATH");
+        command
+    }
+
+    fn turn(&self, work: &Workload, data: &Path, setting: Setting) -> Result<Turn> {
+        let mut command = self.python();
+        command.arg(work.name).arg(data).args(setting.arguments());
+        said(&succeeds(&mut command, DEADLINE)?)
+    }
+
+    fn record(&self, work: &Workload, data: &Path) -> Result<Turn> {
+        let target = self.folder.recording(work.name);
+        let mut command = Command::new(&self.loadscope);
+        command
+            .args(["record", "--force", "-o"])
+            .arg(&target)
+            .arg("--")
+            .arg(&self.python)
+            .arg("-B")
+            .arg(&self.program)
+            .arg(work.name)
+            .arg(data)
+            .args(work.recorded.arguments())
+            .env_remove("LD_LIBRARY_PATH");
+        let text = succeeds(&mut command, DEADLINE)?;
+        let size = fs::metadata(&target).map_or(0, |about| about.len());
+        anyhow::ensure!(size > 0, "{} was not recorded", work.name);
+        said(&text)
+    }
+}
+
+/// The last line that is an object of JSON: behind it the recorder may have said something.
+fn said(text: &str) -> Result<Turn> {
+    let line = text.lines().rev().find(|line| line.starts_with('{'));
+    let line =
+        line.with_context(|| format!("the program did not say how long it took, but {text:?}"))?;
+    serde_json::from_str(line).with_context(|| format!("the program said {line:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_object_is_what_a_program_says() -> Result<()> {
+        let text = "loss 2\n{\"seconds\": 1.5, \"waited\": 1.0, \"first\": 0.1, \"others\": 0.0, \"torch\": \"2.13.0\"}\nrecorded 12 batches\n";
+        assert_eq!(said(text)?.seconds, 1.5);
+        assert!(said("nothing\n").is_err());
+        assert!(said("{\"seconds\": 1.5}\n").is_err());
+        Ok(())
+    }
+}
