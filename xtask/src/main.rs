@@ -1,5 +1,5 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
-//! probe-overhead | screenshots | pictures`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers |
+//! probe-matrix | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-SAMPLES = 1280
+SAMPLES = 2560
 
 
 class Spectra(Dataset):
