@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
 
 use super::foretell;
 use super::kept::{Folder, Host, Measurements, Tried, Turn, Work};
@@ -29,14 +30,7 @@ impl Lab<'_> {
     /// Records a workload once, then runs all its settings in turn, round after round. The setting that Loadscope recommends is among
     /// them, whichever that is.
     pub fn measure(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
-        let data = tempfile::tempdir()?;
-        let mut prepare = self.python();
-        prepare.args(["--prepare", work.name]).arg(data.path());
-        succeeds(&mut prepare, DEADLINE)?;
-        // Reading the files for the first time is no part of it.
-        self.turn(work, data.path(), work.recorded)?;
-        eprintln!("{}: recording {}", work.name, work.recorded);
-        let recording = self.record(work, data.path())?;
+        let (data, recording) = self.recorded(work)?;
         measured.host = Host::here(&recording.torch);
         let mut settings = work.settings()?;
         let told = foretell::of(
@@ -56,6 +50,7 @@ impl Lab<'_> {
             recording,
             tried: tried.collect(),
         };
+        let mut failures = 0;
         for round in 1..=self.rounds {
             // There and back: what drifts over a round does not always strike the same ones.
             let mut order: Vec<usize> = (0..kept.tried.len()).collect();
@@ -64,17 +59,51 @@ impl Lab<'_> {
             }
             for at in order {
                 let one = &mut kept.tried[at];
-                let turn = self.turn(work, data.path(), one.setting)?;
-                eprintln!(
-                    "{} {round}/{}: {}: {:.3} s, others used {:.1} cores",
-                    work.name, self.rounds, one.setting, turn.seconds, turn.others
-                );
-                one.turns.push(turn);
+                let name = format!("{} {round}/{}: {}", work.name, self.rounds, one.setting);
+                // One that fails must not take the others with it.
+                match self.turn(work, data.path(), one.setting) {
+                    Ok(turn) => {
+                        let (took, others) = (turn.seconds, turn.others);
+                        eprintln!("{name}: {took:.3} s, others used {others:.1} cores");
+                        one.turns.push(turn);
+                    }
+                    Err(error) => {
+                        eprintln!("{name}: {error:#}");
+                        failures += 1;
+                    }
+                }
             }
             measured.works.insert(work.name.to_owned(), kept.clone());
             self.folder.keep(measured)?;
         }
+        ensure!(failures == 0, "{failures} runs of {} failed", work.name);
         Ok(())
+    }
+
+    /// Records a workload anew; what was measured of its settings stays.
+    pub fn record_only(&self, work: &Workload, measured: &mut Measurements) -> Result<()> {
+        let Some(kept) = measured.works.get_mut(work.name) else {
+            bail!(
+                "nothing is kept of {}; measure it without --record-only",
+                work.name
+            );
+        };
+        let (_, recording) = self.recorded(work)?;
+        kept.recording = recording;
+        self.folder.keep(measured)
+    }
+
+    /// Writes the files that a workload reads, and records it. What the program said of its time, and the folder of those files.
+    fn recorded(&self, work: &Workload) -> Result<(TempDir, Turn)> {
+        let data = tempfile::tempdir()?;
+        let mut prepare = self.python();
+        prepare.args(["--prepare", work.name]).arg(data.path());
+        succeeds(&mut prepare, DEADLINE)?;
+        // Reading the files for the first time is no part of it.
+        self.turn(work, data.path(), work.recorded)?;
+        eprintln!("{}: recording {}", work.name, work.recorded);
+        let recording = self.record(work, data.path())?;
+        Ok((data, recording))
     }
 
     fn python(&self) -> Command {
@@ -109,7 +138,7 @@ impl Lab<'_> {
             .env_remove("LD_LIBRARY_PATH");
         let text = succeeds(&mut command, DEADLINE)?;
         let size = fs::metadata(&target).map_or(0, |about| about.len());
-        anyhow::ensure!(size > 0, "{} was not recorded", work.name);
+        ensure!(size > 0, "{} was not recorded", work.name);
         said(&text)
     }
 }
