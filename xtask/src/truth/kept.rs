@@ -31,6 +31,9 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     pub recorded: Setting,
+    /// A number that is another one once the program is another one.
+    #[serde(default)]
+    pub program: u64,
     /// What the program said of its own time while it was recorded.
     pub recording: Turn,
     pub tried: Vec<Tried>,
@@ -155,6 +158,7 @@ mod tests {
         };
         let work = Work {
             recorded: Setting::workers(2),
+            program: 7,
             recording: turn.clone(),
             tried: vec![Tried {
                 setting: "num_workers=4,in_order=false".parse()?,

@@ -47,6 +47,7 @@ impl Lab<'_> {
         });
         let mut kept = Work {
             recorded: work.recorded,
+            program: self.version(work)?,
             recording,
             tried: tried.collect(),
         };
@@ -88,6 +89,11 @@ impl Lab<'_> {
                 work.name
             );
         };
+        ensure!(
+            kept.program == self.version(work)?,
+            "the program of {} has changed since its settings were measured; measure them anew, without --record-only",
+            work.name
+        );
         let (_, recording) = self.recorded(work)?;
         kept.recording = recording;
         self.folder.keep(measured)
@@ -104,6 +110,15 @@ impl Lab<'_> {
         eprintln!("{}: recording {}", work.name, work.recorded);
         let recording = self.record(work, data.path())?;
         Ok((data, recording))
+    }
+
+    /// What the program of a workload is like.
+    fn version(&self, work: &Workload) -> Result<u64> {
+        let module = self.program.with_file_name("workloads").join(work.name);
+        let module = module.with_extension("py");
+        let text =
+            fs::read(&module).with_context(|| format!("{} could not be read", module.display()))?;
+        Ok(checksum(&text))
     }
 
     fn python(&self) -> Command {
@@ -143,6 +158,13 @@ impl Lab<'_> {
     }
 }
 
+/// FNV-1a: the same number everywhere.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// The last line that is an object of JSON: behind it the recorder may have said something.
 fn said(text: &str) -> Result<Turn> {
     let line = text.lines().rev().find(|line| line.starts_with('{'));
@@ -154,6 +176,13 @@ fn said(text: &str) -> Result<Turn> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_program_has_another_checksum() {
+        // The published value of FNV-1a for this text.
+        assert_eq!(checksum(b"foobar"), 0x8594_4171_f739_67e8);
+        assert_ne!(checksum(b"SAMPLES = 1280"), checksum(b"SAMPLES = 2560"));
+    }
 
     #[test]
     fn the_last_object_is_what_a_program_says() -> Result<()> {
