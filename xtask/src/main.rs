@@ -1,5 +1,5 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | diagnosis | readers | probe-matrix |
-//! probe-overhead | screenshots | pictures`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers |
+//! probe-matrix | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -31,6 +31,7 @@ mod rebuild;
 mod sanitize;
 mod setup;
 mod steps;
+mod truth;
 mod web;
 
 use std::ffi::OsString;
@@ -106,6 +107,9 @@ enum Command {
     ProbeMatrix(probe::Matrix),
     /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet host
     ProbeOverhead(probe::Overhead),
+    /// Record workloads in real PyTorch, forecast other settings from that, and really run them; writes tests/pytorch/TRUTH.md. Takes half
+    /// an hour on a quiet machine
+    Truth(truth::Options),
     /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
     Diagnosis {
         /// Sets of seeds, as in 201..205; without, these
@@ -225,6 +229,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::ProbeOverhead(options) => {
             probe::overhead(&building()?, &setup::workspace(), &options)
         }
+        Command::Truth(options) => truth::run(&building()?, &setup::workspace(), &options),
         Command::Diagnosis { seeds } => {
             steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
         }

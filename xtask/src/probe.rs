@@ -130,7 +130,8 @@ fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Comm
     command
 }
 
-fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
+/// Loadscope's executable, built.
+pub fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
     let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
     if steps::finish(build.args(more))? != 0 {
         bail!("Loadscope could not be built.");

@@ -1,0 +1,222 @@
+//! What Loadscope forecasts from a recording: `loadscope what-if --json`.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value as Json;
+
+use super::process::within;
+use super::setting::Setting;
+
+/// So long a forecast may take; it takes a second.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// What is expected of a setting, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    pub seconds: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What a recording tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// For each setting that was asked for; where there is none, why.
+    pub forecasts: Vec<Result<Forecast, String>>,
+    /// What Loadscope would have the user do.
+    pub recommended: Setting,
+    /// How long the recorded run took, and what is forecast for the same setting.
+    pub recorded: (f64, f64),
+    /// What the forecasts assume.
+    pub assumptions: Vec<String>,
+}
+
+/// Asks for all `settings`.
+pub fn of(loadscope: &Path, recording: &Path, settings: &[Setting]) -> Result<Told> {
+    let whole = match ask(loadscope, recording, &[])? {
+        Ok(whole) => whole,
+        Err(refusal) => bail!("{} is refused: {refusal}", recording.display()),
+    };
+    let mut forecasts: Vec<Option<Result<Forecast, String>>> = vec![None; settings.len()];
+    for at in 0..settings.len() {
+        if forecasts[at].is_some() {
+            continue;
+        }
+        let grid: Vec<Setting> = settings
+            .iter()
+            .copied()
+            .filter(|s| s.is_of_one_grid(settings[at]))
+            .collect();
+        // Together is faster; if one of them is refused, all are.
+        match ask(loadscope, recording, &grid)? {
+            Ok(answer) => {
+                for (setting, forecast) in settings.iter().zip(&mut forecasts) {
+                    if setting.is_of_one_grid(settings[at]) {
+                        *forecast = Some(Ok(found(&answer, *setting)?));
+                    }
+                }
+            }
+            Err(refusal) if grid.len() == 1 => forecasts[at] = Some(Err(refusal)),
+            Err(_) => {
+                forecasts[at] = Some(match ask(loadscope, recording, &settings[at..=at])? {
+                    Ok(answer) => Ok(found(&answer, settings[at])?),
+                    Err(refusal) => Err(refusal),
+                });
+            }
+        }
+    }
+    Ok(Told {
+        forecasts: forecasts.into_iter().flatten().collect(),
+        recommended: recommended(&whole)?,
+        recorded: (
+            number(&whole["recorded"], "seconds")?,
+            number(&whole["recorded"], "forecast_seconds")?,
+        ),
+        assumptions: whole["assumptions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|text| text.as_str().map(str::to_owned))
+            .collect(),
+    })
+}
+
+/// `loadscope what-if` for settings of one grid, or what it tries by itself; inside, its refusal.
+fn ask(loadscope: &Path, recording: &Path, grid: &[Setting]) -> Result<Result<Json, String>> {
+    let mut command = Command::new(loadscope);
+    command.arg("what-if").arg(recording).arg("--json");
+    if let Some(one) = grid.first() {
+        let list = |mut all: Vec<usize>| {
+            all.sort_unstable();
+            all.dedup();
+            let words: Vec<String> = all.iter().map(usize::to_string).collect();
+            words.join(",")
+        };
+        let mut factors: Vec<usize> = grid.iter().filter_map(|s| s.prefetch_factor).collect();
+        if factors.is_empty() {
+            factors.push(2);
+        }
+        command
+            .arg("--workers")
+            .arg(list(grid.iter().map(|s| s.num_workers).collect()))
+            .arg("--prefetch")
+            .arg(list(factors))
+            .arg(format!("--set=in_order={}", one.in_order))
+            .arg(format!(
+                "--set=persistent_workers={}",
+                one.persistent_workers
+            ));
+    }
+    let ended = within(&mut command, DEADLINE)?;
+    if !ended.status.success() {
+        return Ok(Err(ended
+            .errors
+            .trim()
+            .trim_start_matches("error: ")
+            .to_owned()));
+    }
+    let answer = serde_json::from_str(&ended.output);
+    Ok(Ok(answer.with_context(|| {
+        format!("what-if said no JSON but {:?}", ended.output)
+    })?))
+}
+
+/// The forecast of a setting in an answer.
+fn found(answer: &Json, setting: Setting) -> Result<Forecast> {
+    let all = answer["configurations"].as_array().into_iter().flatten();
+    let mut same = all.filter(|one| {
+        let has_workers = setting.num_workers > 0;
+        one["num_workers"] == setting.num_workers
+            && (!has_workers
+                || one["prefetch_factor"].as_u64() == setting.prefetch_factor.map(|n| n as u64))
+    });
+    let one = same
+        .next()
+        .with_context(|| format!("the answer has nothing of {setting}"))?;
+    Ok(Forecast {
+        seconds: number(one, "seconds")?,
+        low: number(one, "low")?,
+        high: number(one, "high")?,
+    })
+}
+
+/// A change is worth making if it saves so much: below it the text of `what-if` says that nothing is faster.
+const WORTH: f64 = 0.02;
+
+/// What Loadscope would have the user do: `recommended`, if it says so; else its cheapest setting, unless that saves next to nothing.
+fn recommended(answer: &Json) -> Result<Setting> {
+    let recorded = &answer["recorded"];
+    if answer["recommended"].is_object() {
+        return setting_of(&answer["recommended"]);
+    }
+    let cheapest = &answer["cheapest"];
+    let took = number(recorded, "seconds")?;
+    match number(cheapest, "seconds")? > took * (1.0 - WORTH) {
+        true => setting_of(recorded),
+        false => setting_of(cheapest),
+    }
+}
+
+fn setting_of(json: &Json) -> Result<Setting> {
+    let whole = |name: &str| json[name].as_u64().and_then(|n| usize::try_from(n).ok());
+    let flag = |name: &str| {
+        let value = json[name].as_bool();
+        value.with_context(|| format!("{name} is missing in {json}"))
+    };
+    let num_workers =
+        whole("num_workers").with_context(|| format!("num_workers is missing in {json}"))?;
+    Ok(Setting {
+        num_workers,
+        prefetch_factor: whole("prefetch_factor").filter(|_| num_workers > 0),
+        in_order: flag("in_order")?,
+        persistent_workers: num_workers > 0 && flag("persistent_workers")?,
+    })
+}
+
+fn number(json: &Json, name: &str) -> Result<f64> {
+    json[name]
+        .as_f64()
+        .with_context(|| format!("{name} is missing in {json}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn one(workers: usize, factor: Option<usize>, seconds: f64) -> Json {
+        json!({
+            "num_workers": workers, "prefetch_factor": factor, "in_order": true, "persistent_workers": false,
+            "seconds": seconds, "low": seconds - 0.1, "high": seconds + 0.1,
+        })
+    }
+
+    #[test]
+    fn forecasts_are_found_by_their_setting() -> Result<()> {
+        let answer = json!({ "configurations": [one(0, None, 3.0), one(2, Some(2), 2.0), one(2, Some(4), 1.5)] });
+        let seconds = |text: &str| found(&answer, text.parse()?).map(|f| f.seconds);
+        assert_eq!(seconds("num_workers=0")?, 3.0);
+        assert_eq!(seconds("num_workers=2,prefetch_factor=4")?, 1.5);
+        assert!(seconds("num_workers=3").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn what_saves_nothing_is_not_recommended() -> Result<()> {
+        let mut answer =
+            json!({ "recorded": one(2, Some(2), 2.0), "cheapest": one(4, Some(1), 1.9) });
+        assert_eq!(
+            recommended(&answer)?,
+            "num_workers=4,prefetch_factor=1".parse()?
+        );
+        answer["cheapest"]["seconds"] = json!(1.97);
+        assert_eq!(recommended(&answer)?, Setting::workers(2));
+        answer["recommended"] = one(0, None, 1.9);
+        assert_eq!(recommended(&answer)?, Setting::workers(0));
+        Ok(())
+    }
+}

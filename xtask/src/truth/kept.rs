@@ -1,0 +1,176 @@
+//! What was measured, and where it is kept.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::setting::Setting;
+
+/// Everything that was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measurements {
+    pub host: Host,
+    /// By name.
+    pub works: BTreeMap<String, Work>,
+}
+
+/// Where.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    pub processor: String,
+    pub cores: usize,
+    pub torch: String,
+}
+
+/// One workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    pub recorded: Setting,
+    /// A number that is another one once the program is another one.
+    #[serde(default)]
+    pub program: u64,
+    /// What the program said of its own time while it was recorded.
+    pub recording: Turn,
+    pub tried: Vec<Tried>,
+}
+
+/// A setting that was really run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    pub setting: Setting,
+    /// One entry a round.
+    pub turns: Vec<Turn>,
+}
+
+/// What a program said once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// From before `iter(loader)` of the first epoch to the end of the last.
+    pub seconds: f64,
+    /// The part of it that was not spent in training steps.
+    pub waited: f64,
+    /// Until the first batch.
+    pub first: Option<f64>,
+    /// How many cores other programs used meanwhile.
+    pub others: f64,
+    pub torch: String,
+}
+
+impl Host {
+    /// This one.
+    pub fn here(torch: &str) -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = info
+            .lines()
+            .find_map(|line| line.strip_prefix("model name"))
+            .map_or("unknown processor", |rest| {
+                rest.trim_start_matches([' ', '\t', ':'])
+            });
+        Self {
+            processor: name.to_owned(),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            torch: torch.to_owned(),
+        }
+    }
+}
+
+/// A folder with recordings and measurements.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes it where it is missing.
+    pub fn new(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path.join("recordings"))
+            .with_context(|| format!("{} could not be made", path.display()))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// One that an earlier call filled.
+    pub fn existing(path: &Path) -> Result<Self> {
+        let folder = Self(path.to_owned());
+        let file = folder.file();
+        match file.is_file() {
+            true => Ok(folder),
+            false => bail!(
+                "there is no {}; measure first with --keep {}",
+                file.display(),
+                path.display()
+            ),
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("measurements.json")
+    }
+
+    /// The recording of a workload.
+    pub fn recording(&self, name: &str) -> PathBuf {
+        self.0.join("recordings").join(format!("{name}.jsonl.zst"))
+    }
+
+    /// What is kept; nothing if the folder is new.
+    pub fn measurements(&self) -> Result<Measurements> {
+        let file = self.file();
+        match fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text)
+                .with_context(|| format!("{} is not what --keep writes", file.display())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Measurements::default()),
+            Err(error) => {
+                Err(error).with_context(|| format!("{} could not be read", file.display()))
+            }
+        }
+    }
+
+    /// Keeps all of it. Measuring takes long: it is called after every round.
+    pub fn keep(&self, measured: &Measurements) -> Result<()> {
+        let file = self.file();
+        let half = file.with_extension("json.half");
+        fs::write(&half, serde_json::to_string_pretty(measured)?)
+            .and_then(|()| fs::rename(&half, &file))
+            .with_context(|| format!("{} could not be written", file.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_read_again() -> Result<()> {
+        let home = tempfile::tempdir()?;
+        assert!(
+            Folder::existing(home.path()).is_err(),
+            "nothing was kept there"
+        );
+        let folder = Folder::new(home.path())?;
+        assert_eq!(folder.measurements()?, Measurements::default());
+        let turn = Turn {
+            seconds: 1.5,
+            waited: 1.0,
+            first: None,
+            others: 0.1,
+            torch: "2.13.0".to_owned(),
+        };
+        let work = Work {
+            recorded: Setting::workers(2),
+            program: 7,
+            recording: turn.clone(),
+            tried: vec![Tried {
+                setting: "num_workers=4,in_order=false".parse()?,
+                turns: vec![turn],
+            }],
+        };
+        let measured = Measurements {
+            host: Host::here("2.13.0"),
+            works: BTreeMap::from([("jpeg".to_owned(), work)]),
+        };
+        folder.keep(&measured)?;
+        assert_eq!(Folder::existing(home.path())?.measurements()?, measured);
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! A setting of the loader, under PyTorch's names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anyhow::{Context, Error, bail};
+use serde::{Deserialize, Serialize};
+
+/// What is changed between runs of the same workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    pub num_workers: usize,
+    /// PyTorch takes none without workers.
+    pub prefetch_factor: Option<usize>,
+    pub in_order: bool,
+    pub persistent_workers: bool,
+}
+
+/// PyTorch's, where there are workers.
+const PREFETCH: usize = 2;
+
+impl Setting {
+    /// As many workers, and otherwise PyTorch's defaults.
+    pub const fn workers(num_workers: usize) -> Self {
+        Self {
+            num_workers,
+            prefetch_factor: if num_workers > 0 {
+                Some(PREFETCH)
+            } else {
+                None
+            },
+            in_order: true,
+            persistent_workers: false,
+        }
+    }
+
+    /// Arguments for the program, each `name=value`.
+    pub fn arguments(self) -> Vec<String> {
+        let mut words = vec![format!("num_workers={}", self.num_workers)];
+        if self.num_workers > 0 {
+            words.extend(self.prefetch_factor.map(|n| format!("prefetch_factor={n}")));
+            words.push(format!("in_order={}", self.in_order));
+            words.push(format!("persistent_workers={}", self.persistent_workers));
+        }
+        words
+    }
+
+    /// True if it differs in nothing but workers and how many batches each has under way.
+    pub fn is_of_one_grid(self, other: Self) -> bool {
+        self.in_order == other.in_order && self.persistent_workers == other.persistent_workers
+    }
+}
+
+/// `num_workers=4,prefetch_factor=1,in_order=false,persistent_workers=true`; what is not named is PyTorch's default.
+impl FromStr for Setting {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut setting: Option<Self> = None;
+        for word in text.split(',') {
+            let (name, value) = word
+                .split_once('=')
+                .with_context(|| format!("{word} is no name=value"))?;
+            let number = || {
+                value
+                    .parse::<usize>()
+                    .with_context(|| format!("{word}: {value} is no number"))
+            };
+            let flag = || {
+                value
+                    .parse::<bool>()
+                    .with_context(|| format!("{word}: {value} is neither true nor false"))
+            };
+            match (name, &mut setting) {
+                ("num_workers", None) => setting = Some(Self::workers(number()?)),
+                ("prefetch_factor", Some(one)) if one.num_workers > 0 => {
+                    one.prefetch_factor = Some(number()?);
+                }
+                ("in_order", Some(one)) => one.in_order = flag()?,
+                ("persistent_workers", Some(one)) => one.persistent_workers = flag()?,
+                _ => bail!("{text}: {name} is not expected there; num_workers comes first"),
+            }
+        }
+        setting.with_context(|| format!("{text} names no num_workers"))
+    }
+}
+
+/// In Python's words; defaults are left out.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "num_workers={}", self.num_workers)?;
+        if let Some(factor) = self.prefetch_factor.filter(|n| *n != PREFETCH) {
+            write!(f, ", prefetch_factor={factor}")?;
+        }
+        if self.persistent_workers {
+            f.write_str(", persistent_workers=True")?;
+        }
+        if !self.in_order {
+            f.write_str(", in_order=False")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_told_to_the_program() {
+        let read = |text: &str| text.parse::<Setting>().expect("a setting");
+        assert_eq!(read("num_workers=0"), Setting::workers(0));
+        assert_eq!(Setting::workers(0).arguments(), ["num_workers=0"]);
+        let all = read("num_workers=4,prefetch_factor=1,in_order=false,persistent_workers=true");
+        assert_eq!(
+            all.arguments(),
+            [
+                "num_workers=4",
+                "prefetch_factor=1",
+                "in_order=false",
+                "persistent_workers=true"
+            ]
+        );
+        assert_eq!(
+            all.to_string(),
+            "num_workers=4, prefetch_factor=1, persistent_workers=True, in_order=False"
+        );
+        assert_eq!(
+            read("num_workers=2,prefetch_factor=2").to_string(),
+            "num_workers=2"
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in [
+            "",
+            "workers=2",
+            "num_workers=x",
+            "prefetch_factor=2",
+            "num_workers=0,prefetch_factor=2",
+            "num_workers=1,in_order=1",
+        ] {
+            assert!(text.parse::<Setting>().is_err(), "{text}");
+        }
+    }
+}
