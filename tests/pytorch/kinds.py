@@ -40,6 +40,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only programs with this in their names; may be given several times")
     parser.add_argument("--results", help="write a table to this file")
     parser.add_argument("--keep", help="keep recordings and reports in this folder")
+    parser.add_argument("--again", type=int, default=0, help="try so often again what is not as expected: others use the machine")
     options = parser.parse_args()
     # Whoever starts us in the background lets us ignore Ctrl-C, and so would all that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,6 +52,12 @@ def main():
         began = time.monotonic()
         try:
             held = tried(kind, loadscope, options.keep)
+            for again in range(options.again):
+                if not held.wrong:
+                    break
+                print("%s, once more: %s" % (kind.name, "; ".join(held.wrong)), flush=True)
+                held = tried(kind, loadscope, options.keep)
+                held.tries += again + 1
         except Missing as what:
             print("%s: not tried, %s" % (kind.name, what), flush=True)
             missing.append(kind.name)

@@ -11,6 +11,8 @@ import dataclasses
 CALM = frozenset({"fine", "slow_first_batch", "short_run", "waiting"})
 # The same over several epochs whose workers start anew.
 RESTARTS = CALM | {"epoch_refill"}
+# Rows that are in memory anyway: that no workers would be faster may well be true.
+IN_MEMORY = RESTARTS | {"slower_than_none"}
 STARVED = frozenset({"starved_workers"})
 BESIDE_STARVED = frozenset({"sawtooth", "slow_first_batch", "epoch_refill"})
 
@@ -51,24 +53,25 @@ def of(verdict, also=(), **more):
 
 CALM_LOADER = Loader(share=(0.0, 0.35))
 RESTARTING = Loader(RESTARTS, share=(0.0, 0.4))
+ROWS = Loader(IN_MEMORY, IN_MEMORY, share=(0.0, 0.45))
 # What cannot be recorded is said, with the true reason.
 UNHEARD = (r"PYTHONPATH", r"without .*probe|not recorded|cannot be recorded|nothing .*recorded")
 WRAPPED = "kinds/wrapped/training/train.py"
 
 
 def wrapped(name, shows, reasons):
-    return Kind(name, shows, {"train": RESTARTING}, ("sh", "kinds/wrapped/%s.sh" % name), WRAPPED, or_says=reasons)
+    return Kind(name, shows, {"train": ROWS}, ("sh", "kinds/wrapped/%s.sh" % name), WRAPPED, or_says=reasons)
 
 
 KINDS = [
     Kind("plain", "the simplest loop", {"train": CALM_LOADER}),
-    Kind("epochs", "workers that start anew for each epoch", {"train": of({"epoch_refill", "slow_first_batch"}, {"epoch_refill", "slow_first_batch"})}),
+    Kind("epochs", "workers that start anew for each epoch", {"train": of({"epoch_refill", "slow_first_batch", "slower_than_none"}, {"epoch_refill", "slow_first_batch", "slower_than_none"})}),
     Kind(
         "validation_by_len",
         "an epoch that ends without StopIteration",
         {
-            "train": of(STARVED, BESIDE_STARVED, share=(0.8, 1.0), never=("fast enough",)),
-            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, share=(0.3, 1.0), never=("fast enough", "step (takes|of) [0-9.]+ s")),
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough", "step (takes|of) [0-9.]+ s")),
         },
     ),
     Kind(
@@ -76,7 +79,7 @@ KINDS = [
         "Lightning's validation, which never hears StopIteration",
         {
             "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
-            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, share=(0.5, 1.0), never=("fast enough",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough",)),
         },
         needs=("lightning",),
         same_errors=False,
@@ -88,7 +91,7 @@ KINDS = [
         needs=("transformers", "accelerate"),
         same_errors=False,
     ),
-    Kind("with_accelerate", "a loader that a library makes from another", {"train": RESTARTING}, needs=("accelerate",), same_errors=False),
+    Kind("with_accelerate", "a loader that a library makes from another", {"train": ROWS}, needs=("accelerate",), same_errors=False),
     Kind(
         "ranks_slow",
         "a rank that waits for another one's loader",
@@ -105,15 +108,15 @@ KINDS = [
         {rank: of({"fine", "no_workers", "slow_first_batch", "short_run"}) for rank in ("train@0", "train@1")},
         same_errors=False,
     ),
-    Kind("persistent", "workers that are kept", {"train": Loader(CALM, never=("persistent_workers=True keeps",))}),
+    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("persistent_workers=True keeps",))}),
     Kind(
         "drop_last_batches",
         "drop_last inside a BatchSampler",
-        {"train": Loader(RESTARTS | {"missing_indices"}, never=("never come\n", "sampler leaves them out")), "check": Loader(CALM | {"missing_indices"}, never=("sampler leaves them out",))},
+        {"train": Loader(IN_MEMORY | {"missing_indices"}, IN_MEMORY, never=("never come\n", "sampler leaves them out")), "check": Loader(CALM | {"missing_indices"}, never=("sampler leaves them out",))},
     ),
-    Kind("drop_last_own", "drop_last inside a batch sampler of the program's own", {"train": Loader(RESTARTS, never=("never come", "leaves them out"))}),
-    Kind("bucketing", "a sampler that sorts by length", {"train": Loader(RESTARTS, never=("shuffle=True", "shuffle quality", "never come"))}),
-    Kind("batch_generator", "a batch sampler that is nothing but a generator", {"train": Loader(CALM, never=("never come",))}),
+    Kind("drop_last_own", "drop_last inside a batch sampler of the program's own", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("never come", "leaves them out"))}),
+    Kind("bucketing", "a sampler that sorts by length", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("shuffle=True", "shuffle quality", "never come"))}),
+    Kind("batch_generator", "a batch sampler that is nothing but a generator", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("never come",))}),
     Kind(
         "stateful",
         "an epoch that is left and resumed",
@@ -160,23 +163,23 @@ KINDS = [
         },
     ),
     Kind("tiny_rows", "rows that cost more to hand over than to make", {"train": of({"slower_than_none"}, {"slow_first_batch"}, says=("num_workers=0|larger batches|batch_size",))}),
-    Kind("missing_set_epoch", "a sampler that is not told the epoch", {"train": of({"same_permutation"}, CALM, says=("set_epoch",))}),
+    Kind("missing_set_epoch", "a sampler that is not told the epoch", {"train": of({"same_permutation"}, IN_MEMORY, says=("set_epoch",))}),
     Kind("equal_seeds", "a generator that is seeded anew for each epoch", {"train": of({"same_permutation", "colliding_seeds"}, RESTARTS | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
     Kind("equal_numpy_seeds", "workers whose NumPy has one seed", {"train": of(CALM | {"colliding_seeds", "colliding_numpy_seeds"}, {"colliding_seeds"}, says=("[Nn]um[Pp]y",))}),
     Kind(
         "children",
         "children of the program that end with code 0",
-        {"train": Loader(CALM, never=("killed", "died")), "also": of({"fine", "short_run", "no_workers", "slow_first_batch", "waiting"}, {"no_workers", "slow_first_batch"}, never=("killed", "died"))},
+        {"train": Loader(IN_MEMORY, IN_MEMORY, never=("killed", "died")), "also": of({"fine", "short_run", "no_workers", "slow_first_batch", "waiting"}, {"no_workers", "slow_first_batch"}, never=("killed", "died"))},
         same_errors=False,
     ),
-    Kind("zipped", "two loaders of one line at the same time", {"labelled": RESTARTING, "unlabelled": RESTARTING}),
-    Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": CALM_LOADER, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
-    Kind("logging_in_the_loop", "a step that is slow by itself", {"train": CALM_LOADER}),
+    Kind("zipped", "two loaders of one line at the same time", {"labelled": ROWS, "unlabelled": ROWS}),
+    Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": ROWS, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
+    Kind("logging_in_the_loop", "a step that is slow by itself", {"train": ROWS}),
     Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "broken off"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
-    Kind("by_steps", "training by steps", {"train": Loader(RESTARTS), "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
-    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(CALM, never=("fast enough", "duplicates", "come more than once"))}, one_total=True),
-    Kind("in_a_thread", "batches that a thread takes ahead", {"train": RESTARTING}),
+    Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
+    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True),
+    Kind("in_a_thread", "batches that a thread takes ahead", {"train": ROWS}),
     Kind(
         "spawned_workers",
         "workers that import PyTorch first",

@@ -5,7 +5,7 @@ import tempfile
 
 import torch
 from torch.utils.data import Dataset
-from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers import GPT2Config, GPT2LMHeadModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
 
 
 class Tokens(Dataset):
@@ -45,6 +45,7 @@ def main():
             eval_strategy="steps", eval_steps=1, logging_strategy="no", save_strategy="no", report_to=[], disable_tqdm=True,
         )
         trainer = Trainer(model=model, args=arguments, train_dataset=Tokens(240, 1), eval_dataset=Tokens(32, 3), callbacks=[counts])
+        trainer.remove_callback(PrinterCallback)
         trainer.train()  # loader: train eval
     print(trainer.state.global_step)
     counts.passes["eval"].pop()

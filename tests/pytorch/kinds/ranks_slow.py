@@ -26,6 +26,7 @@ def main():
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
     rank = dist.get_rank()
+    torch.manual_seed(rank)
     dataset = Pictures(0.02 if rank == 1 else 0.001)
     sampler = DistributedSampler(dataset)
     loader = DataLoader(dataset, batch_size=4, sampler=sampler, num_workers=2)  # loader: train
