@@ -94,7 +94,7 @@ def tried(kind, loadscope, keep):
         env.pop("PYTHONPATH", None)
         command = [str(HERE / word) if word.startswith("kinds/") else word for word in kind.command]
         command = command or ["python", str(HERE / "kinds" / (kind.name + ".py"))]
-        held = Held(kind, HERE)
+        held, bare, came = Held(kind, HERE), None, None
         try:
             bare = run(command, limit=MOST, env=env, cwd=folder)
             log = os.path.join(folder, "run.jsonl")
@@ -114,8 +114,9 @@ def kept(folder, to, held, bare, came):
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(folder, to)
     place = pathlib.Path(to)
-    for name, text in (("bare", bare.stdout + bare.stderr), ("recorded", came.stdout + came.stderr), ("reports", "\n\n".join(held.reports))):
-        (place / (name + ".txt")).write_text(text, encoding="utf-8")
+    for name, ended in (("bare", bare), ("recorded", came)):
+        (place / (name + ".txt")).write_text(ended.stdout + ended.stderr if ended else "", encoding="utf-8")
+    (place / "reports.txt").write_text("\n\n".join(held.reports), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ class Kind:
     or_says: tuple = ()
     # The same batches, but how they are split over epochs is not asked.
     one_total: bool = False
+    # False where the class of the loader changes what it is given.
+    shows_python: bool = True
 
 
 def of(verdict, also=(), **more):
@@ -105,7 +107,7 @@ KINDS = [
     Kind(
         "ranks_spawned",
         "ranks that the program starts",
-        {rank: of({"fine", "no_workers", "slow_first_batch", "short_run"}) for rank in ("train@0", "train@1")},
+        {rank: of({"fine", "no_workers", "slow_first_batch", "short_run", "waiting"}) for rank in ("train@0", "train@1")},
         same_errors=False,
     ),
     Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("persistent_workers=True keeps",))}),
@@ -125,8 +127,8 @@ KINDS = [
         same_errors=False,
     ),
     Kind("stream", "tasks that reach a worker whose stream has ended", {"train": Loader(RESTARTS, never=("discarded", "thrown away"))}),
-    Kind("web_dataset", "samples that are batches", {"train": Loader(RESTARTS, never=("discarded",))}, needs=("webdataset",), same_errors=False),
-    Kind("hf_datasets", "a dataset that is asked for a whole batch", {"train": CALM_LOADER}, needs=("datasets",), same_errors=False),
+    Kind("web_dataset", "samples that are batches", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("discarded",))}, needs=("webdataset",), same_errors=False),
+    Kind("hf_datasets", "a dataset that is asked for a whole batch", {"train": ROWS}, needs=("datasets",), same_errors=False),
     wrapped("sets_pythonpath", "a wrapper that sets PYTHONPATH", UNHEARD),
     wrapped("empty_environment", "env -i", (r"environment|LOADSCOPE_PROBE|PYTHONPATH", UNHEARD[1])),
     wrapped("no_pythonpath", "env -u PYTHONPATH", UNHEARD),
@@ -134,7 +136,7 @@ KINDS = [
     Kind(
         "oom_killed",
         "a worker that is killed",
-        {"train": of({"dead_worker"}, {"slow_first_batch", "starved_workers"}, says=("signal 9",), never=(r"num_workers=[3-9]",))},
+        {"train": of({"dead_worker"}, {"slow_first_batch", "starved_workers"}, says=("signal 9",), never=(r"→.*num_workers=[3-9]",))},
         code=1,
         same_errors=False,
     ),
@@ -164,8 +166,8 @@ KINDS = [
     ),
     Kind("tiny_rows", "rows that cost more to hand over than to make", {"train": of({"slower_than_none"}, {"slow_first_batch"}, says=("num_workers=0|larger batches|batch_size",))}),
     Kind("missing_set_epoch", "a sampler that is not told the epoch", {"train": of({"same_permutation"}, IN_MEMORY, says=("set_epoch",))}),
-    Kind("equal_seeds", "a generator that is seeded anew for each epoch", {"train": of({"same_permutation", "colliding_seeds"}, RESTARTS | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
-    Kind("equal_numpy_seeds", "workers whose NumPy has one seed", {"train": of(CALM | {"colliding_seeds", "colliding_numpy_seeds"}, {"colliding_seeds"}, says=("[Nn]um[Pp]y",))}),
+    Kind("equal_seeds", "a generator that is seeded anew for each epoch", {"train": of({"same_permutation", "colliding_seeds"}, IN_MEMORY | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
+    Kind("equal_numpy_seeds", "workers whose NumPy has one seed", {"train": of(IN_MEMORY | {"colliding_seeds"}, IN_MEMORY | {"colliding_seeds"}, says=("draw the same (random )?numbers",))}),
     Kind(
         "children",
         "children of the program that end with code 0",
@@ -178,12 +180,12 @@ KINDS = [
     Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "broken off"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
     Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
-    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True),
+    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True, shows_python=False),
     Kind("in_a_thread", "batches that a thread takes ahead", {"train": ROWS}),
     Kind(
         "spawned_workers",
         "workers that import PyTorch first",
-        {"train": of({"slow_first_batch"}, {"slower_than_none"}, share=(0.7, 1.0), never=(r"num_workers=[2-9]",))},
+        {"train": of({"slow_first_batch"}, {"slower_than_none"}, share=(0.7, 1.0), never=(r"→.*num_workers=[2-9]",))},
     ),
     Kind("decoding", "decoding that fills both cores", {"train": of({"starved_workers", "oversubscribed"}, {"sawtooth", "slow_first_batch"}, share=(0.7, 1.0))}),
 ]

@@ -69,7 +69,9 @@ class Held:
 
     def look(self, loadscope, log, recording, found, passes):
         """Each loader's report."""
-        reports = {number: Report(loadscope, log, number, len(found) > 1) for number in found}
+        # Of many too many a few show what is wrong.
+        some = list(found)[: len(passes) + 1]
+        reports = {number: Report(loadscope, log, number, len(found) > 1) for number in some}
         self.reports = ["%s\n%s" % (number, report.text) for number, report in reports.items()]
         named = self.named(recording, found, passes)
         for number, report in reports.items():
@@ -79,7 +81,8 @@ class Held:
             if name is not None:
                 self.of_loader(name, report, found[number], passes[name])
                 self.called(name, report, recording.info(number))
-                self.python(name, report)
+                if self.kind.shows_python:
+                    self.python(name, report)
 
     def named(self, recording, found, passes):
         """Which of the recorded loaders is which: by rank, then by what the program counted, then by size."""

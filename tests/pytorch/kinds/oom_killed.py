@@ -25,8 +25,8 @@ def main():
     count = 0
     try:
         for batch in loader:
-            time.sleep(0.01)
             count += 1
+            time.sleep(0.01)
     finally:
         # Batches that the other worker had finished may still come or not.
         print(26 <= count <= 33)
