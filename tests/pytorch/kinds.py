@@ -28,7 +28,7 @@ HEAD = """# Programs as people write them
 
 Written by `cargo xtask kinds`. Each program of `tests/pytorch/kinds` ran without and with `loadscope record`, with Python %s and PyTorch %s.
 Held against each other: output and exit code; the batches that the program counted and those in the recording; how many loaders
-there are and what they are called; the verdict and what is true (`kinds_expected.py`); that the same figures are told everywhere.
+there are and what they are called; the verdict and what is true (`kinds_expected.py`); that `report` and its summary give the same figures.
 
 | program | what it would show | batches counted / recorded | loaders | verdict | as expected |
 |---|---|---|---|---|---|"""
@@ -40,9 +40,9 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only programs with this in their names; may be given several times")
     parser.add_argument("--results", help="write a table to this file")
     parser.add_argument("--keep", help="keep recordings and reports in this folder")
-    parser.add_argument("--again", type=int, default=0, help="try so often again what is not as expected: others use the machine")
+    parser.add_argument("--again", type=int, default=0, help="try so often again what is not as expected: other programs use the host, too")
     options = parser.parse_args()
-    # Whoever starts us in the background lets us ignore Ctrl-C, and so would all that we start.
+    # A shell that starts us in the background lets us ignore Ctrl-C, and so would all that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     loadscope = os.path.abspath(options.loadscope)
     rows, wrong, missing = [], 0, []

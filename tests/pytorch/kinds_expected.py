@@ -7,7 +7,7 @@ expressions). Where a loader was made, its options and how many batches each pas
 
 import dataclasses
 
-# What a loop without trouble may be told on a busy machine: that its workers took a moment to start and to end.
+# What a loop without trouble may hear on a busy host: that its workers took a moment to start and to end.
 CALM = frozenset({"fine", "slow_first_batch", "short_run", "waiting"})
 # The same over several epochs whose workers start anew.
 RESTARTS = CALM | {"epoch_refill"}
@@ -56,7 +56,7 @@ def of(verdict, also=(), **more):
 CALM_LOADER = Loader(share=(0.0, 0.35))
 RESTARTING = Loader(RESTARTS, share=(0.0, 0.4))
 ROWS = Loader(IN_MEMORY, IN_MEMORY, share=(0.0, 0.45))
-# What cannot be recorded is said, with the true reason.
+# The recorder names what it cannot record, with the true reason.
 UNHEARD = (r"PYTHONPATH", r"without .*probe|not recorded|cannot be recorded|nothing .*recorded")
 WRAPPED = "kinds/wrapped/training/train.py"
 
@@ -177,7 +177,7 @@ KINDS = [
     Kind("zipped", "two loaders of one line at the same time", {"labelled": ROWS, "unlabelled": ROWS}),
     Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": ROWS, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
     Kind("logging_in_the_loop", "a step that is slow by itself", {"train": ROWS}),
-    Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "broken off"))}),
+    Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "stopped early|aborted"))}),
     Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
     Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
     Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True, shows_python=False),

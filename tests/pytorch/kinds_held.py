@@ -42,7 +42,7 @@ class Held:
         self.told = json.loads(beside[-1])
 
     def recording(self, loadscope, log, came):
-        """All that is said about the recording, held against what the program told."""
+        """All that Loadscope says about the recording, held against what the program counted."""
         passes = {name: counts for name, counts in self.told["loaders"].items()}
         passes.update({"also": self.told["also"]} if "also" in self.told else {})
         self.counted = sum(map(sum, passes.values()))
@@ -64,7 +64,7 @@ class Held:
         if recording.dropped:
             self.wrong.append("%d events were lost" % recording.dropped)
         if len(found) != len(passes):
-            self.wrong.append("%d loaders are told of, not %d" % (len(found), len(passes)))
+            self.wrong.append("%d loaders are recorded, not %d" % (len(found), len(passes)))
         self.look(loadscope, log, recording, found, passes)
 
     def look(self, loadscope, log, recording, found, passes):
@@ -122,7 +122,7 @@ class Held:
                 self.wrong.append("%s: the report says %r" % (name, hit.group(0).strip()))
 
     def everywhere(self, report, name):
-        """What holds of every report; and `info` says the same."""
+        """What holds of every report."""
         for pattern in NEVER:
             if re.search(pattern, report.text):
                 self.wrong.append("%s: the report has %r in it" % (name, pattern))

@@ -79,7 +79,7 @@ class Table(Samples):
 
 
 class Names(Samples):
-    """A list of Python's objects: whoever reads one writes its count of references, and so copies the page."""
+    """A list of Python's objects: reading one writes its count of references, and so copies the page."""
 
     def __init__(self, length):
         super().__init__(length, 0.0)

@@ -1,4 +1,4 @@
-"""A thread of the program takes batches ahead, as prefetchers do, so that next() is called where nobody trains."""
+"""A thread of the program takes batches ahead, as prefetchers do, so that next() is called beside the training, not in it."""
 
 import json
 import queue

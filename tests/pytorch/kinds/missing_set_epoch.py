@@ -1,4 +1,4 @@
-"""A DistributedSampler that nobody tells the epoch: each epoch has the same order."""
+"""A DistributedSampler without set_epoch: each epoch has the same order."""
 
 import json
 import time
