@@ -118,7 +118,7 @@ pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u
     steps::finish(&mut command)
 }
 
-/// A script of `tests/pytorch` that is told of an executable of Loadscope.
+/// A script of `tests/pytorch` with an executable of Loadscope.
 pub(crate) fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Command {
     let mut command = Command::new(python);
     command
