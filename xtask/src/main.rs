@@ -1,5 +1,5 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers |
-//! probe-matrix | probe-overhead | screenshots | pictures`.
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
+//! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
 //! a few milliseconds.
@@ -20,6 +20,7 @@ mod check;
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
 mod fuzz;
+mod kinds;
 mod libtorch;
 mod link;
 mod packages;
@@ -105,6 +106,12 @@ enum Command {
     /// Record PyTorch programs with and without Loadscope, over releases of PyTorch and ways of starting workers; writes
     /// tests/pytorch/RESULTS.md
     ProbeMatrix(probe::Matrix),
+    /// Record programs as people write them with real PyTorch, and hold the recordings against the truth; writes
+    /// tests/pytorch/KINDS.md
+    Kinds(kinds::Options),
+    /// Put causes into trainings with real PyTorch, ask the verdict and try what it offers; writes tests/pytorch/CAUSES.md. Wants a
+    /// quiet host
+    Causes(kinds::Options),
     /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet host
     ProbeOverhead(probe::Overhead),
     /// Record workloads in real PyTorch, forecast other settings from that, and really run them; writes tests/pytorch/TRUTH.md. Takes half
@@ -226,6 +233,8 @@ fn run(command: Command) -> anyhow::Result<u8> {
         }
         Command::Forecasts => steps::forecasts(&building()?, &setup::workspace()),
         Command::ProbeMatrix(options) => probe::matrix(&building()?, &setup::workspace(), &options),
+        Command::Kinds(options) => kinds::kinds(&building()?, &setup::workspace(), &options),
+        Command::Causes(options) => kinds::causes(&building()?, &setup::workspace(), &options),
         Command::ProbeOverhead(options) => {
             probe::overhead(&building()?, &setup::workspace(), &options)
         }

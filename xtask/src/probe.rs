@@ -118,7 +118,8 @@ pub fn overhead(ready: &Ready, workspace: &Path, options: &Overhead) -> Result<u
     steps::finish(&mut command)
 }
 
-fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Command {
+/// A script of `tests/pytorch` with an executable of Loadscope.
+pub(crate) fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Command {
     let mut command = Command::new(python);
     command
         .arg("-B")
@@ -130,8 +131,8 @@ fn script(python: &Path, workspace: &Path, name: &str, loadscope: &Path) -> Comm
     command
 }
 
-/// Loadscope's executable, built.
-pub fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
+/// Builds Loadscope and answers where it is.
+pub(crate) fn built(ready: &Ready, more: &[&str]) -> Result<PathBuf> {
     let mut build = steps::cargo(ready, &["build", "--package", "loadscope"]);
     if steps::finish(build.args(more))? != 0 {
         bail!("Loadscope could not be built.");

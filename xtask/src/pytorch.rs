@@ -66,6 +66,59 @@ fn install(python: &Path) -> Result<()> {
     succeed(&mut pip(), "PyTorch could not be installed")
 }
 
+/// What trains with PyTorch's loaders, or has loaders of its own.
+const LIBRARIES: [&str; 6] = [
+    "accelerate",
+    "datasets",
+    "lightning",
+    "torchdata",
+    "transformers",
+    "webdataset",
+];
+
+/// A Python with PyTorch and the libraries that train with it, in an environment that lies over that of [`python`]. Without them what
+/// needs them is not tried.
+pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
+    let below = python(cache)?;
+    let environment = cache.join("kinds");
+    let python = inside(&environment);
+    let check = format!("import torch, {}", LIBRARIES.join(", "));
+    if runs(Command::new(&python).args(["-c", &check])) {
+        return Ok(python);
+    }
+    eprintln!(
+        "Installing {} in {}, once per user",
+        LIBRARIES.join(", "),
+        environment.display()
+    );
+    let mut make = Command::new(&below);
+    make.args(["-m", "venv", "--clear"]).arg(&environment);
+    succeed(&mut make, "No Python environment could be made")?;
+    // PyTorch itself is a few gigabytes; it is read where it is.
+    let packages = packages_of(&python)?;
+    let line = format!("import site; site.addsitedir({:?})\n", packages_of(&below)?);
+    std::fs::write(Path::new(&packages).join("pytorch.pth"), line)
+        .with_context(|| format!("cannot write into {packages}"))?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
+        .args(LIBRARIES);
+    if !runs(&mut pip) {
+        eprintln!("pip could not install them: programs that need one of them are not tried.");
+    }
+    Ok(python)
+}
+
+/// Where an interpreter has its packages.
+fn packages_of(python: &Path) -> Result<String> {
+    let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let said = Command::new(python)
+        .args(["-c", ask])
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .with_context(|| format!("{} does not start", python.display()))?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+}
+
 /// The interpreter of an environment.
 pub fn inside(environment: &Path) -> PathBuf {
     match cfg!(windows) {

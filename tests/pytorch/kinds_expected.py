@@ -1,0 +1,191 @@
+"""What is true of each program in `kinds/`, and so what a recording of it must say: data, no code. `kinds.py` reads it.
+
+`verdict`: ids of findings that may stand in the verdict; `also`: further ones that may be warnings beside it. Whatever else is a warning is a
+false alarm. `share`: between which parts of the time the trainer waits. `says`, `never`: what the report must, and must not, say (regular
+expressions). Where a loader was made, its options and how many batches each pass over it had, the programs say themselves.
+"""
+
+import dataclasses
+
+# What a loop without trouble may hear on a busy host: that its workers took a moment to start and to end.
+CALM = frozenset({"fine", "slow_first_batch", "short_run", "waiting"})
+# The same over several epochs whose workers start anew.
+RESTARTS = CALM | {"epoch_refill"}
+# Rows that are in memory anyway: that no workers would be faster may well be true.
+IN_MEMORY = RESTARTS | {"slower_than_none"}
+STARVED = frozenset({"starved_workers"})
+BESIDE_STARVED = frozenset({"sawtooth", "slow_first_batch", "epoch_refill"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Loader:
+    """What is true of a loader."""
+
+    verdict: frozenset = CALM
+    also: frozenset = frozenset()
+    share: tuple = (0.0, 1.0)
+    says: tuple = ()
+    never: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A program: `shows` says which mistake it would show. `command` stands for `python NAME.py`."""
+
+    name: str
+    shows: str
+    loaders: dict
+    command: tuple = ()
+    source: str = ""
+    needs: tuple = ()
+    code: int = 0
+    # Errors and warnings have times and process ids in them, or come from several processes at once.
+    same_errors: bool = True
+    # What stderr must say where a recording is impossible. With everything recorded it need not be said.
+    or_says: tuple = ()
+    # The same batches, but how they are split over epochs is not asked.
+    one_total: bool = False
+    # False where the class of the loader changes what it is given.
+    shows_python: bool = True
+
+
+def of(verdict, also=(), **more):
+    return Loader(frozenset(verdict), frozenset(also), **more)
+
+
+CALM_LOADER = Loader(share=(0.0, 0.35))
+RESTARTING = Loader(RESTARTS, share=(0.0, 0.4))
+ROWS = Loader(IN_MEMORY, IN_MEMORY, share=(0.0, 0.45))
+# The recorder names what it cannot record, with the true reason.
+UNHEARD = (r"PYTHONPATH", r"without .*probe|not recorded|cannot be recorded|nothing .*recorded")
+WRAPPED = "kinds/wrapped/training/train.py"
+
+
+def wrapped(name, shows, reasons):
+    return Kind(name, shows, {"train": ROWS}, ("sh", "kinds/wrapped/%s.sh" % name), WRAPPED, or_says=reasons)
+
+
+KINDS = [
+    Kind("plain", "the simplest loop", {"train": CALM_LOADER}),
+    Kind("epochs", "workers that start anew for each epoch", {"train": of({"epoch_refill", "slow_first_batch", "slower_than_none"}, {"epoch_refill", "slow_first_batch", "slower_than_none"})}),
+    Kind(
+        "validation_by_len",
+        "an epoch that ends without StopIteration",
+        {
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough", "step (takes|of) [0-9.]+ s")),
+        },
+    ),
+    Kind(
+        "lightning_fit",
+        "Lightning's validation, which never hears StopIteration",
+        {
+            "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
+            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough",)),
+        },
+        needs=("lightning",),
+        same_errors=False,
+    ),
+    Kind(
+        "hf_trainer",
+        "many loaders of one line in a library",
+        {"train": of({"fine", "no_workers", "slow_first_batch", "waiting"}, {"no_workers"}), "eval": of({"fine", "no_workers", "slow_first_batch", "waiting"}, {"no_workers"})},
+        needs=("transformers", "accelerate"),
+        same_errors=False,
+    ),
+    Kind("with_accelerate", "a loader that a library makes from another", {"train": ROWS}, needs=("accelerate",), same_errors=False),
+    Kind(
+        "ranks_slow",
+        "a rank that waits for another one's loader",
+        {
+            "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Nothing to do here",)),
+            "train@1": of(STARVED, {"sawtooth"}, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
+        },
+        command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
+        same_errors=False,
+    ),
+    Kind(
+        "ranks_spawned",
+        "ranks that the program starts",
+        {rank: of({"fine", "no_workers", "slow_first_batch", "short_run", "waiting"}) for rank in ("train@0", "train@1")},
+        same_errors=False,
+    ),
+    Kind("persistent", "workers that are kept", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("persistent_workers=True keeps",))}),
+    Kind(
+        "drop_last_batches",
+        "drop_last inside a BatchSampler",
+        {"train": Loader(IN_MEMORY | {"missing_indices"}, IN_MEMORY, never=("never come\n", "sampler leaves them out")), "check": Loader(CALM | {"missing_indices"}, never=("sampler leaves them out",))},
+    ),
+    Kind("drop_last_own", "drop_last inside a batch sampler of the program's own", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("never come", "leaves them out"))}),
+    Kind("bucketing", "a sampler that sorts by length", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("shuffle=True", "shuffle quality", "never come"))}),
+    Kind("batch_generator", "a batch sampler that is nothing but a generator", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("never come",))}),
+    Kind(
+        "stateful",
+        "an epoch that is left and resumed",
+        {"train": Loader(RESTARTS, never=("never come",))},
+        needs=("torchdata.stateful_dataloader",),
+        same_errors=False,
+    ),
+    Kind("stream", "tasks that reach a worker whose stream has ended", {"train": Loader(RESTARTS, never=("discarded", "thrown away"))}),
+    Kind("web_dataset", "samples that are batches", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("discarded",))}, needs=("webdataset",), same_errors=False),
+    Kind("hf_datasets", "a dataset that is asked for a whole batch", {"train": ROWS}, needs=("datasets",), same_errors=False),
+    wrapped("sets_pythonpath", "a wrapper that sets PYTHONPATH", UNHEARD),
+    wrapped("empty_environment", "env -i", (r"environment|LOADSCOPE_PROBE|PYTHONPATH", UNHEARD[1])),
+    wrapped("no_pythonpath", "env -u PYTHONPATH", UNHEARD),
+    wrapped("isolated", "python -I", (r"-I|isolated|environment", UNHEARD[1])),
+    Kind(
+        "oom_killed",
+        "a worker that is killed",
+        {"train": of({"dead_worker"}, {"slow_first_batch", "starved_workers"}, says=("signal 9",), never=(r"→.*num_workers=[3-9]",))},
+        code=1,
+        same_errors=False,
+    ),
+    Kind("worker_raises", "a worker that raises", {"train": of({"failed"}, {"slow_first_batch"}, says=("scan-157.png", "157"))}, code=1, same_errors=False),
+    Kind(
+        "heavy_tail",
+        "a few samples that take forty times as long",
+        {"train": of({"heavy_tail", "head_of_line"}, {"heavy_tail", "head_of_line", "starved_workers", "window_too_small"}, says=("in_order=False",))},
+    ),
+    Kind(
+        "slow_first_sample",
+        "a slow sample in batch 0",
+        {"train": of({"slow_first_batch", "head_of_line", "heavy_tail", "waiting", "slow_sample"}, {"head_of_line"}, says=(r"sample 3\b",), never=("worker_init_fn", "start(ing|s)? .*worker"))},
+    ),
+    Kind("slow_collate", "a collate_fn that does the work", {"train": of({"slow_collate"}, {"starved_workers", "sawtooth", "epoch_refill", "slow_first_batch"}, says=("collate_fn",))}),
+    Kind(
+        "large_tensors",
+        "batches of 128 MB through shared memory",
+        {
+            "train": Loader(
+                frozenset({"large_batches", "slow_collate", "slower_than_none", "starved_workers", "transport", "shared_memory"}),
+                frozenset({"slower_than_none", "starved_workers", "slow_first_batch", "large_batches", "slow_collate", "transport", "shared_memory"}),
+                says=(r"\b\d+(\.\d+)? ?(MB|MiB|GB|GiB)|shared memory|bytes",),
+                never=("Let collate_fn only put together", "pad_sequence"),
+            )
+        },
+    ),
+    Kind("tiny_rows", "rows that cost more to hand over than to make", {"train": of({"slower_than_none"}, {"slow_first_batch"}, says=("num_workers=0|larger batches|batch_size",))}),
+    Kind("missing_set_epoch", "a sampler that is not told the epoch", {"train": of({"same_permutation"}, IN_MEMORY, says=("set_epoch",))}),
+    Kind("equal_seeds", "a generator that is seeded anew for each epoch", {"train": of({"same_permutation", "colliding_seeds"}, IN_MEMORY | {"same_permutation", "colliding_seeds"}, says=("seed",))}),
+    Kind("equal_numpy_seeds", "workers whose NumPy has one seed", {"train": of(IN_MEMORY | {"colliding_seeds"}, IN_MEMORY | {"colliding_seeds"}, says=("draw the same (random )?numbers",))}),
+    Kind(
+        "children",
+        "children of the program that end with code 0",
+        {"train": Loader(IN_MEMORY, IN_MEMORY, never=("killed", "died")), "also": of({"fine", "short_run", "no_workers", "slow_first_batch", "waiting"}, {"no_workers", "slow_first_batch"}, never=("killed", "died"))},
+        same_errors=False,
+    ),
+    Kind("zipped", "two loaders of one line at the same time", {"labelled": ROWS, "unlabelled": ROWS}),
+    Kind("loader_per_evaluation", "a loader for each of 300 evaluations", {"train": ROWS, "eval": of(CALM | {"no_workers", "waiting"}, {"no_workers"})}),
+    Kind("logging_in_the_loop", "a step that is slow by itself", {"train": ROWS}),
+    Kind("one_batch", "a look at one batch", {"train": of({"short_run", "slow_first_batch", "fine"}, never=("never come", "stopped early|aborted"))}),
+    Kind("nodes", "a pipeline that is no DataLoader", {}, needs=("torchdata.nodes",), same_errors=False, or_says=(r"torchdata\.nodes",)),
+    Kind("by_steps", "training by steps", {"train": ROWS, "val": of({"fine", "short_run", "no_workers", "slow_first_batch", "missing_indices"})}),
+    Kind("repeating", "a loader that repeats its batch sampler for ever", {"train": Loader(IN_MEMORY, IN_MEMORY, never=("fast enough", "duplicates", "come more than once"))}, one_total=True, shows_python=False),
+    Kind("in_a_thread", "batches that a thread takes ahead", {"train": ROWS}),
+    Kind(
+        "spawned_workers",
+        "workers that import PyTorch first",
+        {"train": of({"slow_first_batch"}, {"slower_than_none"}, share=(0.7, 1.0), never=(r"→.*num_workers=[2-9]",))},
+    ),
+    Kind("decoding", "decoding that fills both cores", {"train": of({"starved_workers", "oversubscribed"}, {"sawtooth", "slow_first_batch"}, share=(0.7, 1.0))}),
+]

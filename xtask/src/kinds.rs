@@ -1,0 +1,66 @@
+//! Programs as people write them, and trainings with a cause put into them, under `loadscope record`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::probe::{built, script};
+use crate::pytorch;
+use crate::setup::Ready;
+use crate::steps;
+
+/// What is tried.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Only what has this in its name, and no table; may be given several times
+    #[arg(long, value_name = "WORD")]
+    only: Vec<String>,
+    /// An executable of Loadscope that is there already, instead of building one
+    #[arg(long, value_name = "EXECUTABLE")]
+    loadscope: Option<PathBuf>,
+    /// Keep recordings and reports in this folder
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// An interpreter with PyTorch and the libraries that train with it, instead of our own
+    #[arg(long, value_name = "PYTHON")]
+    python: Option<PathBuf>,
+}
+
+/// Programs as people write them; writes tests/pytorch/KINDS.md.
+pub fn kinds(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    run(ready, workspace, options, "kinds.py", "KINDS.md")
+}
+
+/// Causes put into trainings, and what the verdict offers really tried; writes tests/pytorch/CAUSES.md.
+pub fn causes(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    run(ready, workspace, options, "causes.py", "CAUSES.md")
+}
+
+fn run(
+    ready: &Ready,
+    workspace: &Path,
+    options: &Options,
+    name: &str,
+    results: &str,
+) -> Result<u8> {
+    let python = match &options.python {
+        Some(own) => own.clone(),
+        None => pytorch::with_libraries(&pytorch::cache()?)?,
+    };
+    let loadscope = match &options.loadscope {
+        Some(own) => own.clone(),
+        None => built(ready, &["--release"])?,
+    };
+    let mut command = script(&python, workspace, name, &loadscope);
+    for word in &options.only {
+        command.arg("--only").arg(word);
+    }
+    if let Some(folder) = &options.keep {
+        command.arg("--keep").arg(folder);
+    }
+    command
+        .arg("--results")
+        .arg(workspace.join("tests/pytorch").join(results));
+    steps::finish(&mut command)
+}
