@@ -1,11 +1,12 @@
 //! Runs that are journaled as they come, and files that exist already.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use eframe::egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
+use loadscope::desktop::PLATFORM;
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::question::Output;
@@ -257,7 +258,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         .open();
         let left = |dataset: &str, workers, hours: u64, bytes| LeftOver {
             path: format!("/journal/{dataset}").into(),
-            until: SystemTime::now() - Duration::from_secs(hours * 3600 + 60),
+            until: PLATFORM.clock.since_1970() - Duration::from_secs(hours * 3600 + 60),
             bytes,
             dataset: dataset.to_owned(),
             workers,

@@ -227,7 +227,7 @@ fn what_a_search_finds_is_pointed_out() {
     while state.look.search.advance(
         &state.session.run,
         &state.session.landmarks,
-        Duration::from_secs(1),
+        &state.place.platform.budget(Duration::from_secs(1)),
     ) {}
     assert!(!state.look.search.hits().is_empty());
     let mut harness = open(window, vec2(1100.0, 320.0), Theme::Dark);

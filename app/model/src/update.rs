@@ -70,8 +70,9 @@ fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> 
     let effect = seek(state);
     advance(state, elapsed);
     let session = &state.session;
+    let budget = state.place.platform.budget(search);
     let searches = &mut state.look.search;
-    searches.advance(&session.run, &session.landmarks, search);
+    searches.advance(&session.run, &session.landmarks, &budget);
     effect
 }
 

@@ -46,12 +46,12 @@ const BUDGET: Duration = Duration::from_millis(4);
 impl BatchTable {
     /// Draws the table.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        let run = &state.session.run;
+        let (run, platform) = (&state.session.run, state.place.platform);
         if run.batches().is_empty() {
             ui.centered_and_justified(|ui| ui.weak("No batches yet"));
             return Vec::new();
         }
-        let is_complete = self.durations.update(run, BUDGET);
+        let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);
         let mut commands = Vec::new();
         let fields = fields(run);
@@ -201,7 +201,7 @@ impl BatchTable {
             self.order.begin(wanted);
         }
         let mut order = std::mem::take(&mut self.order);
-        if order.go_on(ui.ctx(), run.batches().len(), |row| {
+        if order.go_on(ui.ctx(), state.place.platform, run.batches().len(), |row| {
             self.key(run, field, row)
         }) {
             ui.ctx().request_repaint();

@@ -113,7 +113,9 @@ impl Sampling {
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
-        let pointed = self.scatter.show(ui, size, answers, &marks);
+        let pointed = self
+            .scatter
+            .show(ui, state.place.platform, size, answers, &marks);
         if let Some(ranks) = ranks {
             ranks::show(ui, ranks, answers.rank);
         }

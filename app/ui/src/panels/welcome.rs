@@ -154,7 +154,8 @@ fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
             {
                 command = Some(Command::Open(left.path.clone()));
             }
-            let age = left.until.elapsed().unwrap_or_default();
+            let now = state.place.platform.clock.since_1970();
+            let age = now.saturating_sub(left.until);
             let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
             ui.label(RichText::new(what).font(words(size::SMALL)).weak());
             let discard = ui.small_button("Discard");

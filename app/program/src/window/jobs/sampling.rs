@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::RunOptions;
 
+use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
@@ -161,6 +162,7 @@ impl Asker {
         let question = self.question(state, &key);
         let waker = ctx.clone();
         let job = Background::start(
+            PLATFORM.jobs,
             "sampling",
             move || waker.request_repaint(),
             move |progress| answer(&question, progress),
