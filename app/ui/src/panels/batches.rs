@@ -11,6 +11,7 @@ mod columns;
 mod durations;
 mod order;
 
+use crate::kit::empty::{empty_line, no_batches_yet};
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format;
@@ -48,7 +49,9 @@ impl BatchTable {
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
         let (run, platform) = (&state.session.run, state.place.platform);
         if run.batches().is_empty() {
-            ui.centered_and_justified(|ui| ui.weak("No batches yet"));
+            let room = ui.available_rect_before_wrap();
+            let text = no_batches_yet(ui, &state.session.source);
+            empty_line(ui, room, &text);
             return Vec::new();
         }
         let is_complete = self.durations.update(run, &platform.budget(BUDGET));
