@@ -16,6 +16,7 @@ use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 
 use crate::fixture::{Window, control_recording, until, wait};
+use crate::texts::Picture as _;
 
 /// A window whose runs are journaled in `folder`.
 fn open(folder: &Path) -> Harness<'static, App> {
@@ -275,7 +276,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         ] {
             assert!(window.query_by_label(label).is_some(), "{label}");
         }
-        window.snapshot(format!("journal_offered-{name}"));
+        window.picture(format!("journal_offered-{name}"));
         pictures.extend_harness(&mut window);
 
         let (_dir, path) = control_recording();
@@ -288,7 +289,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         let output = Output::Recording("/data/runs/run.jsonl.zst".into());
         window.state_mut().state.set_up().session.replacing = Some(output);
         window.run();
-        window.snapshot(format!("journal_replacing-{name}"));
+        window.picture(format!("journal_replacing-{name}"));
         pictures.extend_harness(&mut window);
     }
 }
