@@ -20,6 +20,7 @@ mod pipeline;
 mod plots;
 mod sampling;
 mod states;
+mod texts;
 mod timeline;
 mod travel;
 mod window;

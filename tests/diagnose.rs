@@ -9,6 +9,7 @@ use loadscope_model::view::{Item, Workspace};
 use loadscope_trace::RunOptions;
 
 use crate::fixture::{Window, control_sequence, until, wait, write_log};
+use crate::texts::Picture as _;
 
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
@@ -56,7 +57,7 @@ fn pictures_of_the_proof() {
         (Theme::Dark, vec2(1440.0, 900.0), "diagnose_proof-middle"),
     ] {
         let mut window = simulated(proof(), theme, size);
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }
@@ -66,7 +67,7 @@ fn the_picture_of_the_readme() {
     let mut window = simulated(proof(), Theme::Dark, vec2(1440.0, 900.0));
     ask(&mut window, Command::Select(Some(Item::Batch(4))));
     let options = SnapshotOptions::new().output_path("../screenshots");
-    window.snapshot_options("diagnose", &options);
+    window.picture_with("diagnose", &options);
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn a_forecast_is_picked_applied_and_comes_true() {
     // What was there before stands beside it.
     until(&mut window, "samples/s");
     until(&mut window, "How good the forecast is");
-    window.snapshot("diagnose_checked");
+    window.picture("diagnose_checked");
     // The change of the options can be undone.
     ask(&mut window, Action::Undo.into());
     assert_eq!(window.state().state.prefs.options.num_workers, 2);
@@ -139,7 +140,7 @@ fn another_recording_is_put_beside_and_away_again() {
     until(&mut window, "samples/s");
     window.get_by_label("Compare no more").scroll_to_me();
     window.run();
-    window.snapshot("diagnose_compared");
+    window.picture("diagnose_compared");
     window.get_by_label("Compare no more").click();
     window.run();
     assert!(window.state().state.session.diagnose.other.is_none());
@@ -163,6 +164,8 @@ fn without_a_run_it_says_what_to_do() {
     window.key_press(Key::Num3);
     window.run();
     assert!(window.query_by_label("Nothing to diagnose yet").is_some());
-    window.snapshot("diagnose_empty");
+    let remedy = "or open a recording: then it says here why training waits and what would help";
+    assert!(window.query_by_label_contains(remedy).is_some());
+    window.picture("diagnose_empty");
     results.extend_harness(&mut window);
 }

@@ -10,6 +10,7 @@ use loadscope::window::App;
 use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, photographs, wait};
+use crate::texts::Picture as _;
 
 /// A file as the system hands it over.
 #[derive(Debug)]
@@ -105,7 +106,7 @@ fn pictures_of_files_that_are_held_over_the_window() {
             &mut window,
             &held[..if theme == Theme::Dark { 1 } else { 4 }],
         );
-        window.snapshot(format!("dropping{end}"));
+        window.picture(format!("dropping{end}"));
         results.extend_harness(&mut window);
     }
 }

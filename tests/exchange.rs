@@ -11,6 +11,7 @@ use loadscope_model::question::Output;
 use loadscope_model::state::Source;
 
 use crate::fixture::{Window, control_recording, repository, until, wait};
+use crate::texts::Picture as _;
 
 fn open(name: &str, size: Vec2, theme: Theme) -> Harness<'static, App> {
     let files = vec![repository("tests/data").join(name)];
@@ -45,7 +46,7 @@ fn a_trace_of_torch_profiler_opens_and_leaves_the_options_alone() {
             .query_by_label_contains("The trainer waited")
             .is_some()
     );
-    window.snapshot("exchange_profiler_dark");
+    window.picture("exchange_profiler_dark");
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn a_folder_of_lotus_logs_opens_with_its_workers() {
     let mut window = open("lotus/newer", LARGE, Theme::Light);
     assert_eq!(window.state().state.session.run.batches().len(), 20);
     assert!(window.query_by_label("worker 1 lane").is_some());
-    window.snapshot("exchange_lotus_light");
+    window.picture("exchange_lotus_light");
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn statistics_of_spdl_are_charts_that_can_be_zoomed() {
         );
         let label = "waiting for items of 0:3:sink queue chart";
         assert!(window.query_by_label(label).is_some());
-        window.snapshot(name);
+        window.picture(name);
         let all = window.state().state.shown();
         window.key_press(Key::W);
         window.run();

@@ -1,11 +1,12 @@
 //! Runs that are journaled as they come, and files that exist already.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use eframe::egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
+use loadscope::desktop::PLATFORM;
 use loadscope::window::App;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::question::Output;
@@ -15,6 +16,7 @@ use loadscope_trace::RunOptions;
 use tempfile::TempDir;
 
 use crate::fixture::{Window, control_recording, until, wait};
+use crate::texts::Picture as _;
 
 /// A window whose runs are journaled in `folder`.
 fn open(folder: &Path) -> Harness<'static, App> {
@@ -257,7 +259,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         .open();
         let left = |dataset: &str, workers, hours: u64, bytes| LeftOver {
             path: format!("/journal/{dataset}").into(),
-            until: SystemTime::now() - Duration::from_secs(hours * 3600 + 60),
+            until: PLATFORM.clock.since_1970() - Duration::from_secs(hours * 3600 + 60),
             bytes,
             dataset: dataset.to_owned(),
             workers,
@@ -274,7 +276,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         ] {
             assert!(window.query_by_label(label).is_some(), "{label}");
         }
-        window.snapshot(format!("journal_offered-{name}"));
+        window.picture(format!("journal_offered-{name}"));
         pictures.extend_harness(&mut window);
 
         let (_dir, path) = control_recording();
@@ -287,7 +289,7 @@ fn what_is_offered_and_asked_can_be_seen() {
         let output = Output::Recording("/data/runs/run.jsonl.zst".into());
         window.state_mut().state.set_up().session.replacing = Some(output);
         window.run();
-        window.snapshot(format!("journal_replacing-{name}"));
+        window.picture(format!("journal_replacing-{name}"));
         pictures.extend_harness(&mut window);
     }
 }

@@ -11,6 +11,7 @@ use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
 
 use crate::fixture::{Window, write_log};
+use crate::texts::Picture as _;
 
 mod folder;
 mod job;
@@ -96,13 +97,13 @@ fn the_slowest_rank_is_shown_first_and_named() {
         let (mut window, _dir) = open(theme, size);
         assert_eq!(window.state().state.session.run.info.rank, 2);
         assert_eq!(window.state().state.session.loaders.count(), 8);
-        window.snapshot(format!("{name}-timeline"));
+        window.picture(format!("{name}-timeline"));
         window.key_press(Key::K);
         window.run();
         assert_eq!(window.state().state.look.lower, Lower::Loaders);
         let said = "Rank 2 holds the others up";
         assert!(window.query_by_label_contains(said).is_some());
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }

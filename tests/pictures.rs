@@ -8,6 +8,7 @@ use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::Nanos;
 
 use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log};
+use crate::texts::Picture as _;
 
 fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item = Command>) {
     let ctx = window.ctx.clone();
@@ -21,7 +22,7 @@ fn do_all(window: &mut Harness<'static, App>, commands: impl IntoIterator<Item =
 /// A picture that the README shows.
 fn screenshot(window: &mut Harness<'static, App>, name: &str) {
     let options = SnapshotOptions::new().output_path("../screenshots");
-    window.snapshot_options(name, &options);
+    window.picture_with(name, &options);
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn pictures_of_the_welcome() {
             "/data/runs/tuesday.jsonl".into(),
         ];
         let mut window = window.open();
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }
@@ -93,7 +94,7 @@ fn pictures_of_small_and_large_windows() {
             &mut window,
             [Command::Cursor(Cursor::At(Nanos::from_millis(480)))],
         );
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }
@@ -113,9 +114,9 @@ fn pictures_of_the_table_and_the_help() {
             Command::Select(Some(Item::Batch(3))),
         ],
     );
-    window.snapshot("table");
+    window.picture("table");
     do_all(&mut window, [Action::Help.into()]);
-    window.snapshot("help");
+    window.picture("help");
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn pictures_of_the_plots() {
                 Command::Cursor(Cursor::At(Nanos::from_millis(480))),
             ],
         );
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }
@@ -154,7 +155,7 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     );
     wait(&mut window, |app| !app.state.session.notices.is_empty());
     window.run();
-    window.snapshot("failed_start");
+    window.picture("failed_start");
     let mut results = window.take_snapshot_results();
 
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -166,7 +167,7 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     }
     .open();
     do_all(&mut window, [Command::Select(Some(Item::Batch(5)))]);
-    window.snapshot("failed_run");
+    window.picture("failed_run");
     results.extend_harness(&mut window);
 
     let path = dir.path().join("empty.jsonl");
@@ -178,6 +179,6 @@ fn pictures_of_a_failed_and_of_an_empty_run() {
     .open();
     wait(&mut window, |app| app.state.has_run());
     window.run();
-    window.snapshot("empty_run");
+    window.picture("empty_run");
     results.extend_harness(&mut window);
 }

@@ -26,6 +26,7 @@ use loadscope_trace::{
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme;
 
+use crate::texts::{Picture as _, texts};
 use enact::{Play, enact};
 
 /// Name of the picture, what is enacted, at which transition, in which size and theme.
@@ -89,7 +90,7 @@ fn step_of(run: &Run, idx: u32, stage: Stage) -> Cursor {
 }
 
 fn save(harness: &mut Harness<'_, State>, name: &str) {
-    harness.snapshot(format!("pipeline_{name}"));
+    harness.picture(format!("pipeline_{name}"));
 }
 
 /// What the pictures show.
@@ -271,6 +272,7 @@ fn a_wait_is_seen_as_soon_as_it_begins() {
 fn a_run_without_batches_says_how_to_make_some() {
     let (mut harness, asked) = pipeline((700.0, 220.0), Theme::Dark, State::default());
     harness.run();
+    harness.get_by_label("No batches yet — press Ctrl+R to run");
     save(&mut harness, "empty");
     assert!(asked.borrow().is_empty());
 }
@@ -357,5 +359,6 @@ fn a_worker_that_died_says_so() {
     }
     let (mut harness, _) = pipeline((1100.0, 320.0), Theme::Light, state(run, Cursor::Live));
     harness.run();
+    assert!(texts(&harness).contains(&"died".to_owned()));
     save(&mut harness, "died");
 }

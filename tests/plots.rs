@@ -10,6 +10,7 @@ use loadscope_trace::Nanos;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::theme;
 
+use crate::texts::Picture as _;
 use crate::timeline::fixture::{CONTROL, LARGE, Loader, SMALL};
 
 #[derive(Default)]
@@ -153,7 +154,7 @@ fn pictures_of_plots() {
         ),
     ] {
         let mut window = open(window, size, theme);
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
     let mut empty = Window::new(&CONTROL);
@@ -162,6 +163,6 @@ fn pictures_of_plots() {
         Nanos::from_millis(21_000),
     ));
     let mut window = open(empty, vec2(1000.0, 420.0), Theme::Dark);
-    window.snapshot("plots_empty");
+    window.picture("plots_empty");
     results.extend_harness(&mut window);
 }

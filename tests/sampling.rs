@@ -13,6 +13,7 @@ mod fixture;
 use fixture::{Recorded, open};
 
 use crate::fixture::{until, wait};
+use crate::texts::Picture as _;
 
 const SMALL: Vec2 = vec2(1100.0, 700.0);
 const LARGE: Vec2 = vec2(1920.0, 1080.0);
@@ -60,9 +61,9 @@ fn pictures_of_a_shuffled_run() {
     ] {
         let mut window = open(&Recorded::of(digits()), theme, size);
         until(&mut window, "All 1,797 indices come once");
-        window.snapshot(name);
+        window.picture(name);
         select(&mut window, 100);
-        window.snapshot(format!("{name}-selected"));
+        window.picture(format!("{name}-selected"));
         results.extend_harness(&mut window);
     }
 }
@@ -77,7 +78,7 @@ fn pictures_of_ranks_that_were_not_told_the_epoch() {
     ] {
         let mut window = open(&Recorded::of(distributed()), theme, size);
         until(&mut window, "have the same order of 251 indices");
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }
@@ -92,7 +93,7 @@ fn pictures_of_orders_with_something_wrong() {
     };
     let mut window = open(&Recorded::of(sorted), Theme::Dark, vec2(1440.0, 900.0));
     until(&mut window, "drop_last=True leaves 5 of 1,797 samples");
-    window.snapshot("sampling_sorted");
+    window.picture("sampling_sorted");
     results.extend_harness(&mut window);
 
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -112,7 +113,7 @@ fn pictures_of_orders_with_something_wrong() {
     let ctx = window.ctx.clone();
     window.state_mut().run(&ctx, Action::ToggleOptions.into());
     window.run();
-    window.snapshot("sampling_weighted");
+    window.picture("sampling_weighted");
     results.extend_harness(&mut window);
 }
 
@@ -120,7 +121,7 @@ fn pictures_of_orders_with_something_wrong() {
 fn pictures_of_what_will_come() {
     let mut results = SnapshotResults::new();
     let mut window = open(&Recorded::nothing(), Theme::Dark, SMALL);
-    window.snapshot("sampling_empty");
+    window.picture("sampling_empty");
     // A stream's samples have no indices in the recording; the engine knows what its workers yield.
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "stream:len=240".to_owned(),
@@ -130,10 +131,10 @@ fn pictures_of_what_will_come() {
     };
     window.get_by_label("Next run").click();
     until(&mut window, "3 workers yield 720 samples");
-    window.snapshot("sampling_iterable");
+    window.picture("sampling_iterable");
     window.state_mut().state.set_up().prefs.options.dataset = "folder:/no/such/folder".to_owned();
     until(&mut window, "The order cannot be predicted");
-    window.snapshot("sampling_refused");
+    window.picture("sampling_refused");
     window.state_mut().state.set_up().prefs.options = RunOptions {
         dataset: "synthetic:len=1000000".to_owned(),
         batch_size: Some(256),
@@ -145,7 +146,7 @@ fn pictures_of_what_will_come() {
     // Its points are drawn in the background.
     std::thread::sleep(std::time::Duration::from_millis(500));
     window.run();
-    window.snapshot("sampling_million");
+    window.picture("sampling_million");
     results.extend_harness(&mut window);
 }
 
@@ -242,7 +243,7 @@ fn an_epoch_that_was_stopped_early_is_not_blamed_for_what_is_missing() {
     let mut window = open(&Recorded::cut(first, 150), Theme::Dark, SMALL);
     until(&mut window, "stopped early");
     assert!(window.query_by_label_contains("never come").is_none());
-    window.snapshot("sampling_stopped-early");
+    window.picture("sampling_stopped-early");
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn a_recorded_stream_tells_how_much_its_workers_yielded() {
         "3 workers yielded 72 samples of a dataset of 24",
     );
     assert!(window.query_by_label_contains("never come").is_none());
-    window.snapshot("sampling_iterable-recorded");
+    window.picture("sampling_iterable-recorded");
     window.get_by_label("Next epoch").click();
     until(&mut window, "of which 24 are different");
 }

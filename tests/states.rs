@@ -1,6 +1,7 @@
 //! Panels by themselves in the states that no other picture shows: nothing there yet, and something gone wrong.
 
 use eframe::egui::{self, Theme, Ui, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_model::prefs::Prefs;
@@ -15,6 +16,7 @@ use loadscope_ui::theme;
 use loadscope_ui::timeline::Timeline;
 
 use crate::fixture::failed_sequence;
+use crate::texts::Picture as _;
 
 /// A run that a broken sample has ended, that sample's batch selected.
 fn failed() -> State {
@@ -51,9 +53,9 @@ fn nothing() -> State {
     }
 }
 
-/// A picture of what `show` draws.
+/// A picture of what `show` draws, which says this.
 fn picture(
-    name: &str,
+    (name, says): (&str, &str),
     size: Vec2,
     state: State,
     mut show: impl FnMut(&mut Ui, &State) + 'static,
@@ -77,7 +79,10 @@ fn picture(
                     .show(ui, |ui| show(ui, &state));
             });
         harness.run();
-        harness.snapshot(format!("states_{name}{end}"));
+        let mut said = harness.query_all_by_label_contains(says);
+        assert!(said.next().is_some(), "{name} does not say {says:?}");
+        drop(said);
+        harness.picture(format!("states_{name}{end}"));
         results.extend_harness(&mut harness);
     }
 }
@@ -89,17 +94,35 @@ fn panels_of_a_run_that_failed() {
     let all = &mut results;
     let mut timeline = Timeline::default();
     let show = move |ui: &mut Ui, state: &State| drop(timeline.show(ui, state));
-    picture("timeline-failed", lower, failed(), show, all);
+    picture(
+        ("timeline-failed", "trainer lane"),
+        lower,
+        failed(),
+        show,
+        all,
+    );
     let mut plots = Plots::default();
     let show = move |ui: &mut Ui, state: &State| drop(plots.show(ui, state));
-    picture("plots-failed", vec2(1100.0, 620.0), failed(), show, all);
+    picture(
+        ("plots-failed", "Throughput: "),
+        vec2(1100.0, 620.0),
+        failed(),
+        show,
+        all,
+    );
     let mut table = BatchTable::default();
     let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
-    picture("table-failed", lower, failed(), show, all);
+    picture(("table-failed", "batch 5"), lower, failed(), show, all);
     let mut state = failed();
     state.overlay.messages_open = true;
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
-    picture("messages-failed", vec2(640.0, 260.0), state, show, all);
+    picture(
+        ("messages-failed", "flowers/0005.jpg is empty"),
+        vec2(640.0, 260.0),
+        state,
+        show,
+        all,
+    );
 }
 
 #[test]
@@ -108,12 +131,27 @@ fn panels_of_a_run_without_batches() {
     let lower = vec2(1100.0, 240.0);
     let mut table = BatchTable::default();
     let show = move |ui: &mut Ui, state: &State| drop(table.show(ui, state));
-    picture("table-empty", lower, nothing(), show, &mut results);
+    picture(
+        ("table-empty", "the workers are starting"),
+        lower,
+        nothing(),
+        show,
+        &mut results,
+    );
     let mut state = nothing();
     state.overlay.messages_open = true;
     let show = |ui: &mut Ui, state: &State| drop(messages::show(ui, state));
     let size = vec2(640.0, 260.0);
-    picture("messages-empty", size, state, show, &mut results);
+    picture(
+        (
+            "messages-empty",
+            "The loader has not complained about anything",
+        ),
+        size,
+        state,
+        show,
+        &mut results,
+    );
 }
 
 #[test]
@@ -126,20 +164,21 @@ fn the_options_say_why_they_are_refused_wherever_it_is_scrolled_to() {
         ..RunOptions::default()
     };
     let refused = session::check(&options).expect_err("without batches no last one is dropped");
+    let refused = refused.to_string();
     let state = State {
         prefs: Prefs {
             options,
             ..Prefs::default()
         },
         look: Look {
-            options_error: Some(refused.to_string()),
+            options_error: Some(refused.clone()),
             ..Look::default()
         },
         ..State::default()
     };
     let show = |ui: &mut Ui, state: &State| drop(options::show(ui, state));
     picture(
-        "options-failed",
+        ("options-failed", &refused),
         vec2(268.0, 640.0),
         state,
         show,
@@ -165,5 +204,11 @@ fn a_recording_that_is_being_read() {
         ..State::default()
     };
     let show = |ui: &mut Ui, state: &State| drop(welcome::show(ui, state));
-    picture("loading", vec2(832.0, 640.0), state, show, &mut results);
+    picture(
+        ("loading", "Opening train-rank3-of-8.jsonl.zst"),
+        vec2(832.0, 640.0),
+        state,
+        show,
+        &mut results,
+    );
 }

@@ -7,6 +7,7 @@ mod window;
 
 use std::time::Duration;
 
+use crate::texts::Picture as _;
 use eframe::egui::{self, Modifiers, PointerButton, Theme, pos2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
@@ -227,11 +228,11 @@ fn what_a_search_finds_is_pointed_out() {
     while state.look.search.advance(
         &state.session.run,
         &state.session.landmarks,
-        Duration::from_secs(1),
+        &state.place.platform.budget(Duration::from_secs(1)),
     ) {}
     assert!(!state.look.search.hits().is_empty());
     let mut harness = open(window, vec2(1100.0, 320.0), Theme::Dark);
-    harness.snapshot("timeline_found");
+    harness.picture("timeline_found");
 }
 
 #[test]

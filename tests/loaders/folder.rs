@@ -13,6 +13,7 @@ use loadscope_trace::{Nanos, RunId};
 use super::job::{self, AHEAD, SLOW};
 use super::{LARGE, SMALL, ask};
 use crate::fixture::{Window, wait};
+use crate::texts::Picture as _;
 
 fn open(theme: Theme, size: Vec2) -> (Harness<'static, App>, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -64,11 +65,11 @@ fn the_slow_rank_is_seen_among_the_others() {
     ] {
         let (mut window, _dir) = open(theme, size);
         if name == "loaders-ranks-small" {
-            window.snapshot("loaders-ranks-opened");
+            window.picture("loaders-ranks-opened");
         }
         window.key_press(Key::Escape);
         window.run();
-        window.snapshot(format!("{name}-timeline"));
+        window.picture(format!("{name}-timeline"));
         window.key_press(Key::K);
         window.run();
         for said in [
@@ -77,7 +78,7 @@ fn the_slow_rank_is_seen_among_the_others() {
         ] {
             assert!(window.query_by_label_contains(said).is_some(), "{said}");
         }
-        window.snapshot(name);
+        window.picture(name);
         results.extend_harness(&mut window);
     }
 }

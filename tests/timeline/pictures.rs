@@ -10,6 +10,7 @@ use loadscope_trace::{Lane, Nanos};
 
 use super::fixture::{CONTROL, LARGE, MANY, PINNED, SMALL};
 use super::window::{Window, open, place};
+use crate::texts::Picture as _;
 
 /// Every scene in one of the themes; all of them at the smallest size, where room is short.
 #[test]
@@ -24,7 +25,7 @@ fn pictures_of_the_timeline() {
             harness.hover_at(at);
             harness.run();
         }
-        harness.snapshot(format!("timeline_{scene}"));
+        harness.picture(format!("timeline_{scene}"));
         results.extend_harness(&mut harness);
     }
 }
@@ -45,7 +46,7 @@ fn pictures_of_narrow_and_wide_timelines() {
             .markers
             .apply(Mark::Add(Nanos::from_millis(480)));
         let mut harness = open(window, size, theme);
-        harness.snapshot(name);
+        harness.picture(name);
         results.extend_harness(&mut harness);
     }
 }

@@ -11,6 +11,7 @@ use loadscope_ui::panels::inspector::Inspector;
 use loadscope_ui::theme;
 
 use super::fixture::{CONTROL, Loader, PINNED};
+use crate::texts::Picture as _;
 
 fn page(loader: &Loader, from: i64, to: i64, theme: Theme) -> Harness<'static, State> {
     let range = Item::Range(Nanos::from_millis(from), Nanos::from_millis(to));
@@ -87,7 +88,7 @@ fn pictures_of_the_range_page() {
         (&PINNED, Theme::Light, "timeline_range-page-light"),
     ] {
         let mut harness = page(loader, 100, 700, theme);
-        harness.snapshot(name);
+        harness.picture(name);
         results.extend_harness(&mut harness);
     }
 }

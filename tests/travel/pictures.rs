@@ -9,6 +9,7 @@ use loadscope_trace::Origin;
 
 use super::{press, tap, type_text};
 use crate::fixture::{Window, control_recording, failed_sequence, wait, write_log};
+use crate::texts::Picture as _;
 
 #[test]
 fn pictures_of_the_search_the_palette_and_the_question() {
@@ -26,23 +27,23 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         }
         .open();
         tap(&mut window, Key::N);
-        window.snapshot(format!("travel_hint_{name}"));
+        window.picture(format!("travel_hint_{name}"));
         tap(&mut window, Key::Slash);
-        window.snapshot(format!("travel_search-empty_{name}"));
+        window.picture(format!("travel_search-empty_{name}"));
         type_text(&mut window, "slower than 50 ms");
-        window.snapshot(format!("travel_search-list_{name}"));
+        window.picture(format!("travel_search-list_{name}"));
         tap(&mut window, Key::Enter);
         tap(&mut window, Key::Enter);
-        window.snapshot(format!("travel_search_{name}"));
+        window.picture(format!("travel_search_{name}"));
         press(&mut window, Modifiers::COMMAND, Key::K);
         type_text(&mut window, "next");
         tap(&mut window, Key::ArrowDown);
-        window.snapshot(format!("travel_palette_{name}"));
+        window.picture(format!("travel_palette_{name}"));
         tap(&mut window, Key::Escape);
         tap(&mut window, Key::Escape);
         window.get_by_label("Go").click();
         window.run();
-        window.snapshot(format!("travel_menu_{name}"));
+        window.picture(format!("travel_menu_{name}"));
         results.extend_harness(&mut window);
     }
     for (theme, name) in [(Theme::Dark, "dark"), (Theme::Light, "light")] {
@@ -58,7 +59,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         let ctx = window.ctx.clone();
         window.state_mut().run(&ctx, Action::ShowMessages.into());
         window.run();
-        window.snapshot(format!("travel_messages_{name}"));
+        window.picture(format!("travel_messages_{name}"));
         tap(&mut window, Key::Escape);
         // As if the engine had made it, and a folder could not be opened.
         let state = window.state_mut().state.set_up();
@@ -69,7 +70,7 @@ fn pictures_of_the_search_the_palette_and_the_question() {
         wait(&mut window, |app| app.state.overlay.looking.is_none());
         window.state_mut().run(&ctx, Action::Run.into());
         window.run();
-        window.snapshot(format!("travel_question_{name}"));
+        window.picture(format!("travel_question_{name}"));
         results.extend_harness(&mut window);
     }
 }

@@ -1,8 +1,10 @@
-//! A calculation on a thread of its own, with progress; dropping it tells it to stop.
+//! A calculation in the background, with progress; dropping it tells it to stop.
 
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
+
+use crate::platform::Jobs;
 
 mod progress;
 
@@ -30,8 +32,9 @@ impl<T: Send + 'static> Background<T> {
     /// Starts `job`; `wake` is called when it has ended.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If there is no room for it: on a desktop, if the system gives no thread.
     pub fn start(
+        jobs: &dyn Jobs,
         name: &str,
         wake: impl Fn() + Send + 'static,
         job: impl FnOnce(&Progress) -> Result<T, Unwanted> + Send + 'static,
@@ -39,16 +42,15 @@ impl<T: Send + 'static> Background<T> {
         let progress = Arc::new(Progress::default());
         let (tell, answer) = bounded(1);
         let told = Arc::clone(&progress);
-        std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || {
-                // Also when the job panics: nothing waits for it any more.
-                let _wake = OnDrop(wake);
-                let tell = tell;
-                if let Ok(answer) = job(&told) {
-                    let _ = tell.send(answer);
-                }
-            })?;
+        let job = move || {
+            // Also when the job panics: nothing waits for it any more.
+            let _wake = OnDrop(wake);
+            let tell = tell;
+            if let Ok(answer) = job(&told) {
+                let _ = tell.send(answer);
+            }
+        };
+        jobs.start(name, Box::new(job))?;
         Ok(Self { progress, answer })
     }
 
@@ -87,12 +89,22 @@ mod tests {
 
     use super::*;
 
+    struct Threads;
+
+    impl Jobs for Threads {
+        fn start(&self, name: &str, job: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            thread.spawn(job).map(drop)
+        }
+    }
+
     #[test]
     fn answers_come_and_the_unwanted_stop() {
-        let job = Background::start("adds", || {}, |_| Ok(1 + 1)).unwrap();
+        let job = Background::start(&Threads, "adds", || {}, |_| Ok(1 + 1)).unwrap();
         assert_eq!(job.answer.recv_timeout(Duration::from_secs(10)), Ok(2));
         let (say, stopped) = bounded(1);
         let endless = Background::<()>::start(
+            &Threads,
             "endless",
             || {},
             move |progress| loop {

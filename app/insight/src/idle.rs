@@ -1,6 +1,7 @@
-//! Why a worker has nothing to do. "Idle" alone looks like a fault; nearly always it is the prefetch window that is full.
+//! What is done in a lane, and why a worker has nothing to do. "Idle" alone looks like a fault; nearly always it is the prefetch
+//! window that is full.
 
-use loadscope_trace::{Lane, Pipeline, Run, Stage};
+use loadscope_trace::{Activity, Lane, Pipeline, Run, Stage};
 
 use crate::format;
 use crate::variables::prefetch_window;
@@ -93,6 +94,21 @@ pub fn purpose(lane: Lane) -> &'static str {
         Lane::IndexQueue(_) => {
             "Indices of the batches that this worker is to fetch; no other worker takes them over"
         }
+    }
+}
+
+/// What an activity means.
+pub fn meaning(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Waiting => "The trainer has asked for a batch that is not there yet",
+        Activity::Training => Stage::Training.explanation(),
+        Activity::Fetching => Stage::Fetching.explanation(),
+        Activity::Collating => Stage::Collating.explanation(),
+        Activity::Pinning => Stage::Pinning.explanation(),
+        Activity::Held => Stage::Held.explanation(),
+        Activity::Ready => Stage::Ready.explanation(),
+        Activity::Queued => Stage::Queued.explanation(),
+        Activity::Returning => Stage::Returning.explanation(),
     }
 }
 

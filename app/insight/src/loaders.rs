@@ -81,6 +81,20 @@ impl Loaders {
         all
     }
 
+    /// Puts copies into the place of those that are read, so that these can grow again. `run` is the one that is shown.
+    pub fn renew(&mut self, run: &mut Shared<Run>, copies: Vec<(RunId, Arc<Run>)>) {
+        for (id, copy) in copies {
+            let place = match id == self.shown {
+                true => Some(&mut *run),
+                false => self.others.get_mut(&id),
+            };
+            // A copy of what has grown since would take something back.
+            if let Some(place) = place.filter(|place| place.events() == copy.events()) {
+                *place = copy.into();
+            }
+        }
+    }
+
     /// Takes an event in; `run` is the one that is shown. True if from now on another one is shown, because it is the
     /// first to load something.
     pub fn take(&mut self, run: &mut Shared<Run>, event: Event) -> bool {
@@ -223,6 +237,25 @@ mod tests {
             format!("{:?}", read.all(&same)),
             format!("{:?}", live.all(&run))
         );
+    }
+
+    #[test]
+    fn what_is_read_is_replaced_by_its_copy_unless_it_has_grown() {
+        let (mut loaders, mut run) = (Loaders::default(), Shared::from(Run::default()));
+        loaders.take(&mut run, event(1, dispatched()));
+        loaders.take(&mut run, event(2, dispatched()));
+        let read = loaders.now(&run);
+        let copies = |of: &[(RunId, Arc<Run>)]| {
+            let copy = |(id, one): &(RunId, Arc<Run>)| (*id, Arc::new(Run::clone(one)));
+            of.iter().map(copy).collect()
+        };
+        loaders.renew(&mut run, copies(&read));
+        assert!(!run.is_read() && !loaders.are_read());
+        assert_eq!((run.events(), loaders.count()), (1, 2));
+        let before = copies(&loaders.now(&run));
+        loaders.take(&mut run, event(1, EventKind::RunEnded));
+        loaders.renew(&mut run, before);
+        assert_eq!(run.events(), 2);
     }
 
     #[test]

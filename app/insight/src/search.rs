@@ -1,11 +1,10 @@
 //! Search: "batch 512", "sample 40123", "slower than 200 ms". A run of ten million samples is gone through a slice a frame, so
 //! hits appear while one types and the window never waits.
 
-use std::time::{Duration, Instant};
-
 use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Stage, Track};
 
 use crate::landmarks::Landmarks;
+use crate::platform::Budget;
 
 mod hit;
 mod query;
@@ -81,17 +80,16 @@ impl Search {
         self.query.is_none() || self.up_to == Some(run.events())
     }
 
-    /// Goes on looking for at most `budget`. True if there is more to look at.
-    pub fn advance(&mut self, run: &Run, landmarks: &Landmarks, budget: Duration) -> bool {
+    /// Goes on looking until `budget` is spent. True if there is more to look at.
+    pub fn advance(&mut self, run: &Run, landmarks: &Landmarks, budget: &Budget) -> bool {
         let Some(query) = self.query.clone() else {
             return false;
         };
         if self.is_complete(run) {
             return false;
         }
-        let start = Instant::now();
         while self.look(&query, run, landmarks) {
-            if start.elapsed() >= budget {
+            if budget.is_spent() {
                 return true;
             }
         }

@@ -32,6 +32,12 @@ impl<T> From<T> for Shared<T> {
     }
 }
 
+impl<T> From<Arc<T>> for Shared<T> {
+    fn from(value: Arc<T>) -> Self {
+        Self(value)
+    }
+}
+
 impl<T> Deref for Shared<T> {
     type Target = T;
 

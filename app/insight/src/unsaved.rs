@@ -1,7 +1,7 @@
 //! Runs that are not saved yet, and where they are to go.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::Duration;
 
 /// A file that is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ impl Output {
 pub struct LeftOver {
     /// The recording.
     pub path: PathBuf,
-    /// When its last event was written.
-    pub until: SystemTime,
+    /// When its last event was written, since 1970.
+    pub until: Duration,
     /// Its size, bytes.
     pub bytes: u64,
     /// What was loaded.

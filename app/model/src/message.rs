@@ -1,12 +1,13 @@
 //! Everything that changes the state: what a user asks for, what arrives, and the passing of time.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::unsaved::LeftOver;
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, Run, RunId};
 
 use crate::answers::Answers;
 use crate::command::{Action, Command};
@@ -67,6 +68,8 @@ pub enum Message {
     },
     /// Long calculations have said something new.
     Answered(Box<Answers>),
+    /// Copies of the loaders of the session, made while an analysis reads them: they grow on from here.
+    Copied(Vec<(RunId, Arc<Run>)>),
     /// The recording is being written.
     Saving(PathBuf),
     /// The run is being exported.

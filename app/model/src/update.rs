@@ -50,6 +50,10 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
         Message::Compared(other) => state.session.diagnose.other = Some(other),
         Message::Checking { check, before } => session::check(state, *check, before),
         Message::Answered(answers) => state.session.answers = *answers,
+        Message::Copied(copies) => {
+            let session = &mut state.session;
+            session.loaders.renew(&mut session.run, copies);
+        }
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
         Message::Recent(paths) => session::recent(state, &paths),
@@ -70,8 +74,9 @@ fn frame(state: &mut State, elapsed: Nanos, search: Duration) -> Option<Effect> 
     let effect = seek(state);
     advance(state, elapsed);
     let session = &state.session;
+    let budget = state.place.platform.budget(search);
     let searches = &mut state.look.search;
-    searches.advance(&session.run, &session.landmarks, search);
+    searches.advance(&session.run, &session.landmarks, &budget);
     effect
 }
 

@@ -11,6 +11,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use loadscope::desktop;
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::search::Search;
 use loadscope_model::command::Action;
@@ -154,7 +155,11 @@ fn journeys(c: &mut Criterion) {
         b.iter(|| {
             let mut search = Search::default();
             search.set("slower than 1095 ns".to_owned());
-            while search.advance(&run, &landmarks, Duration::from_millis(4)) {}
+            while search.advance(
+                &run,
+                &landmarks,
+                &desktop::PLATFORM.budget(Duration::from_millis(4)),
+            ) {}
             black_box(search.hits().len())
         });
     });

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod desktop;
 pub mod dialog;
 pub mod motion;
 pub mod preferences;

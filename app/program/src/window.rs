@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{Context, Ui, ViewportCommand};
 use loadscope_trace::Nanos;
 
+use crate::desktop;
 use crate::dialog::Dialogs;
 use crate::motion::SystemMotion;
 use crate::preferences::Store;
@@ -178,6 +179,7 @@ impl App {
             place: Place {
                 no_engine: !session::HAS_ENGINE,
                 datasets: session::datasets(),
+                platform: desktop::PLATFORM,
                 still_for_now: start.still,
                 ..Place::default()
             },

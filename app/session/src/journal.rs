@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use loadscope_files::{GrowingFile, WriteError, is_abandoned};
 pub use loadscope_insight::unsaved::LeftOver;
@@ -80,8 +80,7 @@ impl Journal {
                 cause,
             })?;
         self.prune();
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let millis = now.map_or(0, |since| since.as_millis());
+        let millis = since_1970(SystemTime::now()).as_millis();
         // Names sort by time; two windows may begin in the same millisecond.
         let names = (0..1000).map(|n| self.folder.join(format!("{millis:015}-{n:03}{ENDING}")));
         let file = new_recording_in(names)?;
@@ -113,7 +112,7 @@ impl Journal {
                 }
             };
             all.push(LeftOver {
-                until: found.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                until: since_1970(found.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
                 bytes: found.len(),
                 dataset,
                 workers,
@@ -165,6 +164,12 @@ impl Journal {
             }
         }
     }
+}
+
+/// Zero for what is older.
+fn since_1970(time: SystemTime) -> Duration {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default()
 }
 
 impl NewEntry {

@@ -2,7 +2,7 @@
 //!
 //! `scene` reads the state, `layout` and `grid` say where everything is, the rest paints.
 
-use egui::{Align2, Rect, Sense, Ui, pos2, vec2};
+use egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::Lane;
 
 mod counters;
@@ -19,9 +19,10 @@ pub mod variables;
 
 pub use headline::stage_dot;
 
-use crate::theme::{Palette, size, words};
-use loadscope_model::command::{Action, Command};
-use loadscope_model::state::{Source, State};
+use crate::kit::empty::{empty_line, no_batches_yet};
+use crate::theme::Palette;
+use loadscope_model::command::Command;
+use loadscope_model::state::State;
 
 use layout::{Layout, Placed, Plan, Station};
 use pen::Pen;
@@ -44,7 +45,8 @@ impl PipelineView {
         let (area, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         ui.painter().rect_filled(area, 0.0, palette.canvas);
         if state.session.run.transitions().is_empty() {
-            nothing_yet(ui, state, area);
+            let text = no_batches_yet(ui, &state.session.source);
+            empty_line(ui, area, &text);
             return Vec::new();
         }
         let (area, table) = split(area, state.prefs.variables_open);
@@ -127,26 +129,4 @@ impl Pen<'_> {
             Station::Trainer => self.trainer(ui, placed.body),
         }
     }
-}
-
-/// What is shown where there are no batches.
-fn nothing_yet(ui: &Ui, state: &State, area: Rect) {
-    let palette = Palette::of(ui.ctx());
-    let text = match (&state.session.source, Action::Run.info().shortcut) {
-        (Source::Loading { .. }, _) => "Reading the recording".to_owned(),
-        (Source::Live { .. }, _) => "No batches yet — the workers are starting".to_owned(),
-        (_, Some(key)) => format!(
-            "No batches yet — press {} to run",
-            ui.ctx().format_shortcut(&key)
-        ),
-        (_, None) => "No batches yet".to_owned(),
-    };
-    let middle = pos2(area.center().x, area.center().y) - vec2(0.0, 2.0);
-    ui.painter().text(
-        middle,
-        Align2::CENTER_CENTER,
-        text,
-        words(size::BODY),
-        palette.weak,
-    );
 }

@@ -27,16 +27,17 @@ mod scene;
 mod tooltip;
 mod words;
 
-use egui::{Align2, Rangef, Rect, Ui};
+use egui::{Rangef, Rect, Ui};
 use loadscope_trace::Nanos;
 
-use crate::theme::{self, Palette, size};
+use crate::kit::empty::{empty_line, no_batches_yet};
+use crate::theme::Palette;
 use axis::TimeAxis;
 use input::{Asks, Drag};
 use lanes::Lanes;
 use layout::Grid;
 use legend::Legend;
-use loadscope_model::command::{Action, Command};
+use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use scene::{Areas, Part, Scene};
 
@@ -61,7 +62,8 @@ impl Timeline {
         ui.painter().rect_filled(rect, 0.0, palette.canvas);
         self.pointer = None;
         if state.session.run.batches().is_empty() && !state.has_only_gauges() {
-            show_empty(ui, rect, palette);
+            let text = no_batches_yet(ui, &state.session.source);
+            empty_line(ui, rect, &text);
             return Vec::new();
         }
         let now = ui.input(|i| i.time);
@@ -165,25 +167,4 @@ fn found_here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<found::Found> {
         search.current,
         axis,
     )
-}
-
-fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {
-    let key = Action::Run
-        .info()
-        .shortcut
-        .map(|shortcut| ui.format_shortcut(&shortcut));
-    let text = match key {
-        Some(key) => format!("No batches yet — press {key} to run"),
-        None => "No batches yet".to_owned(),
-    };
-    let label = egui::Label::new(
-        egui::RichText::new(text)
-            .font(theme::words(size::BODY))
-            .color(palette.weak),
-    );
-    let size = [rect.width(), 20.0].into();
-    ui.put(
-        Align2::CENTER_CENTER.align_size_within_rect(size, rect),
-        label,
-    );
 }

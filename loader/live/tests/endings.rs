@@ -50,11 +50,18 @@ fn a_process_that_says_nothing_at_its_end_was_killed() {
         }
         join.close(MAIN);
         let run = folded(&mut join);
-        let said = run
+        let said: Vec<&str> = run
             .messages()
             .iter()
-            .filter(|(_, m)| m.level == Level::Warning);
-        assert_eq!(said.count(), warnings);
+            .filter(|(_, m)| m.level == Level::Warning)
+            .map(|(_, m)| m.text.as_str())
+            .collect();
+        assert_eq!(said.len(), warnings);
+        assert!(
+            said.iter()
+                .all(|text| text.contains("it was killed, or it crashed")),
+            "{said:?}"
+        );
         assert!(run.has_ended());
     }
 }

@@ -1,6 +1,31 @@
-//! How many processors there are.
+//! How many processors there are, and work that they share.
 
-/// Processor cores that the program may use, at least 1.
-pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+#[cfg_attr(target_family = "wasm", path = "cpu/no_threads.rs")]
+mod threads;
+// The same answers come without threads.
+#[cfg(all(test, not(target_family = "wasm")))]
+mod no_threads;
+
+pub use threads::processors;
+pub(crate) use threads::together;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::{no_threads, threads};
+
+    #[test]
+    fn work_is_shared_and_done_with_and_without_threads() {
+        let doers = AtomicUsize::new(0);
+        let work = || {
+            doers.fetch_add(1, Ordering::Relaxed);
+        };
+        threads::together(1, work);
+        assert_eq!(doers.swap(0, Ordering::Relaxed), 1);
+        threads::together(1_000, work);
+        assert_eq!(doers.swap(0, Ordering::Relaxed), threads::processors());
+        no_threads::together(1_000, work);
+        assert_eq!(doers.into_inner(), no_threads::processors());
+    }
 }

@@ -6,6 +6,7 @@ use loadscope_trace::{Evidence, Finding, Run, Severity};
 
 use crate::Datasets;
 use crate::background::Progress;
+use crate::platform::Budget;
 use crate::sampling::analysis::{Question, answer};
 use crate::sampling::of_run::question;
 use crate::sampling::order::Gathered;
@@ -19,7 +20,7 @@ pub fn findings(run: &Run, datasets: Datasets) -> Vec<Finding> {
     let mut out = Vec::new();
     for epoch in 0..run.epochs().len().min(EPOCHS) {
         let mut gathered = Gathered::default();
-        while gathered.update(0, run, epoch) {}
+        while gathered.update(0, run, epoch, &Budget::none()) {}
         let asked = question(run, &gathered, datasets);
         let number = asked.epoch;
         let new = of_epoch(&asked).into_iter().filter(|f| said.insert(f.id));

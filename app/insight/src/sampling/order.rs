@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use loadscope_trace::{Run, WorkerId};
 
+use crate::platform::Budget;
+
 /// The indices of one epoch, batch after batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
@@ -23,6 +25,15 @@ impl Order {
     /// True if there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.indices.is_empty()
+    }
+
+    /// Makes room for so many batches in all, as far as memory goes.
+    fn make_room(&mut self, batches: usize) {
+        let more = batches.saturating_sub(self.ends.len());
+        // Without it the lists grow as lists do.
+        let _ = self.ends.try_reserve(more);
+        let _ = self.rows.try_reserve(more);
+        let _ = self.workers.try_reserve(more);
     }
 
     /// Adds a batch.
@@ -116,22 +127,26 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// At most so many indices are taken at a time.
-    const PIECE: usize = 1 << 20;
+    /// So many indices are taken between two looks at the clock.
+    const PIECE: usize = 1 << 14;
 
-    /// Takes in what is new of `run`, the `number`-th that is looked at; of its epochs the one at position `epoch` is kept.
-    /// True if there is more to take.
-    pub fn update(&mut self, number: u64, run: &Run, epoch: usize) -> bool {
+    /// Takes in what is new of `run`, the `number`-th that is looked at, until `budget` is spent; of its epochs the one at position
+    /// `epoch` is kept. True if there is more to take.
+    pub fn update(&mut self, number: u64, run: &Run, epoch: usize, budget: &Budget) -> bool {
         if self.is_another(number, run) {
             *self = Self {
                 run: Some(number),
                 ..Self::default()
             };
         }
-        let mut left = Self::PIECE;
-        self.digest(run, &mut left);
-        self.gather(run, epoch, &mut left);
-        left == 0
+        loop {
+            let mut left = Self::PIECE;
+            self.digest(run, &mut left);
+            self.gather(run, epoch, &mut left);
+            if left > 0 || budget.is_spent() {
+                return left == 0;
+            }
+        }
     }
 
     fn is_another(&self, number: u64, run: &Run) -> bool {
@@ -177,6 +192,8 @@ impl Gathered {
         }
         // A copy only if an analysis still looks at what there was before.
         let order = Arc::make_mut(&mut self.looked_at);
+        // Lists that double would be moved while a frame waits.
+        order.make_room(epoch.rows.len());
         while *left > 0 && self.taken < epoch.rows.len() {
             let row = epoch.rows[self.taken];
             self.taken += 1;
@@ -246,19 +263,19 @@ mod tests {
                     idx: idx as u32,
                 };
                 tell(&mut run, EventKind::dispatched(batch, Some(1), *indices));
-                assert!(!gathered.update(0, &run, epoch));
+                assert!(!gathered.update(0, &run, epoch, &Budget::none()));
                 assert_eq!(gathered.looked_at.ends.len(), idx + 1);
             }
             assert_eq!(gathered.looked_at.indices, batches.concat());
             assert_eq!(gathered.digests[epoch], Digest::of(&gathered.looked_at));
         }
         assert!(!gathered.digests[0].is_same_order(&gathered.digests[1]));
-        gathered.update(0, &run, 0);
+        gathered.update(0, &run, 0, &Budget::none());
         assert_eq!(gathered.looked_at.rows, [0, 1]);
         assert_eq!(gathered.looked_at.workers, [Some(1), Some(1)]);
-        gathered.update(1, &run, 0);
+        gathered.update(1, &run, 0, &Budget::none());
         assert_eq!(gathered.looked_at.rows, [0, 1]);
-        gathered.update(1, &Run::default(), 0);
+        gathered.update(1, &Run::default(), 0, &Budget::none());
         assert!(gathered.digests.is_empty() && gathered.looked_at.is_empty());
     }
 }

@@ -138,7 +138,7 @@ fn dispatched(count: u32) -> Run {
 
 fn found(search: &mut Search, run: &Run) -> Vec<Hit> {
     let landmarks = Landmarks::of(run);
-    while search.advance(run, &landmarks, Duration::ZERO) {}
+    while search.advance(run, &landmarks, &Budget::none()) {}
     assert!(search.is_complete(run));
     search.hits().to_vec()
 }

@@ -7,6 +7,7 @@ use loadscope_insight::Datasets;
 use loadscope_insight::diagnose::Diagnose;
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::loaders::Loaders;
+use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::search::Search;
 use loadscope_insight::shared::Shared;
@@ -150,6 +151,8 @@ pub struct Place {
     pub no_engine: bool,
     /// Who is asked about datasets.
     pub datasets: Datasets,
+    /// Its clock, and where it makes long calculations.
+    pub platform: Platform,
     /// Runs that were not saved before their window ended.
     pub left_over: Vec<LeftOver>,
     /// The system asks for no animation.

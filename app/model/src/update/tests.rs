@@ -170,7 +170,11 @@ fn what_was_found_is_jumped_to() {
     );
     update(&mut state, Command::Search("errors".to_owned()));
     let (search, run) = (&mut state.look.search, &state.session.run);
-    search.advance(run, &state.session.landmarks, Duration::from_secs(1));
+    search.advance(
+        run,
+        &state.session.landmarks,
+        &state.place.platform.budget(Duration::from_secs(1)),
+    );
     update(&mut state, Action::NextMatch);
     assert_eq!(
         (at_ms(&state), state.session.selection),
@@ -344,7 +348,7 @@ proptest! {
                 prop_assert_eq!((cursor, view, selection), (state.session.cursor, state.session.view, state.session.selection));
             }
             let (search, run) = (&mut state.look.search, &state.session.run);
-            search.advance(run, &state.session.landmarks, Duration::from_secs(1));
+            search.advance(run, &state.session.landmarks, &state.place.platform.budget(Duration::from_secs(1)));
             seek(&mut state);
             advance(&mut state, Nanos::from_millis(3));
             let pipeline = state.pipeline();

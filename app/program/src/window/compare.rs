@@ -7,6 +7,7 @@ use eframe::egui::Context;
 use loadscope_trace::Run;
 
 use super::App;
+use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Unwanted};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::loaders::{Loaders, names};
@@ -55,6 +56,7 @@ impl App {
         let wake = Arc::clone(&self.wake);
         let from = path.clone();
         let job = Background::start(
+            PLATFORM.jobs,
             "comparer",
             move || wake(),
             move |progress| {

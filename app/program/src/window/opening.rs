@@ -11,6 +11,7 @@ use loadscope_model::message::Message;
 use loadscope_session as session;
 
 use super::App;
+use crate::desktop::PLATFORM;
 
 /// What is looked at.
 pub(super) struct Looking {
@@ -41,7 +42,7 @@ impl App {
     fn look_at(&mut self, ctx: &Context, path: PathBuf, or_pictures: bool, then: Option<Command>) {
         let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
         let look = move |_: &_| Ok(session::look(&asked).map_err(|e| session::refusal(&asked, &e)));
-        match Background::start("looker", move || wake(), look) {
+        match Background::start(PLATFORM.jobs, "looker", move || wake(), look) {
             Ok(job) => {
                 self.looking = Some(Looking {
                     path: path.clone(),

@@ -113,10 +113,18 @@ impl App {
         }
     }
 
-    /// What the window keeps of a run goes with it. A thread lets go of the run itself: a large one is in many pieces, and to give
-    /// them all back takes longer than a frame.
+    /// What the window keeps of a run goes with it.
     fn forget_run(&mut self) {
         self.part_with_journal();
+        self.let_go_of_runs();
+        self.headline_of = (u64::MAX, 0);
+        self.headline = None;
+        self.comparing = None;
+    }
+
+    /// A thread lets go of the loaders that are about to be replaced: a large run is in many pieces, and to give them all back
+    /// takes longer than a frame.
+    pub(super) fn let_go_of_runs(&self) {
         let shown = &self.state.session;
         let all = shown.loaders.now(&shown.run);
         // It waits until the window has let go of them, so that it is the last one to.
@@ -128,8 +136,5 @@ impl App {
         };
         // Without a thread the window does it.
         let _ = Builder::new().name("let go".to_owned()).spawn(job);
-        self.headline_of = (u64::MAX, 0);
-        self.headline = None;
-        self.comparing = None;
     }
 }

@@ -2,12 +2,12 @@
 
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align, Align2, Color32, FontId, Layout, Rect, Response, RichText, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, FontId, Rect, Response, Role, ScrollArea, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2, vec2,
 };
 use loadscope_trace::Nanos;
 
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::theme::{Palette, mono, size, space, words};
 
 /// Height of a row.
 pub const ROW: f32 = 18.0;
@@ -193,28 +193,6 @@ pub fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
         Cell::number(value, width - 148.0),
     ];
     row(ui, &cells, Marks::default())
-}
-
-/// The heading of a section.
-pub fn section(ui: &mut Ui, text: &str) {
-    section_with(ui, text, |_| {});
-}
-
-/// The heading of a section, with something at the right end of its line.
-pub fn section_with(ui: &mut Ui, text: &str, right: impl FnOnce(&mut Ui)) {
-    let strong = Palette::of(ui.ctx()).strong;
-    let text = RichText::new(text).font(heading(size::BODY)).color(strong);
-    ui.add_space(space::GAP * 2.0);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 0.0;
-        ui.label(text);
-        ui.with_layout(Layout::right_to_left(Align::Center), right);
-    });
-}
-
-/// Text that says why there is nothing, or explains.
-pub fn remark(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).color(Palette::of(ui.ctx()).weak));
 }
 
 /// Milliseconds, with two decimals.

@@ -11,6 +11,7 @@ mod columns;
 mod durations;
 mod order;
 
+use crate::kit::empty::{empty_line, no_batches_yet};
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format;
@@ -46,12 +47,14 @@ const BUDGET: Duration = Duration::from_millis(4);
 impl BatchTable {
     /// Draws the table.
     pub fn show(&mut self, ui: &mut Ui, state: &State) -> Vec<Command> {
-        let run = &state.session.run;
+        let (run, platform) = (&state.session.run, state.place.platform);
         if run.batches().is_empty() {
-            ui.centered_and_justified(|ui| ui.weak("No batches yet"));
+            let room = ui.available_rect_before_wrap();
+            let text = no_batches_yet(ui, &state.session.source);
+            empty_line(ui, room, &text);
             return Vec::new();
         }
-        let is_complete = self.durations.update(run, BUDGET);
+        let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);
         let mut commands = Vec::new();
         let fields = fields(run);
@@ -201,7 +204,7 @@ impl BatchTable {
             self.order.begin(wanted);
         }
         let mut order = std::mem::take(&mut self.order);
-        if order.go_on(ui.ctx(), run.batches().len(), |row| {
+        if order.go_on(ui.ctx(), state.place.platform, run.batches().len(), |row| {
             self.key(run, field, row)
         }) {
             ui.ctx().request_repaint();

@@ -1,8 +1,9 @@
 //! The Diagnose workspace: the verdict, why, what to do, and what it would bring.
 
-use egui::{CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
-use crate::theme::{Palette, heading, size, space};
+use crate::kit::empty::empty;
+use crate::theme::{Palette, space};
 use loadscope_insight::diagnose::look::Look;
 use loadscope_model::command::Command;
 use loadscope_model::state::{Source, State};
@@ -123,11 +124,5 @@ fn nothing(ui: &mut Ui, state: &State) {
             "Press Ctrl+R to start a run, or open a recording to see why training waits and what would help",
         ),
     };
-    let palette = Palette::of(ui);
-    ui.vertical_centered(|ui| {
-        ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
-        ui.set_max_width(520.0);
-        ui.label(RichText::new(title).font(heading(size::BODY)));
-        ui.label(RichText::new(text).color(palette.weak));
-    });
+    empty(ui, title, text);
 }

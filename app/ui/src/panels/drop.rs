@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use egui::{
-    Align2, Area, Color32, Id, LayerId, Margin, Order, RichText, Stroke, StrokeKind, Ui, Vec2,
-};
+use egui::{Align2, Area, Id, LayerId, Margin, Order, RichText, Stroke, StrokeKind, Ui, Vec2};
 
 use super::notices::ground;
-use crate::theme::{Palette, heading, size, words};
+use crate::kit::titles;
+use crate::theme::{Palette, size, words};
 use loadscope_insight::format::plural;
 
 /// Shows it above everything else, as long as they are held there.
@@ -37,12 +36,10 @@ pub fn show(ui: &Ui) {
             ground(palette).inner_margin(room).show(ui, |ui| {
                 ui.set_max_width(480.0);
                 ui.vertical_centered(|ui| {
-                    let line = |text: String, font, colour: Color32| {
-                        RichText::new(text).font(font).color(colour)
-                    };
-                    ui.label(line(title, heading(size::BODY), palette.strong));
+                    titles::title(ui, title);
                     if let Some(more) = more {
-                        ui.label(line(more, words(size::SMALL), palette.text));
+                        let more = RichText::new(more).font(words(size::SMALL));
+                        ui.label(more.color(palette.text));
                     }
                 });
             });

@@ -2,7 +2,8 @@
 
 use egui::{Align2, Grid, RichText, Ui, Window};
 
-use crate::theme::{Palette, heading, mono, size, space};
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::{Action, Command, Group};
 use loadscope_model::state::State;
 
@@ -37,7 +38,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 }
 
 fn group(ui: &mut Ui, group: Group) {
-    ui.label(RichText::new(group.label()).font(heading(size::BODY)));
+    title(ui, group.label());
     // All of it has to fit into the smallest window.
     ui.spacing_mut().interact_size.y = 18.0;
     Grid::new(group.label())

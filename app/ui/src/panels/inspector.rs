@@ -1,7 +1,6 @@
 //! The inspector: everything known about what is selected.
 
-use egui::{RichText, ScrollArea, Ui};
-use loadscope_trace::Activity;
+use egui::{ScrollArea, Ui};
 
 mod batch;
 mod content;
@@ -11,19 +10,19 @@ mod heat;
 mod lane;
 mod pictures;
 mod range;
-
 mod sampler;
 mod samples;
 mod story;
 mod tensor;
 mod tree;
 
-use crate::theme::{Palette, heading, size, space};
+use crate::kit::titles::title;
+use crate::theme::space;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
-use crate::kit::rows::remark;
+use crate::kit::empty::remark;
 use pictures::PictureCache;
 
 /// The inspector.
@@ -69,12 +68,6 @@ impl Inspector {
     }
 }
 
-/// The heading of the whole panel.
-fn title(ui: &mut Ui, text: &str) {
-    let colour = Palette::of(ui.ctx()).strong;
-    ui.label(RichText::new(text).font(heading(size::BODY)).color(colour));
-}
-
 fn nothing(ui: &mut Ui, state: &State) {
     title(ui, "Nothing is selected");
     if state.session.run.batches().is_empty() {
@@ -98,20 +91,4 @@ fn nothing(ui: &mut Ui, state: &State) {
         ui,
         "Drag along the ruler to see what happened in a range of time",
     );
-}
-
-/// What an activity means.
-fn meaning(activity: Activity) -> &'static str {
-    use loadscope_trace::Stage;
-    match activity {
-        Activity::Waiting => "The trainer has asked for a batch that is not there yet",
-        Activity::Training => Stage::Training.explanation(),
-        Activity::Fetching => Stage::Fetching.explanation(),
-        Activity::Collating => Stage::Collating.explanation(),
-        Activity::Pinning => Stage::Pinning.explanation(),
-        Activity::Held => Stage::Held.explanation(),
-        Activity::Ready => Stage::Ready.explanation(),
-        Activity::Queued => Stage::Queued.explanation(),
-        Activity::Returning => Stage::Returning.explanation(),
-    }
 }

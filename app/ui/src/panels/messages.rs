@@ -4,7 +4,9 @@ use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, 
 use loadscope_trace::{Level, Message, Nanos};
 
 use super::notices::{STATUS, ground};
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::empty::remark;
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
@@ -41,7 +43,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                                 "{} are not listed: press / and search for errors or warnings",
                                 format::plural(hidden as u64, "earlier one", "earlier ones")
                             );
-                            ui.label(RichText::new(text).color(palette.weak));
+                            remark(ui, &text);
                         }
                         for k in &said[hidden..] {
                             if let Some((at, message)) =
@@ -52,8 +54,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                         }
                     });
                 if said.is_empty() {
-                    let text = "The loader has not complained about anything";
-                    ui.label(RichText::new(text).color(palette.weak));
+                    remark(ui, "The loader has not complained about anything");
                 }
             });
         });
@@ -74,8 +75,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 
 fn heading_line(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
-        let title = RichText::new(Action::ShowMessages.info().name).font(heading(size::BODY));
-        ui.label(title.color(Palette::of(ui).strong));
+        title(ui, Action::ShowMessages.info().name);
         let right = egui::Layout::right_to_left(egui::Align::Center);
         ui.with_layout(right, |ui| {
             if ui

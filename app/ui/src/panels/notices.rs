@@ -41,15 +41,15 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 ui.label(text.color(Palette::of(ui).weak));
             }
             for (at, notice) in state.session.notices.iter().enumerate().skip(hidden) {
-                commands.extend(card(ui, at, notice));
+                card(ui, at, notice, &mut commands);
             }
             if let Some(typed) = &state.overlay.typing {
-                commands.extend(typing::show(ui, typed));
+                typing::show(ui, typed, &mut commands);
             }
             if let Some(output) = &state.session.replacing {
-                commands.extend(question::replacing(ui, output));
+                question::replacing(ui, output, &mut commands);
             } else if let Some(question) = &state.session.question {
-                commands.extend(question::show(ui, question));
+                question::show(ui, question, &mut commands);
             }
         });
     commands
@@ -65,9 +65,8 @@ pub fn ground(palette: &Palette) -> Frame {
         .outer_margin(Margin::symmetric(0, 2))
 }
 
-fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
+fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
-    let mut command = None;
     let edge = match notice.is_error {
         true => palette.stall,
         false => palette.weak,
@@ -77,7 +76,7 @@ fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             let dismiss = ui.small_button("Dismiss");
             if dismiss.on_hover_text("Takes this away  Esc").clicked() {
-                command = Some(Command::Dismiss(at));
+                commands.push(Command::Dismiss(at));
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 let text = RichText::new(&notice.text).color(palette.text);
@@ -85,5 +84,4 @@ fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
             });
         });
     });
-    command
 }

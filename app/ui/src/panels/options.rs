@@ -8,16 +8,19 @@ use egui::emath::Numeric;
 use egui::{self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, Ui, WidgetText};
 use loadscope_trace::{OnError, PinMemory, RunOptions};
 
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::empty::hint;
+use crate::kit::titles::section;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
 /// Shows the options of the next run, or the options of the run that is shown.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    if state.shows_options_of_run() {
-        return of_run::show(ui, state);
-    }
     let mut commands = Vec::new();
+    if state.shows_options_of_run() {
+        of_run::show(ui, state, &mut commands);
+        return commands;
+    }
     let mut options = state.prefs.options.clone();
     egui::Panel::bottom("python")
         .show_separator_line(true)
@@ -31,14 +34,14 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             python(ui, &options.python_line());
         });
     if state.has_options_of_run() {
-        commands.extend(of_run::switch(ui, state));
+        of_run::switch(ui, state, &mut commands);
     }
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.set_width(ui.available_width() - space::GAP);
             section(ui, "Dataset");
-            commands.extend(dataset::dataset(ui, &mut options));
+            dataset::dataset(ui, &mut options, &mut commands);
             dataset::faults(ui, &mut options);
             section(ui, "DataLoader");
             loader(ui, &mut options);
@@ -50,12 +53,6 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         commands.push(Command::Edit(Box::new(options)));
     }
     commands
-}
-
-fn section(ui: &mut Ui, title: &str) {
-    ui.add_space(space::GAP * 2.0);
-    ui.label(RichText::new(title).font(heading(size::BODY)));
-    ui.add_space(2.0);
 }
 
 /// One argument: its name, its control, and what it does.
@@ -89,13 +86,6 @@ fn time(ui: &mut Ui, label: egui::Id, value: &mut f64, unit: &str) {
 
 fn flag(ui: &mut Ui, label: egui::Id, value: &mut bool) {
     ui.checkbox(value, "").labelled_by(label);
-}
-
-fn hint(ui: &mut Ui, text: &str) {
-    let text = RichText::new(text)
-        .font(words(size::SMALL))
-        .color(Palette::of(ui).weak);
-    ui.add(egui::Label::new(text).wrap());
 }
 
 fn loader(ui: &mut Ui, o: &mut RunOptions) {

@@ -7,7 +7,8 @@ use egui::{
 use egui_plot::{AxisHints, GridMark, Plot};
 use loadscope_trace::Nanos;
 
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::titles;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;
@@ -97,14 +98,8 @@ impl Plots {
         for (k, curve) in self.curves.iter().enumerate() {
             title(ui, curve.title, curve.about, &curve.legend(Palette::of(ui)));
             let is_last = k + 1 == count;
-            commands.extend(curves::show(
-                ui,
-                state,
-                curve,
-                each,
-                is_last,
-                &mut self.brush,
-            ));
+            let height = (each, is_last);
+            curves::show(ui, state, curve, height, &mut self.brush, commands);
         }
     }
 
@@ -130,7 +125,7 @@ impl Plots {
                 ui.add_space(space::GROUP);
                 continue;
             }
-            commands.extend(histogram::show(ui, state, &self.history, histogram, height));
+            histogram::show(ui, state, &self.history, histogram, height, commands);
         }
     }
 }
@@ -140,7 +135,7 @@ fn title(ui: &mut Ui, text: &str, about: &str, legend: &[(&str, Color32)]) {
     ui.horizontal(|ui| {
         ui.set_height(TITLE - 2.0);
         ui.add_space(space::MARGIN);
-        ui.label(RichText::new(text).font(heading(size::BODY)));
+        titles::title(ui, text);
         for (name, colour) in legend {
             let (dash, _) = ui.allocate_exact_size(vec2(12.0, 2.0), Sense::hover());
             ui.painter().rect_filled(dash, 0.0, *colour);

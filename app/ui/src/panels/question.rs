@@ -3,7 +3,8 @@
 use egui::{Id, Label, RichText, Ui, vec2};
 
 use super::notices::ground;
-use crate::theme::{Palette, heading, size, words};
+use crate::kit::titles::{title, title_text};
+use crate::theme::{Palette, size, words};
 use loadscope_model::command::Command;
 use loadscope_model::question::{Answer, Output, Question};
 
@@ -14,14 +15,11 @@ const ANSWERS: f32 = 204.0;
 const REPLACE: f32 = 140.0;
 
 /// Shows the question. *Save…* has the keyboard at first.
-pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
-    let mut commands = Vec::new();
+pub fn show(ui: &mut Ui, question: &Question, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
-            let title = "This run was not saved";
-            let title = RichText::new(title).font(heading(size::BODY));
-            ui.label(title.color(palette.strong));
+            title(ui, "This run was not saved");
             let text = if question.saving {
                 "Choose a file for it".to_owned()
             } else {
@@ -50,19 +48,17 @@ pub fn show(ui: &mut Ui, question: &Question) -> Vec<Command> {
             });
         });
     });
-    commands
 }
 
 /// Asks whether a file that exists may be replaced. *Cancel* has the keyboard at first.
-pub fn replacing(ui: &mut Ui, output: &Output) -> Vec<Command> {
-    let mut commands = Vec::new();
+pub fn replacing(ui: &mut Ui, output: &Output, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let path = output.existing();
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = name.to_string_lossy();
     ground(palette).show(ui, |ui| {
-        let title = RichText::new(format!("{name} already exists")).font(heading(size::BODY));
-        ui.add(Label::new(title.color(palette.strong)).truncate());
+        let title = title_text(ui, format!("{name} already exists"));
+        ui.add(Label::new(title).truncate());
         ui.horizontal(|ui| {
             let folder = path.parent().map(|p| p.display().to_string());
             let text = folder.unwrap_or_default();
@@ -86,7 +82,6 @@ pub fn replacing(ui: &mut Ui, output: &Output) -> Vec<Command> {
             take_keyboard(ui, cancel.id, || cancel.request_focus());
         });
     });
-    commands
 }
 
 /// Calls `take` if `id` was not there a frame ago.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use egui::{self, CentralPanel, Frame, Margin, Panel, RichText, ScrollArea, Ui};
+use egui::{self, CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
-use crate::theme::{Palette, heading, size, space};
+use crate::kit::empty::empty;
+use crate::theme::Palette;
 use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::ranks::Ranks;
@@ -44,7 +45,7 @@ impl Sampling {
         };
         Panel::top("sampling head")
             .frame(panel(12, 4))
-            .show(ui, |ui| commands.extend(head::show(ui, state)));
+            .show(ui, |ui| head::show(ui, state, &mut commands));
         let Some(answers) = state.session.answers.sampling.answers.clone() else {
             CentralPanel::default()
                 .frame(panel(12, 8))
@@ -65,7 +66,7 @@ impl Sampling {
         if answers.positions == 0 {
             CentralPanel::default()
                 .frame(panel(12, 8))
-                .show(ui, |ui| empty(ui, state));
+                .show(ui, |ui| no_index(ui, state));
             return commands;
         }
         if ui.available_width() >= WIDE {
@@ -113,7 +114,9 @@ impl Sampling {
         let below = ranks.map_or(0.0, ranks::height);
         let marks = self.marks(state, answers);
         let size = egui::vec2(ui.available_width(), (height - below).max(160.0));
-        let pointed = self.scatter.show(ui, size, answers, &marks);
+        let pointed = self
+            .scatter
+            .show(ui, state.place.platform, size, answers, &marks);
         if let Some(ranks) = ranks {
             ranks::show(ui, ranks, answers.rank);
         }
@@ -162,9 +165,9 @@ impl Sampling {
 fn nothing(ui: &mut Ui, state: &State) {
     let answers = &state.session.answers.sampling;
     match (&answers.refusal, answers.share) {
-        (Some(refusal), _) => message(ui, "The order cannot be predicted", refusal),
+        (Some(refusal), _) => empty(ui, "The order cannot be predicted", refusal),
         (None, Some(share)) => {
-            message(ui, "Looking at the order", "");
+            empty(ui, "Looking at the order", "");
             ui.vertical_centered(|ui| {
                 ui.add(
                     egui::ProgressBar::new(share)
@@ -173,7 +176,7 @@ fn nothing(ui: &mut Ui, state: &State) {
                 );
             });
         }
-        (None, None) => empty(ui, state),
+        (None, None) => no_index(ui, state),
     }
 }
 
@@ -187,7 +190,7 @@ fn row_at(answers: &Answers, position: usize) -> Option<usize> {
 }
 
 /// What would be here.
-fn empty(ui: &mut Ui, state: &State) {
+fn no_index(ui: &mut Ui, state: &State) {
     let what =
         "Position × index, coverage, shuffle quality and class balance of an epoch are shown here";
     match order_of(state) {
@@ -196,23 +199,13 @@ fn empty(ui: &mut Ui, state: &State) {
                 true => "The first batch is on its way",
                 false => "Press Ctrl+R to start a run, or preview the order of its options",
             };
-            message(ui, "No index was drawn yet", text);
+            empty(ui, "No index was drawn yet", text);
         }
-        OrderOf::Run => message(
+        OrderOf::Run => empty(
             ui,
             "The samples of this run have no indices",
             "An iterable-style dataset decides its own order. Next epoch tells what the engine knows about its workers' parts",
         ),
-        _ => message(ui, "No index will be drawn", what),
+        _ => empty(ui, "No index will be drawn", what),
     }
-}
-
-fn message(ui: &mut Ui, title: &str, text: &str) {
-    let palette = Palette::of(ui);
-    ui.vertical_centered(|ui| {
-        ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
-        ui.set_max_width(520.0);
-        ui.label(RichText::new(title).font(heading(size::BODY)));
-        ui.label(RichText::new(text).color(palette.weak));
-    });
 }

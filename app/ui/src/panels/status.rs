@@ -3,6 +3,7 @@
 use egui::{Align, Button, Color32, Label, Layout, RichText, Role, Ui, WidgetInfo};
 use loadscope_trace::Level;
 
+use crate::kit::action::asks;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format;
 use loadscope_insight::landmarks::Goal;
@@ -109,11 +110,7 @@ fn right(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         let button = Button::new(small(&text, colour)).frame(false).small();
         let response = ui.add(button.selected(state.overlay.messages_open));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
-        let keys = Action::ShowMessages.info().keys(ui.ctx());
-        let tip = format!("{}  {keys}", Action::ShowMessages.info().tooltip);
-        if response.on_hover_text(tip).clicked() {
-            commands.push(Action::ShowMessages.into());
-        }
+        asks(response, Action::ShowMessages, commands);
     }
 }
 

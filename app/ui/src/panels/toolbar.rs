@@ -5,9 +5,12 @@ use std::sync::Arc;
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, WidgetInfo};
 
+use crate::kit::action;
+use crate::kit::action::{asks, named};
 use crate::kit::signs::Sign;
+use crate::kit::titles::title_text;
 use crate::panels::{menus, transport};
-use crate::theme::{Palette, heading, mono, size, words};
+use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::headline::Headline;
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
@@ -46,13 +49,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             let keys = info.keys(ui.ctx());
             let keys = RichText::new(keys).font(mono(size::SMALL));
             let response = ui.add(Button::new(("Actions", keys.weak())));
-            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
-            if response
-                .on_hover_text(format!("{}\n{}", info.name, info.tooltip))
-                .clicked()
-            {
-                commands.push(Action::Palette.into());
-            }
+            named(&response, Action::Palette);
+            asks(response, Action::Palette, &mut commands);
         });
     });
     commands
@@ -63,24 +61,10 @@ fn workspaces(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for workspace in Workspace::ALL {
-            toggle(
-                ui,
-                Action::from(workspace),
-                state.prefs.workspace == workspace,
-                commands,
-            );
+            let on = state.prefs.workspace == workspace;
+            action::button(ui, state, Action::from(workspace), on, commands);
         }
     });
-}
-
-fn toggle(ui: &mut Ui, action: Action, on: bool, commands: &mut Vec<Command>) {
-    let info = action.info();
-    let response = ui.add(Button::new(info.name).selected(on));
-    let keys = info.keys(ui.ctx());
-    let tip = format!("{}  {keys}\n{}", info.name, info.tooltip);
-    if response.on_hover_text(tip).clicked() {
-        commands.push(action.into());
-    }
 }
 
 /// From this width on the verdict and its cause stand side by side, px.
@@ -111,9 +95,7 @@ pub fn headline(ui: &mut Ui, headline: Option<&Headline>) -> Vec<Command> {
     } else {
         palette.step
     };
-    let verdict = RichText::new(&headline.verdict)
-        .font(heading(size::BODY))
-        .color(palette.strong);
+    let verdict = title_text(ui, &headline.verdict);
     let side_by_side = ui.available_width() >= ONE_LINE;
     let (rows, height) = lines(ui.available_width());
     ui.horizontal(|ui| {
@@ -190,7 +172,7 @@ pub fn lower_tabs(ui: &mut Ui, state: &State) -> Vec<Command> {
             (Action::ShowLoaders, Lower::Loaders),
         ] {
             if lower != Lower::Loaders || are_many {
-                toggle(ui, action, shown == lower, &mut commands);
+                action::button(ui, state, action, shown == lower, &mut commands);
             }
         }
         if are_many {

@@ -2,6 +2,8 @@
 
 use egui::{self, Button, Color32, RichText, Role, Sense, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
+use crate::kit::action;
+use crate::kit::action::about_now;
 use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::landmarks::Goal;
@@ -28,11 +30,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         }
     };
     if roomy && !state.session.source.is_live() {
-        let info = A::Simulate.info();
-        let response = ui.add(Button::new(info.name));
-        if response.on_hover_text(tip(ui, A::Simulate)).clicked() {
-            commands.push(A::Simulate.into());
-        }
+        action::button(ui, state, A::Simulate, false, commands);
     }
     if !state.has_run() {
         return;
@@ -55,13 +53,6 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     live_chip(ui, state, commands);
 }
 
-/// What to say about an action: its name, its key, what it does, and why that is impossible now.
-fn tip(ui: &Ui, action: Action) -> String {
-    let info = action.info();
-    let keys = action.all_keys(ui.ctx());
-    format!("{}  {keys}\n{}", info.name, info.tooltip)
-}
-
 /// A button with a sign, and perhaps a word. `on`: what it switches is on.
 pub fn button(
     ui: &mut Ui,
@@ -74,10 +65,7 @@ pub fn button(
 ) {
     let why_not = obstacle(state, action);
     let response = sign_button(ui, why_not.is_none(), sign, text, on, action.info().name);
-    let mut tip = tip(ui, action);
-    if let Some(why) = why_not {
-        tip = format!("{tip}\n{why}");
-    }
+    let tip = about_now(ui, state, action);
     if response.on_hover_text(tip).clicked() && why_not.is_none() {
         commands.push(action.into());
     }

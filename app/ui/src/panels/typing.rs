@@ -3,19 +3,18 @@
 use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
 
 use super::notices::ground;
-use crate::theme::{Palette, heading, mono, size, words};
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::typing::TypedPath;
 
 /// Shows it. The field has the keyboard at first.
-pub fn show(ui: &mut Ui, typed: &TypedPath) -> Vec<Command> {
-    let mut commands = Vec::new();
+pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let what = typed.what;
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
-            let title = RichText::new(what.title()).font(heading(size::BODY));
-            ui.label(title.color(palette.strong));
+            title(ui, what.title());
             let why = RichText::new("The system has no file dialog, so it is typed");
             ui.label(why.font(words(size::SMALL)).color(palette.weak));
         });
@@ -52,5 +51,4 @@ pub fn show(ui: &mut Ui, typed: &TypedPath) -> Vec<Command> {
             }
         });
     });
-    commands
 }

@@ -6,6 +6,8 @@ use egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
 use loadscope_trace::{Level, percent, plural};
 
+use crate::kit::empty::{empty_line, remark};
+use crate::kit::titles::title;
 use crate::theme::{Palette, heading, mono, size, space, words};
 use loadscope_insight::format::{ago, bytes};
 use loadscope_model::command::{Action, Command};
@@ -36,7 +38,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
             ui.add_space(space::GROUP);
             if let Source::Loading { path, share } = &state.session.source {
-                commands.extend(loading(ui, path, *share));
+                loading(ui, path, *share, &mut commands);
                 return;
             }
             if state.session.source == Source::Simulating {
@@ -47,21 +49,20 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
-            commands.extend(left_over(ui, state));
-            commands.extend(choices(ui));
-            commands.extend(recent(ui, state));
+            left_over(ui, state, &mut commands);
+            choices(ui, &mut commands);
+            recent(ui, state, &mut commands);
         });
     });
     commands
 }
 
-fn choices(ui: &mut Ui) -> Option<Command> {
-    let mut command = None;
+fn choices(ui: &mut Ui, commands: &mut Vec<Command>) {
     let mut choice = |ui: &mut Ui, action: Action, text: &str| {
         let info = action.info();
         let keys = info.keys(ui.ctx());
         if card(ui, info.name, text, &keys) {
-            command = Some(action.into());
+            commands.push(action.into());
         }
         ui.add_space(space::GAP * 2.0);
     };
@@ -85,7 +86,6 @@ fn choices(ui: &mut Ui) -> Option<Command> {
         Action::WatchProgram,
         &format!("Your own script, unchanged: {WATCH}"),
     );
-    command
 }
 
 /// A large button with a title, a line of text and its key.
@@ -133,13 +133,11 @@ fn card(ui: &mut Ui, title: &str, text: &str, key: &str) -> bool {
 }
 
 /// Runs that were not saved before their window ended.
-fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
+fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.place.left_over.is_empty() {
-        return None;
+        return;
     }
-    let mut command = None;
-    let title = "Not saved before Loadscope ended";
-    ui.label(RichText::new(title).font(heading(size::BODY)));
+    title(ui, "Not saved before Loadscope ended");
     for left in state.place.left_over.iter().take(LEFT_OVER) {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
@@ -152,19 +150,19 @@ fn left_over(ui: &mut Ui, state: &State) -> Option<Command> {
                 .on_hover_text("Opens the run, to be looked at and saved")
                 .clicked()
             {
-                command = Some(Command::Open(left.path.clone()));
+                commands.push(Command::Open(left.path.clone()));
             }
-            let age = left.until.elapsed().unwrap_or_default();
+            let now = state.place.platform.clock.since_1970();
+            let age = now.saturating_sub(left.until);
             let what = format!("{}, {}", ago(age), bytes(left.bytes as f64));
             ui.label(RichText::new(what).font(words(size::SMALL)).weak());
             let discard = ui.small_button("Discard");
             if discard.on_hover_text("Removes the run for good").clicked() {
-                command = Some(Command::RemoveLeftOver(left.path.clone()));
+                commands.push(Command::RemoveLeftOver(left.path.clone()));
             }
         });
     }
     ui.add_space(space::GAP * 2.0);
-    command
 }
 
 /// So much of a name that its line has room for the rest.
@@ -175,13 +173,12 @@ fn shortened(name: &str) -> String {
     }
 }
 
-fn recent(ui: &mut Ui, state: &State) -> Option<Command> {
+fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     if state.prefs.recent.is_empty() {
-        return None;
+        return;
     }
-    let mut command = None;
     ui.add_space(space::GAP * 2.0);
-    ui.label(RichText::new("Recent").font(heading(size::BODY)));
+    title(ui, "Recent");
     for path in state.prefs.recent.iter().take(5) {
         let name = path
             .file_name()
@@ -189,17 +186,16 @@ fn recent(ui: &mut Ui, state: &State) -> Option<Command> {
             .to_string_lossy();
         ui.horizontal(|ui| {
             if ui.link(name).clicked() {
-                command = Some(Command::Open(path.clone()));
+                commands.push(Command::Open(path.clone()));
             }
             let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
             let folder = RichText::new(folder).font(words(size::SMALL)).weak();
             ui.add(egui::Label::new(folder).truncate());
         });
     }
-    command
 }
 
-fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
+fn loading(ui: &mut Ui, path: &Path, share: f32, commands: &mut Vec<Command>) {
     let name = path
         .file_name()
         .unwrap_or(path.as_os_str())
@@ -228,7 +224,7 @@ fn loading(ui: &mut Ui, path: &Path, share: f32) -> Option<Command> {
     });
     ui.add_space(space::GAP);
     let cancel = ui.button("Cancel").on_hover_text("Stops reading the file");
-    cancel.clicked().then_some(Action::Close.into())
+    commands.extend(cancel.clicked().then_some(Action::Close.into()));
 }
 
 /// Stands where the pipeline will be while a run has no batches.
@@ -238,23 +234,21 @@ pub fn nothing_yet(ui: &mut Ui, state: &State) {
         Source::Live { .. } => "The loader is starting",
         _ => "No batch was loaded",
     };
-    let text = RichText::new(text).color(Palette::of(ui).weak);
-    ui.centered_and_justified(|ui| ui.label(text));
+    let room = ui.available_rect_before_wrap();
+    empty_line(ui, room, text);
 }
 
 /// Stands above the timeline of a run that tells no batches: what it tells instead, and what that comes to.
 pub fn only_gauges(ui: &mut Ui, state: &State) {
-    let palette = Palette::of(ui);
     ui.add_space(space::GAP / 2.0);
     let notes = state.session.run.messages().iter().map(|(_, m)| m);
     let mut notes = notes.filter(|m| m.level == Level::Info && !m.text.starts_with("SPDL noted"));
     let (first, rest) = (notes.next(), notes);
     if let Some(first) = first {
-        let text = RichText::new(&first.text).font(heading(size::BODY));
-        ui.label(text.color(palette.strong));
+        title(ui, &first.text);
     }
     for note in rest.take(4) {
-        ui.label(RichText::new(&note.text).color(palette.weak));
+        remark(ui, &note.text);
     }
     ui.add_space(space::GAP / 2.0);
 }

@@ -4,6 +4,7 @@ use egui::{Align2, Button, Rect, RichText, Ui, pos2, vec2};
 use loadscope_insight::variables::entry;
 
 use super::pen::{Pen, inset, text_width};
+use crate::kit::action::asks;
 use crate::theme::{mono, size, words};
 use loadscope_model::command::Action;
 
@@ -65,9 +66,11 @@ impl Pen<'_> {
         let info = Action::ToggleVariables.info();
         let text = RichText::new(info.name).font(words(size::SMALL));
         let button = Button::new(text).selected(self.state.prefs.variables_open);
-        if ui.put(place, button).on_hover_text(info.tooltip).clicked() {
-            self.commands.push(Action::ToggleVariables.into());
-        }
+        asks(
+            ui.put(place, button),
+            Action::ToggleVariables,
+            &mut self.commands,
+        );
         inset(rest, 0.0, 8.0)
     }
 

@@ -4,7 +4,8 @@ use egui::{RichText, Ui};
 use loadscope_trace::{HeldBatch, Lane, Stage};
 
 use super::scene::{Scene, Trainer};
-use crate::theme::{Palette, heading, size};
+use crate::kit::titles::title;
+use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
 use loadscope_insight::idle::{at_rest, purpose};
@@ -14,8 +15,10 @@ use loadscope_insight::narrate::{fetcher, whereabouts};
 pub fn batch(ui: &mut Ui, scene: &Scene<'_>, batch: &HeldBatch) {
     let weak = Palette::of(ui.ctx()).weak;
     let worker = scene.run.batches().get(batch.row).and_then(|b| b.worker);
-    let title = format!("{} · {}", capital(&batch.id.to_string()), batch.stage);
-    ui.label(RichText::new(title).font(heading(size::BODY)));
+    title(
+        ui,
+        format!("{} · {}", capital(&batch.id.to_string()), batch.stage),
+    );
     let long = scene.now - batch.since;
     ui.label(match scene.progress(batch) {
         Some((done, of)) => format!(
@@ -47,7 +50,7 @@ fn why(scene: &Scene<'_>, batch: &HeldBatch) -> String {
 /// About the sampler.
 pub fn sampler(ui: &mut Ui, scene: &Scene<'_>) {
     let weak = Palette::of(ui.ctx()).weak;
-    ui.label(RichText::new("Sampler").font(heading(size::BODY)));
+    title(ui, "Sampler");
     ui.label(next_batch(scene));
     let purpose = "Says which samples make the next batch, one batch for every batch yielded";
     ui.label(RichText::new(purpose).color(weak));
@@ -74,7 +77,7 @@ pub fn next_batch(scene: &Scene<'_>) -> String {
 /// About a lane.
 pub fn lane(ui: &mut Ui, scene: &Scene<'_>, lane: Lane) {
     let weak = Palette::of(ui.ctx()).weak;
-    ui.label(RichText::new(capital(&lane.to_string())).font(heading(size::BODY)));
+    title(ui, capital(&lane.to_string()));
     ui.label(holds(scene, lane));
     ui.label(RichText::new(purpose(lane)).color(weak));
 }

@@ -1,14 +1,12 @@
 //! The variables of PyTorch's iterator beside the pipeline, under PyTorch's names. What the last transition changed is marked.
 
-use egui::{
-    Align2, Button, Id, Rect, RichText, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2,
-    vec2,
-};
+use egui::{Align2, Id, Rect, Role, ScrollArea, Sense, Ui, UiBuilder, WidgetInfo, pos2, vec2};
 use loadscope_insight::variables::{About, Variable, variables};
 use loadscope_trace::Lane;
 
 use super::pen::{inset, row};
-use crate::theme::{Palette, heading, mono, size, words};
+use crate::kit::action::{asks, small_button};
+use crate::theme::{Palette, heading, mono, size};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 use loadscope_model::view::Item;
@@ -68,12 +66,9 @@ fn head(ui: &mut Ui, rect: Rect, commands: &mut Vec<Command>) {
         right = left - 4.0;
         let info = action.info();
         let name = format!("{text}: {}", info.name);
-        let text = RichText::new(text).font(words(size::SMALL));
-        let response = ui.put(place, Button::new(text).small());
+        let response = ui.put(place, small_button(text));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-        if response.on_hover_text(info.tooltip).clicked() {
-            commands.push(action.into());
-        }
+        asks(response, action, commands);
     }
 }
 

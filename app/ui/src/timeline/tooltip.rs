@@ -8,7 +8,10 @@ use super::hit::{Bucket, Target};
 use super::lanes::LaneBox;
 use super::scene::Scene;
 use super::words;
+use crate::kit::titles::title_text;
 use crate::theme::{self, size};
+use loadscope_insight::format::capital;
+use loadscope_insight::idle::purpose;
 use loadscope_model::view::LaneGroup;
 
 /// About the span or the bucket at `t`.
@@ -31,9 +34,9 @@ pub(super) fn show(
 pub(super) fn show_lane(response: &Response, row: Rect, lane: &LaneBox, scene: &Scene<'_>) {
     let (shares, whole) = scene.shares(lane.tracks());
     let lines = [
-        lane.lane.to_string(),
+        capital(&lane.lane.to_string()),
         words::shares(&shares, whole),
-        words::about_lane(lane.lane).to_owned(),
+        purpose(lane.lane).to_owned(),
     ];
     hang(response, row, |ui| paint_lines(ui, scene, &lines));
 }
@@ -93,9 +96,7 @@ fn paint_lines(ui: &mut Ui, scene: &Scene<'_>, lines: &[String]) {
     {
         let text = RichText::new(line);
         ui.label(match k {
-            0 => text
-                .font(theme::heading(size::BODY))
-                .color(scene.palette.strong),
+            0 => title_text(ui, line),
             1 => text.font(theme::mono(size::BODY)).color(scene.palette.text),
             _ => text
                 .font(theme::words(size::BODY))

@@ -1,7 +1,8 @@
 //! What tooltips say: what it is, how long it takes, why it matters.
 
 use loadscope_insight::format::capital;
-use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span, Stage};
+use loadscope_insight::idle::meaning;
+use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span};
 
 use super::axis::TimeAxis;
 use super::hit::{Bucket, Target};
@@ -36,11 +37,7 @@ fn about_span(run: &Run, axis: &TimeAxis, lane: Lane, span: &Span, t: Nanos) -> 
         capital(&name.unwrap_or_else(|| "no batch".to_owned())),
         span.activity.label()
     );
-    let stage = Stage::ALL
-        .into_iter()
-        .find(|s| Activity::of(*s) == Some(span.activity));
-    let mut lines = vec![what, how_long];
-    lines.extend(stage.map(|s| s.explanation().to_owned()));
+    let mut lines = vec![what, how_long, meaning(span.activity).to_owned()];
     if span.activity == Activity::Fetching {
         lines.extend(
             span.batch()
@@ -125,20 +122,4 @@ pub fn shares(shares: &Shares, whole: Nanos) -> String {
         parts.push(format!("idle {}", format::percent(share(idle))));
     }
     parts.join(" · ")
-}
-
-/// What a lane is, in one sentence.
-pub fn about_lane(lane: Lane) -> &'static str {
-    match lane {
-        Lane::Trainer => "The training loop: trains, or waits for the next batch",
-        Lane::Reorder => {
-            "Batches that have arrived before it was their turn, or whose turn has come"
-        }
-        Lane::DataQueue => "Between the pin thread and the main thread",
-        Lane::Pin => "Copies batches to page-locked memory",
-        Lane::ResultQueue => "Where workers put finished batches",
-        Lane::Main => "The main thread, which fetches by itself",
-        Lane::Worker(_) => "Reads samples and puts them together",
-        Lane::IndexQueue(_) => "Batches that this worker has still to do",
-    }
 }

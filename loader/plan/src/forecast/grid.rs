@@ -8,7 +8,7 @@ use loadscope_trace::Nanos;
 use super::load::Load;
 use super::uncertain::{Again, resampled};
 use super::{Forecast, Recorded, Refusal, Setting};
-use crate::cpu::processors;
+use crate::cpu::together;
 
 /// A setting is as good as the best one if it takes no more than this longer.
 const AS_GOOD: f64 = 0.02;
@@ -105,30 +105,22 @@ pub(super) fn forecast_all(
     let wanted = AtomicBool::new(tell(0.0));
     let done = Mutex::new(Vec::with_capacity(settings.len()));
     let lock = || done.lock().unwrap_or_else(PoisonError::into_inner);
-    std::thread::scope(|scope| {
-        let work = || {
-            while wanted.load(Ordering::Relaxed) {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(setting) = settings.get(at) else {
-                    return;
-                };
-                let found = prepared.iter().find(|p| p.fits(recorded, setting));
-                if let Some(Prepared { load, again, .. }) = found {
-                    let forecast = recorded.forecast_of(setting, load, again);
-                    let mut done = lock();
-                    done.push((at, forecast));
-                    if !tell(done.len() as f64 / settings.len() as f64) {
-                        wanted.store(false, Ordering::Relaxed);
-                    }
+    together(settings.len(), || {
+        while wanted.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(setting) = settings.get(at) else {
+                return;
+            };
+            let found = prepared.iter().find(|p| p.fits(recorded, setting));
+            if let Some(Prepared { load, again, .. }) = found {
+                let forecast = recorded.forecast_of(setting, load, again);
+                let mut done = lock();
+                done.push((at, forecast));
+                if !tell(done.len() as f64 / settings.len() as f64) {
+                    wanted.store(false, Ordering::Relaxed);
                 }
             }
-        };
-        for _ in 1..processors().min(settings.len()) {
-            // Without help it takes longer.
-            let helper = std::thread::Builder::new().name("forecast".to_owned());
-            let _ = helper.spawn_scoped(scope, work);
         }
-        work();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     if done.len() < settings.len() {

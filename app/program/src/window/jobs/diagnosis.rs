@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::Run;
 
+use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
 use loadscope_insight::diagnose::compared::Compared;
 use loadscope_insight::diagnose::look::Look;
@@ -98,7 +99,12 @@ impl<T: Send + 'static> Question<T> {
             return;
         }
         let waker = ctx.clone();
-        let started = Background::start("diagnose", move || waker.request_repaint(), job());
+        let started = Background::start(
+            PLATFORM.jobs,
+            "diagnose",
+            move || waker.request_repaint(),
+            job(),
+        );
         self.began = Some(Instant::now());
         match started {
             Ok(job) => self.job = Some((key.clone(), job)),

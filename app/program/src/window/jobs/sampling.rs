@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::Context;
 use loadscope_trace::{Origin, RunOptions};
 
+use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
@@ -17,6 +18,9 @@ use loadscope_model::state::State;
 
 /// An order that grows is looked at again at most so often.
 const AGAIN: Duration = Duration::from_millis(250);
+
+/// An order is gathered for at most so long a frame.
+const GATHER: Duration = Duration::from_millis(4);
 
 /// What an answer is the answer to.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,11 +74,13 @@ impl Asker {
         let (epoch, ..) = epochs(state);
         let last = state.session.run.epochs().len().saturating_sub(1);
         let looked_at = (epoch as usize).min(last);
+        let session = &state.session;
+        let budget = state.place.platform.budget(GATHER);
         // What will come is held against what came, so all epochs of the run are needed for that, too.
         if what != OrderOf::Options
             && self
                 .gathered
-                .update(state.session.run_number, &state.session.run, looked_at)
+                .update(session.run_number, &session.run, looked_at, &budget)
         {
             ctx.request_repaint();
             return;
@@ -161,6 +167,7 @@ impl Asker {
         let question = self.question(state, &key);
         let waker = ctx.clone();
         let job = Background::start(
+            PLATFORM.jobs,
             "sampling",
             move || waker.request_repaint(),
             move |progress| answer(&question, progress),

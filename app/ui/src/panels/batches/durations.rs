@@ -1,10 +1,9 @@
 //! How long every batch was in every stage, kept up to date as events come in.
 
-use std::time::{Duration, Instant};
-
 use loadscope_trace::{Nanos, Run, Stage};
 
 use loadscope_insight::format;
+use loadscope_insight::platform::Budget;
 
 /// The stages that take time, with the names of their columns.
 pub const TIMED: [(Stage, &str); 8] = [
@@ -46,8 +45,8 @@ const LOOKED_AT: usize = 4_096;
 const CHUNK: usize = 256;
 
 impl Durations {
-    /// Takes in what has happened since the last time, for about `budget`. True if that is all.
-    pub fn update(&mut self, run: &Run, budget: Duration) -> bool {
+    /// Takes in what has happened since the last time, until `budget` is spent. True if that is all.
+    pub fn update(&mut self, run: &Run, budget: &Budget) -> bool {
         let started = run.info.started_unix_ns;
         let batches = run.batches();
         if run.events() < self.events || started != self.started || batches.len() < self.rows.len()
@@ -63,7 +62,6 @@ impl Durations {
             }
             self.open.retain(|row| is_open(*row as usize));
         }
-        let clock = Instant::now();
         while self.rows.len() < batches.len() {
             let new = self.rows.len()..batches.len().min(self.rows.len() + CHUNK);
             self.open.extend(
@@ -72,7 +70,7 @@ impl Durations {
                     .map(|row| row as u32),
             );
             self.rows.extend(new.map(|row| durations(run, row)));
-            if clock.elapsed() >= budget {
+            if budget.is_spent() {
                 break;
             }
         }
@@ -215,7 +213,7 @@ mod tests {
                 run: RunId(0),
                 kind,
             });
-            durations.update(&run, Duration::ZERO);
+            durations.update(&run, &Budget::none());
             (durations.of(0, 0), durations.of(0, 1), durations.open.len())
         };
         let entered = |stage| EventKind::Entered { batch, stage };
@@ -253,7 +251,7 @@ mod tests {
         }
         let mut durations = Durations::default();
         let mut frames = 1;
-        while !durations.update(&run, Duration::ZERO) {
+        while !durations.update(&run, &Budget::none()) {
             frames += 1;
             // What is not taken in yet can be looked at all the same.
             assert_eq!(time(&durations.row(&run, 1_999), 0), Some(Nanos(1_000)));

@@ -1,10 +1,10 @@
-//! The order of the rows. Sorting a million of them takes longer than a frame, so a thread does it.
+//! The order of the rows. Sorting a million of them takes longer than a frame, so that is done in the background.
 
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread::Builder;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use egui::Context;
+use loadscope_insight::platform::Platform;
 
 /// So many rows are sorted at once: it takes less than a millisecond.
 const AT_ONCE: usize = 10_000;
@@ -31,7 +31,7 @@ pub struct Order<F> {
 enum Making {
     /// The keys read so far.
     Keys(Vec<(i64, u32)>),
-    /// A thread sorts.
+    /// They are being sorted.
     Sorting(Receiver<Vec<u32>>),
 }
 
@@ -74,13 +74,19 @@ impl<F: Copy + PartialEq> Order<F> {
     }
 
     /// Goes on for a moment with the order that was begun. True while there is something left to do in a later frame by itself;
-    /// a thread wakes the window when it is done.
-    pub fn go_on(&mut self, ctx: &Context, count: usize, key: impl Fn(usize) -> i64) -> bool {
+    /// what sorts in the background wakes the window when it is done.
+    pub fn go_on(
+        &mut self,
+        ctx: &Context,
+        platform: Platform,
+        count: usize,
+        key: impl Fn(usize) -> i64,
+    ) -> bool {
         let Some((wanted, making)) = self.making.take() else {
             return false;
         };
         let making = match making {
-            Making::Keys(keys) => read(keys, count, wanted.2, ctx, key),
+            Making::Keys(keys) => read(keys, count, wanted.2, (ctx, platform), key),
             sorting @ Making::Sorting(_) => sorting,
         };
         let Making::Sorting(sorted) = &making else {
@@ -103,15 +109,15 @@ fn read(
     mut keys: Vec<(i64, u32)>,
     count: usize,
     down: bool,
-    ctx: &Context,
+    (ctx, platform): (&Context, Platform),
     key: impl Fn(usize) -> i64,
 ) -> Making {
-    let clock = Instant::now();
+    let budget = platform.budget(BUDGET);
     keys.reserve(count.saturating_sub(keys.len()));
     while keys.len() < count {
         let end = count.min(keys.len() + CHUNK);
         keys.extend((keys.len()..end).map(|row| (key(row), row as u32)));
-        if keys.len() < count && clock.elapsed() >= BUDGET {
+        if keys.len() < count && budget.is_spent() {
             return Making::Keys(keys);
         }
     }
@@ -126,8 +132,8 @@ fn read(
         }
     };
     if is_long {
-        // Without a thread the order stays as it was.
-        let _ = Builder::new().name("sort-batches".to_owned()).spawn(sort);
+        // Where there is no room for it, the order stays as it was.
+        let _ = platform.jobs.start("sort-batches", Box::new(sort));
     } else {
         sort();
     }
@@ -146,19 +152,34 @@ fn sort(mut keys: Vec<(i64, u32)>, down: bool) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use loadscope_insight::platform::Jobs;
+
     use super::*;
+
+    struct Threads;
+
+    impl Jobs for Threads {
+        fn start(&self, name: &str, job: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            thread.spawn(job).map(drop)
+        }
+    }
 
     #[test]
     fn a_long_order_comes_later_and_is_sound() {
         let ctx = Context::default();
         let key = |row: usize| (row as i64 * 7_919) % 1_000;
         let count = 300_000;
+        let platform = Platform {
+            jobs: &Threads,
+            ..Platform::default()
+        };
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, true));
         assert_eq!(order.row(5), 5);
-        let clock = Instant::now();
+        let clock = std::time::Instant::now();
         while order.newest() != Some((1, 0, true)) || order.making.is_some() {
-            order.go_on(&ctx, count, key);
+            order.go_on(&ctx, platform, count, key);
             assert!(clock.elapsed() < Duration::from_secs(30));
             std::thread::yield_now();
         }
@@ -169,10 +190,27 @@ mod tests {
     }
 
     #[test]
+    fn where_there_is_no_thread_a_long_order_is_there_at_once() {
+        let mut order: Order<u8> = Order::default();
+        order.begin((1, 0, false));
+        assert!(!order.go_on(
+            &Context::default(),
+            Platform::default(),
+            2 * AT_ONCE,
+            |row| -(row as i64)
+        ));
+        assert_eq!(order.row(0), 2 * AT_ONCE - 1);
+    }
+
+    #[test]
     fn a_short_order_is_there_at_once() {
         let mut order: Order<u8> = Order::default();
         order.begin((1, 0, false));
-        assert!(!order.go_on(&Context::default(), 100, |row| -(row as i64) / 10));
+        assert!(
+            !order.go_on(&Context::default(), Platform::default(), 100, |row| -(row
+                as i64)
+                / 10)
+        );
         assert_eq!((order.row(0), order.row(99)), (90, 9));
         // A row that came since stands at the end.
         assert_eq!((order.row(100), order.place(100)), (100, 100));

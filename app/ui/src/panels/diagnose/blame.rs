@@ -1,9 +1,11 @@
 //! The waited time as one bar, and what each part of it is.
 
-use egui::{Color32, Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use loadscope_trace::Cause;
 
-use crate::kit::rows::{Cell, Marks, button, remark, row, section};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, button, row};
+use crate::kit::titles::section;
 use crate::theme::{Palette, size, words};
 use loadscope_insight::diagnose::look::{Look, Part};
 use loadscope_model::command::Command;
@@ -119,17 +121,4 @@ pub fn colour(palette: &Palette, cause: Cause) -> Color32 {
         Some(activity) => palette.activity(activity),
         None => palette.weak,
     }
-}
-
-/// Text that says what a name means, below it.
-pub fn explained(ui: &mut Ui, text: &str) {
-    let palette = Palette::of(ui);
-    ui.add(
-        Label::new(
-            RichText::new(text)
-                .font(words(size::SMALL))
-                .color(palette.weak),
-        )
-        .wrap(),
-    );
 }

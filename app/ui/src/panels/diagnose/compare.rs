@@ -2,15 +2,16 @@
 
 use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo};
 
-use crate::kit::rows::{Cell, Marks, remark, row, section_with};
+use crate::kit::empty::{hint, remark};
+use crate::kit::rows::Marks;
 use crate::kit::strip;
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::table::{Column, Table, Text};
+use crate::kit::titles::{section_with, title_text};
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::diagnose::compared::{Compared, Strip};
 use loadscope_insight::report::compare::Outcome;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
-
-use super::blame::explained;
 
 /// Widths of the columns.
 const NAME: f32 = 120.0;
@@ -42,10 +43,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
         remark(ui, "The comparison is made once this run has ended");
         return;
     };
-    let palette = Palette::of(ui);
-    let sentence = RichText::new(&compared.sentence)
-        .font(heading(size::BODY))
-        .color(palette.strong);
+    let sentence = title_text(ui, &compared.sentence);
     ui.add(Label::new(sentence).wrap());
     numbers(ui, &other.name, compared);
     for (name, strip) in [
@@ -54,7 +52,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     ] {
         trainer(ui, name, strip);
     }
-    explained(
+    hint(
         ui,
         "Both trainers on one scale of time: training below, waiting in red above it",
     );
@@ -74,28 +72,23 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
 
 fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
     let palette = Palette::of(ui);
-    let head = [
-        Cell::head("", NAME, false, palette),
-        Cell::head(other, NUMBER, true, palette),
-        Cell::head("This run", NUMBER, true, palette),
-        Cell::head(
-            "Change, with its 95\u{2009}% interval",
-            CHANGE,
-            true,
-            palette,
-        ),
+    let columns = [
+        Column::words("", NAME),
+        Column::numbers(other, NUMBER),
+        Column::numbers("This run", NUMBER),
+        Column::numbers("Change, with its 95\u{2009}% interval", CHANGE),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for r in &compared.rows {
-        let change = Cell::number(r.change.as_str(), CHANGE);
+        let change = Text::from(r.change.as_str());
         let change = match r.outcome {
             Outcome::Improved | Outcome::Worse => change.strong(palette),
             Outcome::Unclear => change.colour(palette.weak),
         };
         let cells = [
-            Cell::word(r.name, NAME),
-            Cell::number(r.other.as_str(), NUMBER),
-            Cell::number(r.this.as_str(), NUMBER),
+            r.name.into(),
+            r.other.as_str().into(),
+            r.this.as_str().into(),
             change,
         ];
         let meaning = match r.outcome {
@@ -103,7 +96,8 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
             Outcome::Worse => "Worse, beyond chance",
             Outcome::Unclear => "It may be chance",
         };
-        row(ui, &cells, Marks::default()).on_hover_text(meaning);
+        let response = table.row(ui, cells, Marks::default());
+        response.on_hover_text(meaning);
     }
 }
 

@@ -3,7 +3,8 @@
 use egui::{Label, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 use loadscope_trace::{Evidence, Finding, Lane, Severity};
 
-use crate::kit::rows::{remark, section};
+use crate::kit::empty::remark;
+use crate::kit::titles::section;
 use crate::theme::{Palette, heading, size, space};
 use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::sampling::Choice;

@@ -3,7 +3,9 @@
 use egui::Ui;
 use loadscope_trace::Nanos;
 
-use crate::kit::rows::{Cell, Marks, button, row, section};
+use crate::kit::rows::Marks;
+use crate::kit::table::{Column, Table, Text};
+use crate::kit::titles::section;
 use crate::theme::Palette;
 use loadscope_insight::diagnose::look::Look;
 use loadscope_model::command::Command;
@@ -20,53 +22,43 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
     let palette = Palette::of(ui);
     if !look.waits.is_empty() {
         section(ui, "Longest waits");
-        let head = [
-            Cell::head("Batch", NAME, false, palette),
-            Cell::head("Because of", CAUSE, false, palette),
-            Cell::head("Worker", NUMBER, true, palette),
-            Cell::head("Waited", NUMBER, true, palette),
+        let columns = [
+            Column::words("Batch", NAME),
+            Column::words("Because of", CAUSE),
+            Column::numbers("Worker", NUMBER),
+            Column::numbers("Waited", NUMBER),
         ];
-        row(ui, &head, Marks::default());
+        let table = Table::new(ui, columns);
         for wait in &look.waits {
             let worker = wait.worker.map_or("—".to_owned(), |w| w.to_string());
             let cells = [
-                chosen(
-                    Cell::word(wait.id.to_string(), NAME),
-                    state,
-                    wait.row,
-                    palette,
-                ),
-                Cell::word(wait.cause.label(), CAUSE),
-                Cell::number(worker, NUMBER),
-                Cell::number(wait.time.as_str(), NUMBER),
+                chosen(wait.id.to_string().into(), state, wait.row, palette),
+                wait.cause.label().into(),
+                worker.into(),
+                wait.time.as_str().into(),
             ];
-            if button(ui, &cells, Marks::default()).clicked() {
+            if table.button(ui, cells, Marks::default()).clicked() {
                 look_at(wait.row, wait.end, commands);
             }
         }
     }
     if !look.samples.is_empty() {
         section(ui, "Samples that were waited for longest");
-        let head = [
-            Cell::head("Sample", NAME, false, palette),
-            Cell::head("Batch", CAUSE, false, palette),
-            Cell::head("Took", NUMBER, true, palette),
-            Cell::head("Waited", NUMBER, true, palette),
+        let columns = [
+            Column::words("Sample", NAME),
+            Column::words("Batch", CAUSE),
+            Column::numbers("Took", NUMBER),
+            Column::numbers("Waited", NUMBER),
         ];
-        row(ui, &head, Marks::default());
+        let table = Table::new(ui, columns);
         for sample in &look.samples {
             let cells = [
-                chosen(
-                    Cell::word(sample.name.as_str(), NAME),
-                    state,
-                    sample.row,
-                    palette,
-                ),
-                Cell::word(sample.id.to_string(), CAUSE),
-                Cell::number(sample.took.as_str(), NUMBER),
-                Cell::number(sample.waited.as_str(), NUMBER),
+                chosen(sample.name.as_str().into(), state, sample.row, palette),
+                sample.id.to_string().into(),
+                sample.took.as_str().into(),
+                sample.waited.as_str().into(),
             ];
-            if button(ui, &cells, Marks::default()).clicked() {
+            if table.button(ui, cells, Marks::default()).clicked() {
                 look_at(sample.row, sample.until, commands);
             }
         }
@@ -74,10 +66,10 @@ pub fn show(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>
 }
 
 /// The selected batch stands out.
-fn chosen(cell: Cell, state: &State, row: usize, palette: &Palette) -> Cell {
+fn chosen(text: Text, state: &State, row: usize, palette: &Palette) -> Text {
     match state.session.selection {
-        Some(Item::Batch(selected)) if selected == row => cell.strong(palette),
-        _ => cell,
+        Some(Item::Batch(selected)) if selected == row => text.strong(palette),
+        _ => text,
     }
 }
 

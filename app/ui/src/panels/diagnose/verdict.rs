@@ -3,7 +3,8 @@
 use egui::{Label, Rect, RichText, Role, Sense, Ui, WidgetInfo, pos2};
 use loadscope_trace::Severity;
 
-use crate::theme::{Palette, heading, size, space};
+use crate::kit::titles::title_text;
+use crate::theme::{Palette, space};
 use loadscope_insight::diagnose::look::Look;
 use loadscope_insight::diagnose::what_if::WhatIf;
 use loadscope_model::command::Command;
@@ -34,9 +35,7 @@ pub fn show(
         ui.add_space(BAR + space::MARGIN);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = space::GAP;
-            let headline = RichText::new(&verdict.headline)
-                .font(heading(size::BODY))
-                .color(palette.strong);
+            let headline = title_text(ui, &verdict.headline);
             ui.add(Label::new(headline).wrap());
             if let Some(cause) = &verdict.cause {
                 let text = RichText::new(cause).color(palette.text);

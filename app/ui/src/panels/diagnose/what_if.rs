@@ -1,11 +1,13 @@
 //! What other settings would bring, and whether it came true.
 
-use egui::{self, Button, Label, ProgressBar, RichText, Ui};
+use egui::{self, Button, Label, ProgressBar, Ui};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Glance, Nanos, Prospects};
 
-use crate::kit::rows::{fact, remark, section};
-use crate::theme::{Palette, heading, size, space};
+use crate::kit::empty::{hint, remark};
+use crate::kit::rows::fact;
+use crate::kit::titles::{section, title_text};
+use crate::theme::space;
 use loadscope_insight::diagnose::Check;
 use loadscope_insight::diagnose::apply::options_of;
 use loadscope_insight::diagnose::what_if::WhatIf;
@@ -15,7 +17,6 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::update::NO_ENGINE;
 use loadscope_plan::forecast::Forecast;
 
-use super::blame::explained;
 use super::{heat, knobs};
 
 /// Height of the bar that tells how far a forecast is, points.
@@ -54,7 +55,7 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         trust(ui, what_if);
         return;
     }
-    explained(
+    hint(
         ui,
         "Share of the time in which the trainer would wait, %: num_workers across, prefetch_factor down",
     );
@@ -99,16 +100,13 @@ fn detail(
     forecast: &Forecast,
     commands: &mut Vec<Command>,
 ) {
-    let palette = Palette::of(ui);
     ui.add_space(space::GAP);
     let changes = forecast.setting.differences(&what_if.own);
     let title = match changes.is_empty() {
         true => "As it was recorded".to_owned(),
         false => changes.join(", "),
     };
-    let title = RichText::new(title)
-        .font(heading(size::BODY))
-        .color(palette.strong);
+    let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
     let took = what_if.recorded.time();
     let change = forecast.time.as_secs_f64() / took.as_secs_f64().max(1e-9) - 1.0;
@@ -183,7 +181,7 @@ fn trust(ui: &mut Ui, what_if: &WhatIf) {
         );
     }
     for note in what_if.recorded.notes() {
-        explained(ui, &capital(note));
+        hint(ui, &capital(note));
     }
 }
 
@@ -192,15 +190,12 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let Some(check) = &state.session.diagnose.check else {
         return;
     };
-    let palette = Palette::of(ui);
     section(ui, "Forecast and outcome");
     let title = match check.changes.is_empty() {
         true => "As it was recorded".to_owned(),
         false => check.changes.join(", "),
     };
-    let title = RichText::new(title)
-        .font(heading(size::BODY))
-        .color(palette.strong);
+    let title = title_text(ui, title);
     ui.add(Label::new(title).wrap());
     let say = |time: Nanos| time.beside(check.took_before);
     let waits = |time: Nanos, waited: Nanos| format!("{}, waited {}", say(time), say(waited));

@@ -4,8 +4,11 @@ use egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, PathStep, Run, Stage};
 
 use super::pictures::PictureCache;
-use super::{content, samples, story, title};
-use crate::kit::rows::{Cell, Marks, button, millis, remark, row, section, share};
+use super::{content, samples, story};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, millis, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, space};
 use loadscope_insight::format;
@@ -39,7 +42,7 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let batch = &state.session.run.batches()[at];
     let stage = state.pipeline().stage_of(batch.id);
     ui.horizontal(|ui| {
-        title(ui, &format!("Batch {}", batch.id.idx));
+        title(ui, format!("Batch {}", batch.id.idx));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let word = stage.map_or("Not dispatched yet", Stage::label);
             ui.label(word);
@@ -120,12 +123,12 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     };
     let last = steps.last().map_or(first, end_of);
     let (name, number) = (84.0, 56.0);
-    let head = [
-        Cell::head("Stage", name, false, palette),
-        Cell::head("Start, s", number, true, palette),
-        Cell::head("Took, ms", number, true, palette),
+    let columns = [
+        Column::words("Stage", name),
+        Column::numbers("Start, s", number),
+        Column::numbers("Took, ms", number),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for step in &steps {
         let end = end_of(step);
         let took = if step.stage.is_final() {
@@ -138,9 +141,9 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
             stage => palette.stage(stage),
         };
         let cells = [
-            Cell::word(step.stage.label(), name),
-            Cell::number(format!("{:.4}", step.start.as_secs_f64()), number),
-            Cell::number(took, number),
+            step.stage.label().into(),
+            format!("{:.4}", step.start.as_secs_f64()).into(),
+            took.into(),
         ];
         let bar = (
             share(step.start - first, last - first),
@@ -151,7 +154,8 @@ fn path(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
             dot: Some(colour),
             bar: (!step.stage.is_final()).then_some(bar),
         };
-        let response = button(ui, &cells, marks).on_hover_text(step.stage.explanation());
+        let response = table.button(ui, cells, marks);
+        let response = response.on_hover_text(step.stage.explanation());
         if response.clicked() {
             commands.push(Command::Cursor(Cursor::At(step.start)));
         }

@@ -3,7 +3,10 @@
 use egui::{Rect, Sense, Ui, vec2};
 use loadscope_trace::{Activity, Lane, Nanos, Run, Sample, Shares, Track, Wait};
 
-use crate::kit::rows::{Cell, Marks, button, fact, remark, row, section, share};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, fact, share};
+use crate::kit::table::{Column, Table, Text};
+use crate::kit::titles::section;
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_model::command::Command;
@@ -34,24 +37,19 @@ pub fn batches(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Comman
         .map(|row| (*row, fetching(run, *row, now)))
         .collect();
     let most = shown.iter().map(|(_, t)| *t).max().unwrap_or(Nanos::ZERO);
-    let head = [
-        Cell::head("Batch", 56.0, true, palette),
-        Cell::head("Fetching", 66.0, true, palette),
+    let columns = [
+        Column::numbers("Batch", 56.0),
+        Column::numbers("Fetching", 66.0),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for (at, took) in shown {
         let cells = [
-            Cell::number(run.batches()[at].id.idx.to_string(), 56.0),
-            Cell::number(took.to_string(), 66.0),
+            run.batches()[at].id.idx.to_string().into(),
+            took.to_string().into(),
         ];
         let bar = Some((0.0, share(took, most), palette.activity(Activity::Fetching)));
-        clickable(
-            ui,
-            &cells,
-            bar,
-            Command::Select(Some(Item::Batch(at))),
-            commands,
-        );
+        let shows = Command::Select(Some(Item::Batch(at)));
+        clickable(ui, &table, cells, bar, shows, commands);
     }
     slowest(ui, run, &rows, is_cut, now, commands);
 }
@@ -79,43 +77,39 @@ fn slowest(
         remark(ui, &format!("Of its last {count}"));
     }
     let palette = Palette::of(ui.ctx());
-    let head = [
-        Cell::head("Index", 56.0, true, palette),
-        Cell::head("Took", 66.0, true, palette),
-        Cell::head("Batch", 48.0, true, palette),
+    let columns = [
+        Column::numbers("Index", 56.0),
+        Column::numbers("Took", 66.0),
+        Column::numbers("Batch", 48.0),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for (at, sample) in samples {
         let index = sample.index.map_or("—".to_owned(), |i| i.to_string());
         let cells = [
-            Cell::number(index, 56.0),
-            Cell::number(sample.wall.to_string(), 66.0),
-            Cell::number(run.batches()[at].id.idx.to_string(), 48.0),
+            index.into(),
+            sample.wall.to_string().into(),
+            run.batches()[at].id.idx.to_string().into(),
         ];
         let bar = Some((
             0.0,
             share(sample.wall, most),
             palette.activity(Activity::Fetching),
         ));
-        clickable(
-            ui,
-            &cells,
-            bar,
-            Command::Select(Some(Item::Batch(at))),
-            commands,
-        );
+        let shows = Command::Select(Some(Item::Batch(at)));
+        clickable(ui, &table, cells, bar, shows, commands);
     }
 }
 
 /// A row that does something when it is clicked.
 fn clickable(
     ui: &mut Ui,
-    cells: &[Cell],
+    table: &Table<'_>,
+    texts: impl IntoIterator<Item = Text>,
     bar: Option<(f32, f32, egui::Color32)>,
     command: Command,
     commands: &mut Vec<Command>,
 ) {
-    let response = button(ui, cells, Marks { dot: None, bar });
+    let response = table.button(ui, texts, Marks { dot: None, bar });
     if response.on_hover_text("Shows it").clicked() {
         commands.push(command);
     }
@@ -167,22 +161,23 @@ pub fn waits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         return;
     };
     let palette = Palette::of(ui.ctx());
-    let head = [
-        Cell::head("At, s", 64.0, true, palette),
-        Cell::head("Waited", 66.0, true, palette),
-        Cell::head("Batch", 48.0, true, palette),
+    let columns = [
+        Column::numbers("At, s", 64.0),
+        Column::numbers("Waited", 66.0),
+        Column::numbers("Batch", 48.0),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for wait in longest {
         let batch = wait.batch.and_then(|b| run.batches().get(b as usize));
+        let batch = batch.map_or("—".to_owned(), |b| b.id.idx.to_string());
         let cells = [
-            Cell::number(format!("{:.3}", wait.start.as_secs_f64()), 64.0),
-            Cell::number(length(wait).to_string(), 66.0),
-            Cell::number(batch.map_or("—".to_owned(), |b| b.id.idx.to_string()), 48.0),
+            format!("{:.3}", wait.start.as_secs_f64()).into(),
+            length(wait).to_string().into(),
+            batch.into(),
         ];
         let bar = Some((0.0, share(length(wait), most), palette.stall));
         let there = Command::Cursor(Cursor::At(wait.start));
-        clickable(ui, &cells, bar, there, commands);
+        clickable(ui, &table, cells, bar, there, commands);
     }
 }
 

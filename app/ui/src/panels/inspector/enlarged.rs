@@ -4,7 +4,8 @@ use egui::{Button, Image, RichText, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 use loadscope_trace::{Field, Pictures, Run};
 
 use super::pictures::{PictureCache, Shown, enlarged};
-use crate::kit::rows::{fact, remark};
+use crate::kit::empty::remark;
+use crate::kit::rows::fact;
 use crate::theme::{mono, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};

@@ -3,12 +3,15 @@
 use egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 
-use super::{crew, meaning, title};
-use crate::kit::rows::{Cell, Marks, fact, remark, row, section, share};
+use super::crew;
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, fact, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
-use loadscope_insight::idle::{at_rest, purpose};
+use loadscope_insight::idle::{at_rest, meaning, purpose};
 use loadscope_insight::narrate::whereabouts;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
@@ -17,7 +20,7 @@ use loadscope_model::view::Item;
 /// A worker, a queue, the trainer.
 pub fn show(ui: &mut Ui, state: &State, lane: Lane, commands: &mut Vec<Command>) {
     let now = state.now();
-    title(ui, &capital(&lane.to_string()));
+    title(ui, capital(&lane.to_string()));
     remark(ui, purpose(lane));
     match lane {
         Lane::Worker(worker) => worker_facts(ui, state, worker),
@@ -151,12 +154,12 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         crew::stacked(ui, shares, whole);
     }
     let (word, time, part) = (92.0, 66.0, 52.0);
-    let mut head = vec![
-        Cell::head("Activity", word, false, palette),
-        Cell::head("Time, s", time, true, palette),
+    let mut columns = vec![
+        Column::words("Activity", word),
+        Column::numbers("Time, s", time),
     ];
-    head.extend(whole.map(|_| Cell::head("Share", part, true, palette)));
-    row(ui, &head, Marks::default());
+    columns.extend(whole.map(|_| Column::numbers("Share", part)));
+    let table = Table::new(ui, columns);
     // What rounds to nothing is not listed.
     let mut idle = whole.and_then(|w| Some(w - shares.total()).filter(|i| i.0 > w.0 / 1_000));
     let most = shares
@@ -166,23 +169,14 @@ pub(super) fn table(ui: &mut Ui, name: &str, shares: Shares, whole: Option<Nanos
         .max()
         .unwrap_or(Nanos::ZERO);
     let mut line = |label: &str, spent: Nanos, colour| {
-        let mut cells = vec![
-            Cell::word(label, word),
-            Cell::number(format!("{:.3}", spent.as_secs_f64()), time),
-        ];
+        let mut cells = vec![label.into(), format!("{:.3}", spent.as_secs_f64()).into()];
         cells.extend(whole.map(|w| {
             let share = spent.0 as f64 / w.0.max(1) as f64;
-            Cell::number(format::percent(share), part)
+            format::percent(share).into()
         }));
         let bar = Some((0.0, share(spent, most), colour));
-        row(
-            ui,
-            &cells,
-            Marks {
-                dot: Some(colour),
-                bar,
-            },
-        );
+        let dot = Some(colour);
+        table.row(ui, cells, Marks { dot, bar });
     };
     for (activity, spent) in shares.iter() {
         line(activity.label(), spent, palette.activity(activity));
@@ -219,17 +213,17 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
         remark(ui, "None");
         return;
     };
-    let head = [
-        Cell::head("Place", 112.0, false, palette),
-        Cell::head("Time, s", 66.0, true, palette),
+    let columns = [
+        Column::words("Place", 112.0),
+        Column::numbers("Time, s", 66.0),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for (lane, spent) in lanes {
         let cells = [
-            Cell::word(capital(&lane.to_string()), 112.0),
-            Cell::number(format!("{:.3}", spent.as_secs_f64()), 66.0),
+            capital(&lane.to_string()).into(),
+            format!("{:.3}", spent.as_secs_f64()).into(),
         ];
         let bar = Some((0.0, share(spent, most), palette.activity(activity)));
-        row(ui, &cells, Marks { dot: None, bar });
+        table.row(ui, cells, Marks { dot: None, bar });
     }
 }

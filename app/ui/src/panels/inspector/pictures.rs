@@ -6,7 +6,7 @@ use egui::{
 };
 use loadscope_trace::Pictures;
 
-use crate::kit::rows::remark;
+use crate::kit::empty::remark;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::Command;
 

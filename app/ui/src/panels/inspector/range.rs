@@ -4,8 +4,10 @@ use egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 
 use super::lane::table;
-use super::title;
-use crate::kit::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, ROW, fact, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format;
 use loadscope_model::command::Command;
@@ -36,7 +38,7 @@ impl RangePage {
         }
         let range = &self.summary;
         let length = range.len();
-        title(ui, &format!("{length} of time"));
+        title(ui, format!("{length} of time"));
         let (from, to) = (range.start.as_secs_f64(), range.end.as_secs_f64());
         remark(ui, &format!("From {from:.4} s to {to:.4} s"));
         if range.is_empty() {
@@ -128,26 +130,23 @@ fn elsewhere(ui: &mut Ui, shares: Shares, length: Nanos) {
         return;
     };
     let (word, time, mean) = (92.0, 66.0, 52.0);
-    let head = [
-        Cell::head("Activity", word, false, palette),
-        Cell::head("Time, s", time, true, palette),
-        Cell::head("At a time", mean, true, palette),
+    let columns = [
+        Column::words("Activity", word),
+        Column::numbers("Time, s", time),
+        Column::numbers("At a time", mean),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for (activity, spent) in shares.iter() {
         let cells = [
-            Cell::word(activity.label(), word),
-            Cell::number(format!("{:.3}", spent.as_secs_f64()), time),
-            Cell::number(
-                format!("{:.2}", spent.0 as f64 / length.0.max(1) as f64),
-                mean,
-            ),
+            activity.label().into(),
+            format!("{:.3}", spent.as_secs_f64()).into(),
+            format!("{:.2}", spent.0 as f64 / length.0.max(1) as f64).into(),
         ];
         let colour = palette.activity(activity);
         let marks = Marks {
             dot: Some(colour),
             bar: Some((0.0, share(spent, most), colour)),
         };
-        row(ui, &cells, marks);
+        table.row(ui, cells, marks);
     }
 }

@@ -1,9 +1,13 @@
 //! The samples of a batch: what fetching spent its time on, which one cost the most, all of them, and their indices.
 
-use egui::{Button, RichText, Role, Ui, WidgetInfo};
+use egui::{RichText, Ui};
 use loadscope_trace::{Activity, Nanos, Run, Sample};
 
-use crate::kit::rows::{Cell, Marks, list_of, millis, remark, row, section, section_with, share};
+use crate::kit::action::{asks, named, small_button};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, list_of, millis, row, share};
+use crate::kit::table::{Column, Table, Text};
+use crate::kit::titles::{section, section_with};
 use crate::theme::{Palette, mono, size, space};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
@@ -53,17 +57,17 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
     let most = costs.first().map_or(Nanos::ZERO, |c| c.0);
     section(ui, "Where fetching spent its time");
     let (name, number) = (106.0, 58.0);
-    let head = [
-        Cell::head("Step", name, false, palette),
-        Cell::head("All, ms", number, true, palette),
-        Cell::head("Share", number, true, palette),
+    let columns = [
+        Column::words("Step", name),
+        Column::numbers("All, ms", number),
+        Column::numbers("Share", number),
     ];
-    row(ui, &head, Marks::default());
+    let table = Table::new(ui, columns);
     for (k, (total, what)) in costs.iter().enumerate() {
         let mut cells = [
-            Cell::word(*what, name),
-            Cell::number(millis(*total), number),
-            Cell::number(format::percent(f64::from(share(*total, all))), number),
+            Text::from(*what),
+            millis(*total).into(),
+            format::percent(f64::from(share(*total, all))).into(),
         ];
         if k == 0 {
             cells = cells.map(|c| c.strong(palette));
@@ -73,7 +77,7 @@ fn stages(ui: &mut Ui, run: &Run, at: usize) {
             share(*total, most),
             palette.activity(Activity::Fetching),
         ));
-        row(ui, &cells, Marks { dot: None, bar });
+        table.row(ui, cells, Marks { dot: None, bar });
     }
 }
 
@@ -212,10 +216,7 @@ fn indices(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
 
 /// A small button for something that is copied.
 pub fn copy_button(ui: &mut Ui, action: Action, commands: &mut Vec<Command>) {
-    let info = action.info();
-    let response = ui.add(Button::new(RichText::new("Copy").size(size::SMALL)).small());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, info.name));
-    if response.on_hover_text(info.tooltip).clicked() {
-        commands.push(action.into());
-    }
+    let response = ui.add(small_button("Copy"));
+    named(&response, action);
+    asks(response, action, commands);
 }

@@ -4,7 +4,8 @@ use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInf
 use loadscope_trace::{Field, FieldData};
 
 use super::heat::Grid;
-use crate::kit::rows::{Cell, Marks, list_of, remark, row};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, list_of, row};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 

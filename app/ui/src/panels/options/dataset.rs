@@ -3,7 +3,8 @@
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::{hint, number, row};
+use super::{number, row};
+use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 
@@ -25,7 +26,7 @@ const KINDS: [(&str, &str, &str); 5] = [
 ];
 
 /// Which dataset, and what it needs.
-pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
+pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
     let current = KINDS
         .iter()
         .position(|(prefix, ..)| options.dataset.starts_with(prefix));
@@ -43,16 +44,17 @@ pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> 
         });
         response.response.labelled_by(label);
     });
-    details(ui, options)
+    details(ui, options, commands);
 }
 
 /// What follows the colon.
-fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
-    let mut command = None;
+fn details(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
     if matches!(options.dataset.as_str(), "synthetic" | "stream") {
         options.dataset.push(':');
     }
-    let (prefix, rest) = options.dataset.split_once(':')?;
+    let Some((prefix, rest)) = options.dataset.split_once(':') else {
+        return;
+    };
     let (prefix, mut rest) = (prefix.to_owned(), rest.to_owned());
     let (name, example) = match prefix.as_str() {
         "folder" => ("folder", "/path/to/pictures"),
@@ -65,7 +67,7 @@ fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
         label = Some(ui.label(RichText::new(name).font(mono(size::BODY))).id);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if prefix == "folder" && ui.button("Choose…").clicked() {
-                command = Some(Action::ChooseFolder.into());
+                commands.push(Action::ChooseFolder.into());
             }
         });
     });
@@ -101,7 +103,6 @@ fn details(ui: &mut Ui, options: &mut RunOptions) -> Option<Command> {
             },
         );
     }
-    command
 }
 
 /// Time and faults on purpose. The synthetic datasets have their own.

@@ -5,20 +5,21 @@ use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::format::capital;
 use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
 
-use super::{hint, python, section};
-use crate::theme::{Palette, heading, mono, size, space, words};
+use super::python;
+use crate::kit::action;
+use crate::kit::empty::hint;
+use crate::kit::titles::section;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
-use loadscope_model::update::obstacle;
 use loadscope_model::view::OptionsOf;
 
 /// Height of a row.
 const ROW: f32 = 16.0;
 
 /// The switch between the run that is shown and the one that would be started.
-pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
-    let mut command = None;
+pub(super) fn switch(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     ui.add_space(space::GAP * 2.0);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -36,40 +37,29 @@ pub(super) fn switch(ui: &mut Ui, state: &State) -> Option<Command> {
         ] {
             let button = Button::new(label).selected(state.session.options_of == of);
             if ui.add(button).on_hover_text(tip).clicked() && state.session.options_of != of {
-                command = Some(Command::OptionsOf(of));
+                commands.push(Command::OptionsOf(of));
             }
         }
     });
-    command
 }
 
 /// Shows the options of the run.
-pub(super) fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    let mut commands = Vec::new();
+pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let info = &state.session.run.info;
     let line = info.python_line();
     egui::Panel::bottom("python")
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
         .show(ui, |ui| {
-            let action = Action::TakeOptions;
-            let why_not = obstacle(state, action);
-            let about = action.info();
-            let button = Button::new(about.name);
             ui.with_layout(Layout::top_down_justified(Align::Center), |ui| {
-                let response = ui.add_enabled(why_not.is_none(), button);
-                let tip = why_not.unwrap_or(about.tooltip);
-                let response = response.on_hover_text(about.tooltip);
-                if response.on_disabled_hover_text(tip).clicked() {
-                    commands.push(action.into());
-                }
+                action::button(ui, state, Action::TakeOptions, false, commands);
             });
             ui.add_space(space::GAP);
             if let Some(line) = &line {
                 python(ui, line);
             }
         });
-    commands.extend(switch(ui, state));
+    switch(ui, state, commands);
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
@@ -86,7 +76,6 @@ pub(super) fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             program(ui, state);
             ui.add_space(space::GROUP);
         });
-    commands
 }
 
 /// Of what these are the options.
@@ -98,8 +87,7 @@ fn headline(ui: &mut Ui, state: &State) {
         (Origin::Simulation, _) => "Of the simulated run",
         (Origin::Engine, _) => "Of the recorded run",
     };
-    ui.add_space(space::GAP * 2.0);
-    ui.label(RichText::new(what).font(heading(size::BODY)));
+    section(ui, what);
     let all = state.session.loaders.all(&state.session.run);
     let at = all
         .iter()

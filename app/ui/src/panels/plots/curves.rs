@@ -173,15 +173,15 @@ impl Curve {
 /// Where a brush began.
 pub type Brush = Option<Nanos>;
 
-/// Draws a curve in `height` points; a click sets the time cursor, dragging selects a range.
+/// Draws a curve in `height` points, and below the last one the axis of time; a click sets the time cursor, dragging selects a range.
 pub fn show(
     ui: &mut Ui,
     state: &State,
     curve: &Curve,
-    height: f32,
-    is_last: bool,
+    (height, is_last): (f32, bool),
     brush: &mut Brush,
-) -> Option<Command> {
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui);
     let view = state.shown();
     let length = view.len().0 as f64;
@@ -247,7 +247,7 @@ pub fn show(
     // A drag is noticed some pixels after it began.
     let origin = ui.input(|i| i.pointer.press_origin());
     let pressed = origin.map(|at| time(response.transform.value_from_position(at).x));
-    used(&response.response, at, pressed, brush)
+    commands.extend(used(&response.response, at, pressed, brush));
 }
 
 /// What the pointer asks for.

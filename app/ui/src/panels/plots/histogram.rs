@@ -180,11 +180,15 @@ pub fn show(
     history: &History,
     histogram: &Histogram,
     height: f32,
-) -> Option<Command> {
+    commands: &mut Vec<Command>,
+) {
     let palette = Palette::of(ui);
     let kind = histogram.kind;
     let bars = &histogram.bars;
-    let (first, last) = (bars.first()?.start as f64, bars.last()?.end as f64);
+    let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
+        return;
+    };
+    let (first, last) = (first.start as f64, last.end as f64);
     let top = bars
         .iter()
         .map(|b| sum(&histogram.all, b))
@@ -229,10 +233,12 @@ pub fn show(
             plot.pointer_coordinate()
         });
     super::name(&response.response, kind.title(), &histogram.summary());
-    let at = response.inner.filter(|_| response.response.hovered())?;
-    let bar = bars
-        .iter()
-        .find(|b| (b.start as f64..b.end as f64).contains(&at.x))?;
+    let at = response.inner.filter(|_| response.response.hovered());
+    let is_there =
+        |b: &&Range<usize>| at.is_some_and(|p| (b.start as f64..b.end as f64).contains(&p.x));
+    let Some(bar) = bars.iter().find(is_there) else {
+        return;
+    };
     let batches = plural(sum(&histogram.all, bar) as u64, "batch", "batches");
     let what = match kind {
         Kind::Distance => place_text(bar.start),
@@ -246,13 +252,13 @@ pub fn show(
     response.response.on_hover_text_at_pointer(format!(
         "{what}\n{batches}; a click selects one after the other"
     ));
-    let view = state.shown();
-    let now = state.session.selection.and_then(Item::batch);
-    let row = clicked.then(|| {
-        kind.series(history)
-            .next_in(bar.clone(), view.start, view.end, now)
-    })?;
-    row.map(|row| Command::Select(Some(Item::Batch(row))))
+    if clicked {
+        let view = state.shown();
+        let now = state.session.selection.and_then(Item::batch);
+        let series = kind.series(history);
+        let next = series.next_in(bar.clone(), view.start, view.end, now);
+        commands.extend(next.map(|row| Command::Select(Some(Item::Batch(row)))));
+    }
 }
 
 fn place_text(bin: usize) -> String {

@@ -7,7 +7,9 @@ use egui::{
 
 use super::classes;
 use super::scatter::short;
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::empty::hint;
+use crate::kit::titles;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format::{count, percent};
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::coverage::Coverage;
@@ -32,7 +34,7 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
         Some(balance) => classes::show(ui, balance),
         None => {
             title(ui, "Class balance", "—");
-            line(
+            hint(
                 ui,
                 "Neither the dataset, nor the contents of batches, nor weights tell classes",
             );
@@ -41,9 +43,9 @@ pub fn show(ui: &mut Ui, answers: &Answers) {
     if let Some(sharing) = &answers.sharing {
         separate(ui);
         title(ui, "Iterable-style dataset", "");
-        line(
+        hint(
             ui,
-            format!(
+            &format!(
                 "{} workers yield {} samples, {} of them different",
                 sharing.workers,
                 count(sharing.yielded),
@@ -63,11 +65,7 @@ fn separate(ui: &mut Ui) {
 pub fn title(ui: &mut Ui, text: &str, figure: &str) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label(
-            RichText::new(text)
-                .font(heading(size::BODY))
-                .color(palette.strong),
-        );
+        titles::title(ui, text);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.label(
                 RichText::new(figure)
@@ -76,15 +74,6 @@ pub fn title(ui: &mut Ui, text: &str, figure: &str) {
             );
         });
     });
-}
-
-/// A line of less weight.
-pub fn line(ui: &mut Ui, text: impl Into<String>) {
-    let palette = Palette::of(ui);
-    let text = RichText::new(text)
-        .font(words(size::SMALL))
-        .color(palette.weak);
-    ui.add(Label::new(text).wrap());
 }
 
 /// A name for screen readers.
@@ -215,7 +204,7 @@ fn shuffle(ui: &mut Ui, s: &Shuffle) {
     title(ui, "Shuffle quality", &percent(s.quality().min(1.0)));
     histogram(ui, s);
     ui.scope(|ui| gaps(ui, s));
-    line(ui, Shuffle::DEFINITION);
+    hint(ui, Shuffle::DEFINITION);
 }
 
 fn gaps(ui: &mut Ui, s: &Shuffle) {

@@ -2,7 +2,8 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
-use super::answers::{line, title};
+use super::answers::title;
+use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::balance::{Against, Balance, Class};
@@ -34,14 +35,14 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
             "{} more classes are nearer to what was asked for",
             count(hidden as u64)
         );
-        line(ui, text);
+        hint(ui, &text);
     }
     let against = match balance.against {
         Against::Weights => "Tick: what the weights ask for",
         Against::Dataset => "Tick: its share of the dataset",
         Against::Nothing => "Nothing is known to hold the classes against",
     };
-    line(ui, against);
+    hint(ui, &against);
     if let Some(test) = balance.test {
         let text = format!(
             "χ² = {:.2}, {} degrees of freedom, p {}",
@@ -62,14 +63,14 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
         let text = format!(
             "{seen:.1} classes per batch; {expected:.1} if each sample were drawn on its own"
         );
-        line(ui, text);
+        hint(ui, &text);
     }
     if balance.unknown > 0 {
         let text = format!(
             "The classes of {} samples are not known",
             count(balance.unknown)
         );
-        line(ui, text);
+        hint(ui, &text);
     }
 }
 

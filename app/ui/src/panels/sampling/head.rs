@@ -2,6 +2,7 @@
 
 use egui::{Align, Button, Label, Layout, ProgressBar, RichText, Sense, Ui};
 
+use crate::kit::titles::title_text;
 use crate::theme::{Palette, heading, mono, size, space};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::analysis::Answers;
@@ -11,8 +12,7 @@ use loadscope_model::sampling::{choice_of, epochs, incomplete, order_of};
 use loadscope_model::state::State;
 
 /// The switch, the epoch and the sentence.
-pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
-    let mut commands = Vec::new();
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         ui.scope(|ui| {
@@ -45,7 +45,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             }
         });
         ui.add_space(space::GAP);
-        commands.extend(stepper(ui, state));
+        stepper(ui, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(share) = state
                 .session
@@ -66,10 +66,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             });
         });
     });
-    commands
 }
 
-fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
+fn stepper(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     let (epoch, first, last) = epochs(state);
     let number = match order_of(state) {
         OrderOf::Run => (state.session.run.epochs().get(epoch as usize)).map_or(epoch, |e| e.epoch),
@@ -89,7 +88,7 @@ fn stepper(ui: &mut Ui, state: &State) -> Option<Command> {
             to = Some(epoch + 1);
         }
     });
-    to.map(|epoch| Command::Sampling(choice_of(state, epoch)))
+    commands.extend(to.map(|epoch| Command::Sampling(choice_of(state, epoch))));
 }
 
 /// How much it is, and how sure.
@@ -130,11 +129,7 @@ pub fn findings(ui: &mut Ui, answers: &Answers) -> Option<usize> {
             _ => "; the classes are in balance",
         };
     }
-    ui.label(
-        RichText::new(headline)
-            .font(heading(size::BODY))
-            .color(palette.strong),
-    );
+    ui.label(title_text(ui, headline));
     let mut clicked = None;
     for finding in &answers.findings {
         ui.horizontal_wrapped(|ui| {

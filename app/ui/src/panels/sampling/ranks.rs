@@ -2,7 +2,8 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Shape, Stroke, Ui, UiBuilder, pos2, vec2};
 
-use crate::theme::{Palette, heading, mono, size};
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size};
 use loadscope_insight::format::{count, plural};
 use loadscope_insight::sampling::ranks::Ranks;
 
@@ -34,8 +35,7 @@ pub fn show(ui: &mut Ui, ranks: &Ranks, mine: u32) {
     let line = Rect::from_min_size(pos2(left, top), vec2(outer.width() - LEFT - RIGHT, TITLE));
     let mut child = ui.new_child(UiBuilder::new().max_rect(line));
     child.horizontal(|ui| {
-        let title = RichText::new("Ranks × indices").font(heading(size::BODY));
-        ui.label(title.color(palette.strong));
+        title(ui, "Ranks × indices");
         ui.add(Label::new(RichText::new(&summary).color(palette.weak)).truncate());
     });
     let painter = ui.painter();

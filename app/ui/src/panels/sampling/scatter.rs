@@ -12,6 +12,7 @@ use egui::{
 use crate::theme::Palette;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::format::count;
+use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::analysis::Answers;
 use loadscope_insight::sampling::order::Order;
 use loadscope_insight::sampling::raster::{Raster, Window};
@@ -79,6 +80,7 @@ impl Scatter {
     pub fn show(
         &mut self,
         ui: &mut Ui,
+        platform: Platform,
         size: Vec2,
         answers: &Arc<Answers>,
         marks: &Marks,
@@ -114,7 +116,7 @@ impl Scatter {
             window: &window,
         };
         view.axes(ui, palette);
-        self.paint(ui, &view, answers, marks.selected.is_some());
+        self.paint(ui, platform, &view, answers, marks.selected.is_some());
         view.marks(ui, answers, marks, palette);
         ui.painter().rect_stroke(
             rect,
@@ -202,7 +204,14 @@ impl Scatter {
         }
     }
 
-    fn paint(&mut self, ui: &Ui, view: &View<'_>, answers: &Arc<Answers>, is_dimmed: bool) {
+    fn paint(
+        &mut self,
+        ui: &Ui,
+        platform: Platform,
+        view: &View<'_>,
+        answers: &Arc<Answers>,
+        is_dimmed: bool,
+    ) {
         let scale = ui.pixels_per_point();
         let pixels = |points: f32| ((points * scale).round() as usize).clamp(1, 4096);
         let visible = view.window.visible(answers.positions).len();
@@ -212,7 +221,7 @@ impl Scatter {
             pixels: (pixels(view.rect.width()), pixels(view.rect.height())),
             dot: (dot(visible) * scale).round().max(1.0) as usize,
         };
-        self.rasterise(ui, &key, answers, visible);
+        self.rasterise(ui, platform, &key, answers, visible);
         let Some((made_of, raster)) = &self.raster else {
             return;
         };
@@ -236,7 +245,14 @@ impl Scatter {
     }
 
     /// Sees to it that there is a picture for `key`, or that one is being made.
-    fn rasterise(&mut self, ui: &Ui, key: &Key, answers: &Arc<Answers>, visible: usize) {
+    fn rasterise(
+        &mut self,
+        ui: &Ui,
+        platform: Platform,
+        key: &Key,
+        answers: &Arc<Answers>,
+        visible: usize,
+    ) {
         if let Some((made_of, job)) = &self.job {
             match job.take() {
                 Outcome::NotYet => {}
@@ -260,6 +276,7 @@ impl Scatter {
             // One at a time: while one zooms, the latest view is drawn when the one before is done.
             let (whole, asked, waker) = (Arc::clone(answers), key.clone(), ui.ctx().clone());
             let job = Background::start(
+                platform.jobs,
                 "scatter",
                 move || waker.request_repaint(),
                 move |_| Ok(of(&whole, &asked)),

@@ -135,7 +135,7 @@ fn the_reorder_buffer_holds_its_window() {
 }
 
 #[test]
-fn a_queue_says_what_it_cannot_show() {
+fn a_queue_counts_what_it_cannot_show() {
     let room = Rect::from_min_size(Pos2::ZERO, vec2(70.0, 92.0));
     for count in 0..40 {
         let (places, hidden) = queue_places(room, count, 30.0);

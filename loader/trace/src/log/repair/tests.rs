@@ -245,7 +245,7 @@ fn frames_that_are_gone_are_counted_by_the_next_one() {
 }
 
 #[test]
-fn a_recording_without_checksums_keeps_what_comes_before_the_damage_and_says_so() {
+fn a_recording_without_checksums_keeps_what_comes_before_the_damage_as_unconfirmed() {
     let text = by_hand(40_000);
     let mut bytes = zstd::bulk::compress(&text, 3).expect("a vector");
     assert!(repaired(&bytes).expect("sound").0.is_none());

@@ -1,0 +1,53 @@
+//! Buttons of actions: what they say, and what a click returns.
+
+use egui::{Button, Context, Response, RichText, Role, Ui, WidgetInfo};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::update::obstacle;
+
+use crate::theme::{size, words};
+
+/// What there is to say about an action: its name, its key, and what it does.
+pub fn about(ctx: &Context, action: Action) -> String {
+    let info = action.info();
+    match action.all_keys(ctx) {
+        keys if keys.is_empty() => format!("{}\n{}", info.name, info.tooltip),
+        keys => format!("{}  {keys}\n{}", info.name, info.tooltip),
+    }
+}
+
+/// The same, and why it is impossible now.
+pub fn about_now(ctx: &Context, state: &State, action: Action) -> String {
+    let about = about(ctx, action);
+    match obstacle(state, action) {
+        Some(why) => format!("{about}\n{why}"),
+        None => about,
+    }
+}
+
+/// Explains what was drawn for `action`, and asks for it when that is clicked.
+pub fn asks(response: Response, action: Action, commands: &mut Vec<Command>) {
+    let about = about(&response.ctx, action);
+    if response.on_hover_text(about).clicked() {
+        commands.push(action.into());
+    }
+}
+
+/// A button with the action's own name. While the action is impossible it says why.
+pub fn button(ui: &mut Ui, state: &State, action: Action, on: bool, commands: &mut Vec<Command>) {
+    let is_possible = obstacle(state, action).is_none();
+    let button = Button::new(action.info().name).selected(on);
+    let response = ui.add_enabled(is_possible, button);
+    let why_not = about_now(ui, state, action);
+    asks(response.on_disabled_hover_text(why_not), action, commands);
+}
+
+/// A small button of one word.
+pub fn small_button(word: &str) -> Button<'_> {
+    Button::new(RichText::new(word).font(words(size::SMALL))).small()
+}
+
+/// Gives what was drawn the name of the action, for who hears it.
+pub fn named(response: &Response, action: Action) {
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, action.info().name));
+}

@@ -1,0 +1,54 @@
+//! What stands where there is nothing to show: why, and what to do about it.
+
+use egui::{Align2, Context, Label, Rect, RichText, Ui, vec2};
+use loadscope_model::command::Action;
+use loadscope_model::state::Source;
+
+use super::titles::title;
+use crate::theme::{Palette, size, space, words};
+
+/// Width of the sentence, points.
+const WIDTH: f32 = 520.0;
+/// Height of one line, points.
+const LINE: f32 = 20.0;
+
+/// In the place of a whole panel: what is missing, and a sentence about it.
+pub fn empty(ui: &mut Ui, what: &str, more: &str) {
+    ui.vertical_centered(|ui| {
+        ui.add_space((ui.available_height() * 0.4).max(space::GROUP));
+        ui.set_max_width(WIDTH);
+        title(ui, what);
+        remark(ui, more);
+    });
+}
+
+/// In the middle of `room`: one line.
+pub fn empty_line(ui: &mut Ui, room: Rect, text: &str) {
+    let text = RichText::new(text).color(Palette::of(ui).weak);
+    let line = Align2::CENTER_CENTER.align_size_within_rect(vec2(room.width(), LINE), room);
+    ui.put(line, Label::new(text));
+}
+
+/// Within a panel: text that says why there is nothing, or explains.
+pub fn remark(ui: &mut Ui, text: &str) {
+    ui.label(RichText::new(text).color(Palette::of(ui).weak));
+}
+
+/// Below something: what it means.
+pub fn hint(ui: &mut Ui, text: &str) {
+    let text = RichText::new(text).font(words(size::SMALL));
+    ui.add(Label::new(text.color(Palette::of(ui).weak)).wrap());
+}
+
+/// What there is to say of a run that has no batches yet.
+pub fn no_batches_yet(ctx: &Context, source: &Source) -> String {
+    match (source, Action::Run.info().shortcut) {
+        (Source::Loading { .. }, _) => "Reading the recording".to_owned(),
+        (Source::Live { .. }, _) => "No batches yet — the workers are starting".to_owned(),
+        (_, Some(key)) => {
+            let key = ctx.format_shortcut(&key);
+            format!("No batches yet — press {key} to run")
+        }
+        (_, None) => "No batches yet".to_owned(),
+    }
+}

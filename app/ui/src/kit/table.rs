@@ -1,0 +1,113 @@
+//! A table: its columns once, then rows of texts that stand in them.
+
+use egui::{Color32, Response, Ui};
+
+use super::rows::{Cell, Marks, button, row};
+use crate::theme::Palette;
+
+/// A column.
+pub struct Column<'a> {
+    name: &'a str,
+    width: f32,
+    has_numbers: bool,
+}
+
+impl<'a> Column<'a> {
+    /// Words, left-aligned below this name.
+    pub fn words(name: &'a str, width: f32) -> Self {
+        let has_numbers = false;
+        Self {
+            name,
+            width,
+            has_numbers,
+        }
+    }
+
+    /// Numbers, right-aligned below this name.
+    pub fn numbers(name: &'a str, width: f32) -> Self {
+        let has_numbers = true;
+        Self {
+            name,
+            width,
+            has_numbers,
+        }
+    }
+}
+
+/// A text in a row.
+pub struct Text {
+    text: String,
+    colour: Option<Color32>,
+}
+
+impl Text {
+    /// In this colour.
+    pub fn colour(self, colour: Color32) -> Self {
+        let colour = Some(colour);
+        Self { colour, ..self }
+    }
+
+    /// Emphasised.
+    pub fn strong(self, palette: &Palette) -> Self {
+        self.colour(palette.strong)
+    }
+}
+
+impl<T: Into<String>> From<T> for Text {
+    fn from(text: T) -> Self {
+        let text = text.into();
+        Self { text, colour: None }
+    }
+}
+
+/// A table whose head has been shown.
+pub struct Table<'a> {
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Table<'a> {
+    /// Shows the names of the columns.
+    pub fn new(ui: &mut Ui, columns: impl IntoIterator<Item = Column<'a>>) -> Self {
+        let columns: Vec<Column<'_>> = columns.into_iter().collect();
+        let palette = Palette::of(ui);
+        let head = columns
+            .iter()
+            .map(|c| Cell::head(c.name, c.width, c.has_numbers, palette));
+        row(ui, &head.collect::<Vec<_>>(), Marks::default());
+        Self { columns }
+    }
+
+    /// A row.
+    pub fn row(
+        &self,
+        ui: &mut Ui,
+        texts: impl IntoIterator<Item = Text>,
+        marks: Marks,
+    ) -> Response {
+        row(ui, &self.cells(texts), marks)
+    }
+
+    /// A row to be clicked, or chosen by keyboard.
+    pub fn button(
+        &self,
+        ui: &mut Ui,
+        texts: impl IntoIterator<Item = Text>,
+        marks: Marks,
+    ) -> Response {
+        button(ui, &self.cells(texts), marks)
+    }
+
+    fn cells(&self, texts: impl IntoIterator<Item = Text>) -> Vec<Cell> {
+        let cell = |(column, text): (&Column<'_>, Text)| {
+            let cell = match column.has_numbers {
+                true => Cell::number(text.text, column.width),
+                false => Cell::word(text.text, column.width),
+            };
+            match text.colour {
+                Some(colour) => cell.colour(colour),
+                None => cell,
+            }
+        };
+        self.columns.iter().zip(texts).map(cell).collect()
+    }
+}

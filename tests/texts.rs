@@ -1,0 +1,137 @@
+//! What is written in a picture, held beside it: a picture may differ in a few pixels, a number may not.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use eframe::egui::epaint::TextShape;
+use eframe::egui::{Rect, Shape};
+use egui_kittest::{Harness, SnapshotOptions};
+
+use crate::fixture::repository;
+
+/// A picture and what is written in it.
+pub trait Picture {
+    /// Compares both with those in `tests/snapshots`. `UPDATE_SNAPSHOTS=true` writes them.
+    fn picture(&mut self, name: impl Into<String>) {
+        self.picture_with(name, &SnapshotOptions::new());
+    }
+
+    /// The same with a picture that may be elsewhere.
+    fn picture_with(&mut self, name: impl Into<String>, options: &SnapshotOptions);
+}
+
+impl<State> Picture for Harness<'_, State> {
+    fn picture_with(&mut self, name: impl Into<String>, options: &SnapshotOptions) {
+        let name = name.into();
+        let texts = texts(self);
+        self.snapshot_options(name.as_str(), options);
+        compare(&name, &texts);
+    }
+}
+
+/// The rows of text that can be seen, in the order in which they are painted.
+pub fn texts<State>(harness: &Harness<'_, State>) -> Vec<String> {
+    let window = harness.ctx.content_rect();
+    let mut all = Vec::new();
+    for clipped in &harness.output().shapes {
+        collect(
+            &clipped.shape,
+            clipped.clip_rect.intersect(window),
+            &mut all,
+        );
+    }
+    all
+}
+
+fn collect(shape: &Shape, seen: Rect, into: &mut Vec<String>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|s| collect(s, seen, into)),
+        Shape::Text(text) => into.extend(rows(text, seen)),
+        _ => {}
+    }
+}
+
+fn rows(text: &TextShape, seen: Rect) -> impl Iterator<Item = String> {
+    let rows = text.galley.rows.iter();
+    rows.filter_map(move |row| {
+        let written = row.row.text();
+        let place = row.rect().translate(text.pos.to_vec2());
+        // Of what is turned, only the beginning is known to be where it says.
+        let is_seen = seen.intersects(place) || text.angle != 0.0;
+        (is_seen && !written.trim().is_empty()).then_some(written)
+    })
+}
+
+fn file(name: &str) -> PathBuf {
+    repository("tests/snapshots").join(format!("{name}.txt"))
+}
+
+/// True if the tests are told to write what they draw.
+fn writes() -> bool {
+    let told = env::var("UPDATE_SNAPSHOTS").unwrap_or_default();
+    matches!(told.as_str(), "true" | "1" | "yes" | "on" | "force")
+}
+
+fn compare(name: &str, texts: &[String]) {
+    let path = file(name);
+    let now = texts.join("\n") + "\n";
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    if now == before {
+        return;
+    }
+    if writes() {
+        fs::write(&path, now).expect("the folder of the pictures is writable");
+        return;
+    }
+    let differ = before.lines().zip(now.lines()).find(|(a, b)| a != b);
+    let (a, b) = differ.unwrap_or_default();
+    panic!(
+        "the texts of the picture {name} are others: {a:?} was there, {b:?} is now, of {} lines and {} before. \
+         If that is meant, draw it anew with UPDATE_SNAPSHOTS=true",
+        now.lines().count(),
+        before.lines().count(),
+    );
+}
+
+#[test]
+fn a_number_that_changes_is_seen_whatever_the_picture_says() {
+    let of = |number: u32| {
+        let mut harness = Harness::new_ui(move |ui| {
+            ui.label(format!("{number} batches"));
+            ui.scope(|ui| {
+                ui.set_clip_rect(Rect::NOTHING);
+                ui.label("out of sight");
+            });
+        });
+        harness.run();
+        texts(&harness)
+    };
+    assert_eq!(of(3), ["3 batches"]);
+    assert_eq!(of(4), ["4 batches"]);
+}
+
+/// A picture that no test draws any more leaves its texts behind, or the other way round.
+#[test]
+fn every_picture_has_its_texts() {
+    if writes() {
+        // They are not all there yet.
+        return;
+    }
+    let names = |folder: &str, end: &str| {
+        let entries = fs::read_dir(repository(folder)).expect("the folder is there");
+        let names = entries.filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            let name = name.strip_suffix(end)?;
+            // `name.new` and `name.diff` are what a test that failed leaves.
+            (!name.contains('.')).then(|| name.to_owned())
+        });
+        names.collect::<Vec<String>>()
+    };
+    let mut pictures = names("tests/snapshots", ".png");
+    pictures.extend(names("screenshots", ".png"));
+    let mut texts = names("tests/snapshots", ".txt");
+    pictures.sort();
+    texts.sort();
+    assert_eq!(pictures, texts);
+}
