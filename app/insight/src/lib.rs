@@ -35,6 +35,7 @@ pub mod search;
 pub mod shared;
 #[cfg(test)]
 mod simulated;
+pub mod tune;
 pub mod unsaved;
 pub mod variables;
 

@@ -75,7 +75,9 @@ pub use log::{
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use machine::{HeldBatch, Machine, TaskInfo};
 pub use message::{Level, Message};
-pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use options::{
+    MadeAt, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions, StartMethod,
+};
 pub use process::ProcessCost;
 pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};
 pub use series::{CountLevel, Series, Ticks};
