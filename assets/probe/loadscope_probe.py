@@ -4,7 +4,8 @@
 program, before the first loader is iterated; it then writes into a folder `loadscope-…` beside the program, and
 `loadscope open FOLDER` shows it.
 
-It needs nothing but the standard library. It changes no result, no random state, no class and no error; what it cannot
+It needs nothing but the standard library. Unless it is asked to set arguments of loaders, or to end the program
+(`LOADSCOPE_PROBE_SET`, `LOADSCOPE_PROBE_STOP`), it changes no result, no random state, no class and no error; what it cannot
 tell it counts. Every process writes a stream of its own, in the form that WIRE.md describes. Hooks look like this: the
 original is called between two pieces of code that never raise, and an error that passes through leaves without the
 probe's frames in its traceback.
@@ -1151,9 +1152,8 @@ def is_enough(iterator):
     if state is None or not state.is_ours or state.tally is None or not PROBE.until.is_reached(state.tally):
         return False
     at = now()
-    if state.is_open:
-        PROBE.put('["stop",%d,%d,%d]\n' % (at, state.number, state.epoch))
-        state.end(at)
+    PROBE.put('["stop",%d,%d,%d]\n' % (at, state.number, state.epoch))
+    state.end(at)
     if threading.current_thread() is not threading.main_thread() and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
     return True
@@ -1646,17 +1646,18 @@ def settle(loader, place, what_was_set):
     places[key] = (weakref.ref(loader, gone), place, what_was_set or {})
 
 
-# What DataLoader does without these arguments. Without workers the first three are refused, and so is a time limit.
+# What DataLoader does without these arguments.
 DEFAULTS = {
+    "num_workers": 0,
     "prefetch_factor": None,
     "persistent_workers": False,
-    "multiprocessing_context": None,
-    "timeout": 0,
-    "num_workers": 0,
     "pin_memory": False,
     "in_order": True,
+    "multiprocessing_context": None,
+    "timeout": 0,
 }
-OF_WORKERS = tuple(DEFAULTS)[:4]
+# Without workers these are refused.
+OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout")
 
 
 @guarded

@@ -299,7 +299,11 @@ impl Tuning<'_> {
         let most = runs.map(yielded).min().unwrap_or_default();
         let tried = self.runs.iter().map(|(done, run)| {
             let measured = run.as_ref().and_then(|run| Measured::of(run, most));
-            let why = || done.failed.clone().unwrap_or_else(|| "nothing was measured".to_owned());
+            let why = || {
+                done.failed
+                    .clone()
+                    .unwrap_or_else(|| "nothing was measured".to_owned())
+            };
             Tried {
                 kind: done.kind,
                 overrides: done.overrides.clone(),
@@ -310,7 +314,12 @@ impl Tuning<'_> {
             }
         });
         let made_at = first.run.info.made_at.clone();
-        Table::of(first.name.clone(), made_at, tried.collect(), self.notes.clone())
+        Table::of(
+            first.name.clone(),
+            made_at,
+            tried.collect(),
+            self.notes.clone(),
+        )
     }
 }
 
@@ -355,14 +364,19 @@ fn why_not(
         _ if ran.stopped => None,
         End::Code(0) => None,
         End::Code(code) => Some(format!("the program failed with code {code}, see {log}")),
-        End::Signal(number) => Some(format!("the program was ended by signal {number}, see {log}")),
+        End::Signal(number) => Some(format!(
+            "the program was ended by signal {number}, see {log}"
+        )),
     };
     let Some(run) = run else {
         return failed.or_else(|| Some(format!("the loader was not iterated, see {log}")));
     };
     let missed = overrides.missed_by(&run.info.options);
     if !missed.is_empty() {
-        let why = run.messages().iter().find(|(_, m)| m.text.contains("cannot be made"));
+        let why = run
+            .messages()
+            .iter()
+            .find(|(_, m)| m.text.contains("cannot be made"));
         let why = why.map_or(String::new(), |(_, m)| format!(": {}", m.first_line()));
         return Some(format!("{} could not be set{why}", missed.join(", ")));
     }
@@ -372,7 +386,10 @@ fn why_not(
     };
     let count = yielded(run);
     let few = (count < enough).then(|| {
-        format!("only {}, see {log}", plural(count as u64, "batch", "batches"))
+        format!(
+            "only {}, see {log}",
+            plural(count as u64, "batch", "batches")
+        )
     });
     failed.or(few)
 }
@@ -382,7 +399,11 @@ fn write_table(job: &Job, table: &Table) -> Result<(), TuneError> {
     let folder = job.folder.display().to_string();
     let json = format!("{:#}\n", table.json(&folder));
     let path = job.folder.join("tune.json");
-    Ok(NewFile::write_all_to(&path, Existing::Replace, json.as_bytes())?)
+    Ok(NewFile::write_all_to(
+        &path,
+        Existing::Replace,
+        json.as_bytes(),
+    )?)
 }
 
 #[cfg(test)]

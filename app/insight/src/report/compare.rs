@@ -357,7 +357,10 @@ pub(crate) fn change_of(
         draws.get((share * last as f64).round() as usize).copied()
     };
     let ends = at((1.0 - CONFIDENCE) / 2.0).zip(at((1.0 + CONFIDENCE) / 2.0));
-    Some((change, ends.map(|(low, high)| (low.min(change), high.max(change)))))
+    Some((
+        change,
+        ends.map(|(low, high)| (low.min(change), high.max(change))),
+    ))
 }
 
 /// As many pieces of each epoch as it has, each any one of them.

@@ -148,7 +148,8 @@ fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<S
     let factor = cheapest.setting.prefetch_factor;
     let workers = cheapest.setting.num_workers;
     let with_workers = |n: usize| {
-        let same = |f: &&&Forecast| f.setting.num_workers == n && f.setting.prefetch_factor == factor;
+        let same =
+            |f: &&&Forecast| f.setting.num_workers == n && f.setting.prefetch_factor == factor;
         of_grid.iter().find(same).map(|f| f.setting.clone())
     };
     let mut numbers: Vec<usize> = of_grid.iter().map(|f| f.setting.num_workers).collect();
@@ -188,7 +189,13 @@ fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
         num_workers: Some(n),
         ..Overrides::default()
     };
-    let numbers = [cores, now + 1, (now * 2).min(MOST_WORKERS), cores.div_ceil(2), 0];
+    let numbers = [
+        cores,
+        now + 1,
+        (now * 2).min(MOST_WORKERS),
+        cores.div_ceil(2),
+        0,
+    ];
     let numbers = numbers.into_iter().filter(|n| !is_stream && *n != now);
     let mut out: Vec<Overrides> = numbers.map(workers).collect();
     let has_workers = now > 0;
@@ -227,7 +234,8 @@ fn setting_of(run: &Run) -> Setting {
 fn difference(base: &Setting, setting: &Setting) -> Overrides {
     let works = setting.num_workers > 0;
     // A program without workers has PyTorch's own prefetch factor once it has some.
-    let factor = (setting.prefetch_factor != base.prefetch_factor).then_some(setting.prefetch_factor);
+    let factor =
+        (setting.prefetch_factor != base.prefetch_factor).then_some(setting.prefetch_factor);
     let flag = |is: bool, was: bool| (is != was).then_some(is);
     Overrides {
         num_workers: (setting.num_workers != base.num_workers).then_some(setting.num_workers),
@@ -334,7 +342,10 @@ mod tests {
         let choice = choose(&run, &[], 6, &|| true);
         let tries = choice.tries.iter();
         assert!(tries.clone().count() > 0);
-        assert!(tries.clone().all(|t| t.overrides.num_workers.is_none()), "{choice:#?}");
+        assert!(
+            tries.clone().all(|t| t.overrides.num_workers.is_none()),
+            "{choice:#?}"
+        );
     }
 
     #[test]

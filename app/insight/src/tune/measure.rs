@@ -162,7 +162,11 @@ mod tests {
         let some = Measured::of(&run, 30).expect("batches");
         assert_eq!(some.batches, 30);
         let expected = (30.0 * 0.02 + 29.0 * 0.1) / 29.0;
-        assert!((some.per_batch - expected).abs() < 1e-3, "{}", some.per_batch);
+        assert!(
+            (some.per_batch - expected).abs() < 1e-3,
+            "{}",
+            some.per_batch
+        );
         assert!(Measured::of(&run, 1).is_none());
     }
 
@@ -172,7 +176,10 @@ mod tests {
         let fast = Measured::of(&simulated(&options(4)), 80).expect("batches");
         let (change, ends) = fast.change_from(&[&slow, &slow]).expect("both took time");
         let (low, high) = ends.expect("enough pieces");
-        assert!(low <= change && change <= high && high < -0.5, "{low} {change} {high}");
+        assert!(
+            low <= change && change <= high && high < -0.5,
+            "{low} {change} {high}"
+        );
         let (change, ends) = slow.change_from(&[&slow]).expect("it took time");
         let (low, high) = ends.expect("enough pieces");
         assert!(change.abs() < 1e-12 && low <= 0.0 && high >= 0.0);

@@ -71,7 +71,11 @@ fn take(out: &mut Overrides, given: &Given<'_>) -> Result<(), Wrong> {
             let wrong = || Wrong::other("workers are started by fork, spawn or forkserver");
             out.multiprocessing_context = Some(method.ok_or_else(wrong)?);
         }
-        other => return Err(Wrong::other(format!("{other} is no argument that can be set"))),
+        other => {
+            return Err(Wrong::other(format!(
+                "{other} is no argument that can be set"
+            )));
+        }
     }
     Ok(())
 }

@@ -93,7 +93,12 @@ pub struct Table {
 
 impl Table {
     /// Holds the runs against each other.
-    pub fn of(loader: String, made_at: Option<MadeAt>, runs: Vec<Tried>, notes: Vec<String>) -> Self {
+    pub fn of(
+        loader: String,
+        made_at: Option<MadeAt>,
+        runs: Vec<Tried>,
+        notes: Vec<String>,
+    ) -> Self {
         let own: Vec<Measured> = runs
             .iter()
             .filter(|tried| tried.kind != Kind::Try)
@@ -127,13 +132,20 @@ impl Table {
             let faster = self.rows.iter();
             faster.filter(|row| row.outcome == Some(Outcome::Faster))
         };
-        let time = |row: &&Row| row.tried.measured.as_ref().map_or(f64::MAX, |m| m.per_batch);
+        let time = |row: &&Row| {
+            row.tried
+                .measured
+                .as_ref()
+                .map_or(f64::MAX, |m| m.per_batch)
+        };
         let least = faster().map(|row| time(&row)).min_by(f64::total_cmp)?;
         let limit = least * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
         let cost = |row: &&Row| {
             let options = row.tried.options.as_ref();
             let asks = row.tried.overrides.arguments().len();
-            options.map_or((usize::MAX, usize::MAX, asks), |o| (o.num_workers, o.prefetch(), asks))
+            options.map_or((usize::MAX, usize::MAX, asks), |o| {
+                (o.num_workers, o.prefetch(), asks)
+            })
         };
         faster().filter(|row| time(row) <= limit).min_by_key(cost)
     }
@@ -223,7 +235,10 @@ mod tests {
         assert!((0.005..0.02).contains(&noise), "{noise}");
         let outcomes = table.rows.iter().map(|row| row.outcome);
         let faster = Some(Outcome::Faster);
-        assert_eq!(outcomes.collect::<Vec<_>>(), [None, faster, faster, faster, None]);
+        assert_eq!(
+            outcomes.collect::<Vec<_>>(),
+            [None, faster, faster, faster, None]
+        );
         let best = table.recommended().expect("it is faster");
         assert_eq!(best.tried.overrides.num_workers, Some(6));
         assert!(best.change.expect("a change") < -0.5);
@@ -238,7 +253,11 @@ mod tests {
             tried(Kind::Try, 5, 1.06),
             tried(Kind::Repeat, 4, 1.1),
         ]);
-        assert_eq!(table.rows[1].outcome, Some(Outcome::WithinNoise), "{table:#?}");
+        assert_eq!(
+            table.rows[1].outcome,
+            Some(Outcome::WithinNoise),
+            "{table:#?}"
+        );
         assert!(table.recommended().is_none());
     }
 

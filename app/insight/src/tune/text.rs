@@ -39,7 +39,13 @@ impl Table {
                 "There is only one run of the program as it is, so it is not known what runs of one setting differ"
             )?,
         }
-        for note in &self.notes {
+        let misses = self.misses().map(|share| {
+            format!(
+                "The forecast of the program as it is misses what was measured by {}: rely on what was measured",
+                percent(share)
+            )
+        });
+        for note in self.notes.iter().chain(&misses) {
             writeln!(out, "{note}")?;
         }
         writeln!(out, "\n{}", self.verdict())?;
@@ -48,6 +54,17 @@ impl Table {
         }
         writeln!(out, "\nA recording of each run is in {folder}")?;
         Ok(())
+    }
+
+    /// By how much the forecast of the program as it is misses what was measured, if that is much.
+    fn misses(&self) -> Option<f64> {
+        /// As in the verdict on a recording.
+        const FITS: f64 = 0.1;
+        let first = self.rows.first()?;
+        let expected = first.tried.expected?.per_batch;
+        let measured = self.own().filter(|own| *own > 0.0)?;
+        let share = (expected / measured - 1.0).abs();
+        (share > FITS).then_some(share)
     }
 
     fn write_rows(&self, out: &mut String) -> std::fmt::Result {
@@ -61,17 +78,31 @@ impl Table {
             line.trim_end().to_owned()
         };
         let head = [
-            "setting", "forecast", "90 % interval", "measured", "waited", "first batch", "difference",
+            "setting",
+            "forecast",
+            "90 % interval",
+            "measured",
+            "waited",
+            "first batch",
+            "difference",
         ];
         writeln!(out, "{}", line(head))?;
         for row in &self.rows {
-            let expected = row.tried.expected.filter(|_| row.tried.kind != Kind::Repeat);
+            let expected = row
+                .tried
+                .expected
+                .filter(|_| row.tried.kind != Kind::Repeat);
             let forecast = expected.map_or("—".to_owned(), |e| time(e.per_batch));
             let interval = expected.map_or("—".to_owned(), |e| {
                 format!("{} to {}", time(e.low), time(e.high))
             });
             let cells = match &row.tried.measured {
-                Ok(m) => [time(m.per_batch), time(m.waited), time(m.first_batch), change(row)],
+                Ok(m) => [
+                    time(m.per_batch),
+                    time(m.waited),
+                    time(m.first_batch),
+                    change(row),
+                ],
                 Err(why) => ["—", "—", "—", why].map(str::to_owned),
             };
             let [measured, waited, first, change] = &cells;
@@ -89,15 +120,20 @@ impl Table {
             None => self.loader.clone(),
         };
         let best = self.recommended();
-        let Some((row, measured)) = best.and_then(|row| Some((row, row.tried.measured.as_ref().ok()?)))
+        let Some((row, measured)) =
+            best.and_then(|row| Some((row, row.tried.measured.as_ref().ok()?)))
         else {
             return match self.rows.iter().any(|row| row.outcome.is_some()) {
-                true => format!("Nothing that was tried is faster beyond noise: leave {place} as it is"),
+                true => {
+                    format!("Nothing that was tried is faster beyond noise: leave {place} as it is")
+                }
                 false => "Nothing could be compared".to_owned(),
             };
         };
         let own = self.own().map_or("—".to_owned(), time);
-        let share = row.change.map_or(String::new(), |c| format!(" ({})", signed(c)));
+        let share = row
+            .change
+            .map_or(String::new(), |c| format!(" ({})", signed(c)));
         format!(
             "Best: {}, with {} a batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
             row.tried.overrides,
@@ -167,7 +203,8 @@ impl Table {
 
     /// For scripts; `folder` holds the recordings.
     pub fn json(&self, folder: &str) -> Value {
-        let expected = |e: Expected| json!({ "seconds": e.per_batch, "low": e.low, "high": e.high });
+        let expected =
+            |e: Expected| json!({ "seconds": e.per_batch, "low": e.low, "high": e.high });
         let rows = self.rows.iter().map(|row| {
             let tried = &row.tried;
             let measured = tried.measured.as_ref().ok();
@@ -214,7 +251,9 @@ fn kind(kind: Kind) -> &'static str {
 fn name(row: &Row) -> String {
     let own = || {
         let options = row.tried.options.as_ref();
-        options.map_or(String::new(), |o| format!(" (num_workers={})", o.num_workers))
+        options.map_or(String::new(), |o| {
+            format!(" (num_workers={})", o.num_workers)
+        })
     };
     match row.tried.kind {
         Kind::First => format!("as it is{}", own()),

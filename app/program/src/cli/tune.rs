@@ -186,7 +186,9 @@ mod tests {
         assert_eq!(read("200"), Ok(batches));
         assert_eq!(read("30s"), Ok(Stop::Time(Duration::from_secs(30))));
         assert_eq!(read("1.5m"), Ok(Stop::Time(Duration::from_secs(90))));
-        for wrong in ["0", "-1", "0s", "-3s", "s", "m", "nans", "infs", "1e30s", "many", ""] {
+        for wrong in [
+            "0", "-1", "0s", "-3s", "s", "m", "nans", "infs", "1e30s", "many", "",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

@@ -74,7 +74,14 @@ impl One<'_> {
                 return Err(e.into());
             }
         };
-        let (stopped, complaint) = follow(&session, &watched, tell, ends);
+        // Which processes are recorded was said once.
+        let is_first = self.kind == Kind::First;
+        let mut tell = |text: &str, is_error: bool| {
+            if is_first || is_error {
+                tell(Progress::Notice(text));
+            }
+        };
+        let (stopped, complaint) = follow(&session, &watched, &mut tell, ends);
         let end = watched.wait();
         let fleet = match complaint {
             Some(_) => Fleet::default(),
@@ -112,19 +119,21 @@ impl One<'_> {
 fn follow(
     session: &Session,
     watched: &Watched,
-    tell: &mut dyn FnMut(Progress<'_>),
+    tell: &mut dyn FnMut(&str, bool),
     ends: &dyn Fn() -> usize,
 ) -> (bool, Option<String>) {
     let mut ending = Ending::default();
     loop {
         match session.updates.recv_timeout(LOOK_EVERY) {
             Ok(Update::Events(events)) => {
-                let stop = |kind: &EventKind| matches!(kind, EventKind::Message(m) if m.text == STOPPED);
+                let stop =
+                    |kind: &EventKind| matches!(kind, EventKind::Message(m) if m.text == STOPPED);
                 if events.iter().any(|event| stop(&event.kind)) {
                     ending.stopped.get_or_insert_with(Instant::now);
                 }
             }
-            Ok(Update::Notice(text) | Update::Failed(text)) => tell(Progress::Notice(&text)),
+            Ok(Update::Notice(text)) => tell(&text, false),
+            Ok(Update::Failed(text)) => tell(&text, true),
             Ok(Update::Ended(complaint)) => return (ending.stopped.is_some(), complaint),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return (ending.stopped.is_some(), None),

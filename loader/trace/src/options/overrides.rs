@@ -65,8 +65,7 @@ impl Overrides {
     pub fn arguments(&self) -> Vec<String> {
         let truth = |yes: bool| if yes { "True" } else { "False" };
         let number = |name: &str, n: Option<usize>| n.map(|n| format!("{name}={n}"));
-        let flag =
-            |name: &str, yes: Option<bool>| yes.map(|yes| format!("{name}={}", truth(yes)));
+        let flag = |name: &str, yes: Option<bool>| yes.map(|yes| format!("{name}={}", truth(yes)));
         let context = self.multiprocessing_context;
         [
             number("num_workers", self.num_workers),
@@ -95,7 +94,10 @@ impl Overrides {
             ),
             (
                 "prefetch_factor",
-                works && self.prefetch_factor.is_some_and(|n| n != options.prefetch()),
+                works
+                    && self
+                        .prefetch_factor
+                        .is_some_and(|n| n != options.prefetch()),
             ),
             (
                 "persistent_workers",
