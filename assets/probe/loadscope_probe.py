@@ -4,7 +4,8 @@
 program, before the first loader is iterated; it then writes into a folder `loadscope-…` beside the program, and
 `loadscope open FOLDER` shows it.
 
-It needs nothing but the standard library. It changes no result, no random state, no class and no error; what it cannot
+It needs nothing but the standard library. Unless it is asked to set arguments of loaders, or to end the program
+(`LOADSCOPE_PROBE_SET`, `LOADSCOPE_PROBE_STOP`), it changes no result, no random state, no class and no error; what it cannot
 tell it counts. Every process writes a stream of its own, in the form that WIRE.md describes. Hooks look like this: the
 original is called between two pieces of code that never raise, and an error that passes through leaves without the
 probe's frames in its traceback.
@@ -483,6 +484,43 @@ def between(before, after):
     return "null" if before is None or after is None else max(after - before, 0)
 
 
+def request(name):
+    """What whoever started the program asks for, beyond being told."""
+    return dict(json.loads(os.environ[name]))
+
+
+class Until:
+    """When the program is to end: once a loader has yielded so many batches, or so long after the first of them."""
+
+    def __init__(self, request):
+        self.request = request
+        self.batches = int(request["batches"]) if "batches" in request else None
+        self.time = None if self.batches is not None else int(request["seconds"] * 1e9)
+        # By place, or else by number: batches that were yielded, and when the first one was. All that one line makes are one.
+        self.tallies = {}
+
+    def tally(self, place, number):
+        """What is counted of a loader; nothing if it is not meant."""
+        if not is_meant(self.request, place):
+            return None
+        return self.tallies.setdefault(number if place is None else place[:2], [0, 0])
+
+    def is_reached(self, tally):
+        if self.batches is not None:
+            return tally[0] >= self.batches
+        return tally[0] > 0 and now() - tally[1] >= self.time
+
+
+def is_meant(request, place):
+    """True if a request is about the loader that is made there: `train.py:42`, with more of the path or less, or without the
+    line."""
+    wanted = request.get("loader")
+    if wanted is None or place is None:
+        return wanted is None
+    whole = "%s:%d" % place[:2]
+    return any(name == wanted or name.endswith(os.sep + wanted) for name in (place[2], whole, place[0]))
+
+
 class Probe:
     """What this process tells of."""
 
@@ -503,6 +541,9 @@ class Probe:
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
         self.places = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
+        # Arguments of loaders that are set, and when the program is to end.
+        self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
+        self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
         self.fresh()
 
     def fresh(self):
@@ -526,6 +567,8 @@ class Probe:
         self.known.clear()
         self.alike.clear()
         self.loaders = 0
+        if self.until is not None:
+            self.until.tallies.clear()
         self.fresh()
 
     def put(self, line, push=True):
@@ -630,6 +673,7 @@ class Iterator:
         "core_wait",
         "takes_long",
         "thread",
+        "tally",
     )
 
     def __init__(self, number, loader):
@@ -641,6 +685,8 @@ class Iterator:
         self.yields = False
         self.seeds = None
         self.expected = None
+        # What is counted for the program to end; nothing if that does not depend on this loader.
+        self.tally = None
         self.begin()
 
     def answers_soon(self):
@@ -772,6 +818,8 @@ def begin_iterator(iterator, loader, started, seeds):
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
     state.expected = expected_of(loader, known[1])
     turn_to(state, started, True)
+    if PROBE.until is not None:
+        state.tally = PROBE.until.tally(place_of(loader), known[1].number)
 
     def gone(_):
         PROBE.living.pop(number, None)
@@ -877,6 +925,7 @@ def describe(loader, iterator, seeds):
     about["arguments"] = quiet(lambda: other_arguments(loader)) or None
     about["rank"], about["world_size"] = place_in_job()
     about["classes"] = quiet(lambda: classes_of(dataset))
+    about.update(settled(loader)[1])
     return {name: value for name, value in about.items() if value is not None}
 
 
@@ -1073,6 +1122,9 @@ def answered(iterator, state, received):
     """`next` returned a batch."""
     at = now()
     state.is_inside = False
+    if state.tally is not None:
+        state.tally[0] += 1
+        state.tally[1] = state.tally[1] or at
     if not state.has_workers:
         batch = state.batch - 1
         state.gave(at, batch)
@@ -1101,6 +1153,20 @@ def given_up(state, received, after, at):
             state.outstanding.discard(batch)
             lines += '["gone",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
     return lines
+
+
+@guarded
+def is_enough(iterator):
+    """True if the program is to end here. Another thread than the main one cannot end it: the main one is interrupted."""
+    state = iterator.__dict__.get("_loadscope")
+    if state is None or not state.is_ours or state.tally is None or not PROBE.until.is_reached(state.tally):
+        return False
+    at = now()
+    PROBE.put('["stop",%d,%d,%d]\n' % (at, state.number, state.epoch))
+    state.end(at)
+    if threading.current_thread() is not threading.main_thread() and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    return True
 
 
 @guarded
@@ -1474,6 +1540,10 @@ def hook_next(owner):
 
     def __next__(self):
         try:
+            if PROBE.until is not None and is_enough(self):
+                # Everything that stands in a `finally` or a `with` is done, `except Exception` does not stop it, and nobody prints
+                # a traceback. A shell takes the code for Ctrl-C, and does not go on.
+                raise SystemExit(130)
             noted = asked(self)
         except BaseException as error:
             # A signal struck before the iterator was asked.
@@ -1563,14 +1633,19 @@ def place_of_call(loader, frame):
 
 def place_of(loader):
     """Where a loader was made: file, line, and both in short. `None` if that is unknown: of a copy, say."""
+    return settled(loader)[0]
+
+
+def settled(loader):
+    """Where a loader was made, and what was set in it."""
     known = PROBE.places.get(id(loader))
-    return known[1] if known is not None and known[0]() is loader else None
+    return known[1:] if known is not None and known[0]() is loader else (None, {})
 
 
 @guarded
-def settle(loader, place):
+def settle(loader, place, what_was_set):
     """Remembers where a loader was made. It has no attribute for that: programs show, compare and pickle theirs."""
-    if place is None:
+    if place is None and not what_was_set:
         return
     places, key = PROBE.places, id(loader)
 
@@ -1578,7 +1653,79 @@ def settle(loader, place):
         if places.get(key, (None,))[0] is reference:
             del places[key]
 
-    places[key] = (weakref.ref(loader, gone), place)
+    places[key] = (weakref.ref(loader, gone), place, what_was_set or {})
+
+
+# What DataLoader does without these arguments.
+DEFAULTS = {
+    "num_workers": 0,
+    "prefetch_factor": None,
+    "persistent_workers": False,
+    "pin_memory": False,
+    "in_order": True,
+    "multiprocessing_context": None,
+    "timeout": 0,
+}
+# Without workers these are refused.
+OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout")
+
+
+@guarded
+def arguments_set(original, args, kwargs, place):
+    """The arguments that a loader is to get instead of its own, and which of them are others than before, in words. `None` if
+    nobody asked for others. What this release of PyTorch does not know is left out."""
+    if not is_meant(PROBE.set, place):
+        return None
+    code = original.__code__
+    positional = code.co_varnames[1 : code.co_argcount]
+    names = positional + code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    if len(args) > len(positional):
+        return None
+    given = dict(zip(positional, args))
+    if not given.keys().isdisjoint(kwargs):
+        return None
+    given.update(kwargs)
+    others = dict(given)
+    others.update((name, value) for name, value in PROBE.set["set"].items() if name in names and name in DEFAULTS)
+    if not others.get("num_workers"):
+        for name in OF_WORKERS:
+            others.pop(name, None)
+    changed = []
+    for name, default in DEFAULTS.items():
+        before, after = given.get(name, default), others.get(name, default)
+        if before is not after and before != after:
+            changed.append("%s=%s (it was %s)" % (name, told_value(after), told_value(before)))
+    return others, ", ".join(changed)
+
+
+def told_value(value):
+    if value is None or type(value) in (bool, int, float, str):
+        return repr(value)
+    return quiet(lambda: repr(value.get_start_method())) or type(value).__name__
+
+
+@unseen
+def make_otherwise(loader, original, args, kwargs, place):
+    """Makes a loader with the arguments that are set. Answers what to say of that; `None` if it is not made yet. One that cannot be
+    made like that gets the arguments of the program."""
+    instead = arguments_set(original, args, kwargs, place)
+    if instead is None:
+        return None, None
+    others, changed = instead
+    if not changed:
+        return None, None
+    before = dict(loader.__dict__)
+    try:
+        original(loader, **others)
+    except Exception as error:
+        if is_of_signal(error):
+            clean(error)
+            raise
+        loader.__dict__.clear()
+        loader.__dict__.update(before)
+        said = quiet(lambda: str(error), "").strip().split("\n")[0][:300]
+        return False, {"not_set": "%s: %s" % (type(error).__name__, said)}
+    return True, {"set": changed}
 
 
 def hook_construction(owner):
@@ -1589,12 +1736,16 @@ def hook_construction(owner):
 
     def __init__(self, *args, **kwargs):
         place = place_of_call(self, sys._getframe(1))
+        is_made = what_was_set = None
         try:
-            original(self, *args, **kwargs)
+            if PROBE.set is not None:
+                is_made, what_was_set = make_otherwise(self, original, args, kwargs, place)
+            if not is_made:
+                original(self, *args, **kwargs)
         except BaseException as error:
             clean(error)
             raise
-        settle(self, place)
+        settle(self, place, what_was_set)
 
     put_in(owner, "__init__", __init__, original)
     # Some ask for the arguments in a way that does not look behind wrappers.

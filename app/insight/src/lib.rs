@@ -36,6 +36,7 @@ pub mod search;
 pub mod shared;
 #[cfg(test)]
 mod simulated;
+pub mod tune;
 pub mod unsaved;
 pub mod variables;
 

@@ -17,6 +17,7 @@ use loadscope_plan::forecast::prospects;
 use crate::Datasets;
 pub use html::html;
 pub use loader::AboutLoader;
+pub(crate) use text::signed;
 pub use text::text;
 
 /// The whole report of a recording.

@@ -12,6 +12,7 @@ mod program;
 mod repair;
 mod report;
 mod terminal;
+mod tune;
 mod what_if;
 mod window;
 
@@ -78,6 +79,8 @@ enum Sub {
     Compare(compare::CompareArgs),
     /// Forecast from a recording what other settings would bring
     WhatIf(what_if::WhatIfArgs),
+    /// Run a PyTorch program several times, unchanged, with other arguments of DataLoader, and say which are the fastest
+    Tune(tune::TuneArgs),
     /// Write a recording as a trace for Perfetto, or as tables
     Export(export::ExportArgs),
     /// Keep the sound lines of a damaged recording
@@ -170,6 +173,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Report(args)) => report::run(&args),
         Some(Sub::Repair(args)) => repair::run(&args),
         Some(Sub::WhatIf(args)) => what_if::run(&args),
+        Some(Sub::Tune(args)) => tune::run(&args),
         Some(Sub::Info { file, loader, json }) => info::run(&file, &loader, json),
     }
 }

@@ -30,6 +30,7 @@ mod outgoing;
 mod reading;
 mod session;
 mod simulator;
+pub mod tune;
 mod watch;
 
 pub use engine::HAS_ENGINE;
@@ -38,13 +39,14 @@ pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
-    End, PROBE, ProgramError, at_exit, end_at_once, end_by, is_ignored, take_signals,
+    End, Output, PROBE, ProgramError, Request, Stop, at_exit, end_at_once, end_by, is_ignored,
+    take_signals,
 };
 pub use opened::{Opened, open, read_run};
 pub use outgoing::{new_recording, new_recording_in};
 pub use session::Session;
 use session::{Kept, Origin};
-pub use watch::Watched;
+pub use watch::{Asking, Watched};
 
 /// Where the log of a run goes.
 pub enum Record {

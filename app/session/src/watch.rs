@@ -1,13 +1,15 @@
 //! Watches a PyTorch program: hears its processes, puts what they say into order, writes the log and passes it on.
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
-use loadscope_live::{End, Gauges, Introduction, Join, Listener, Lookout, Program, ProgramError};
+use loadscope_live::{
+    End, Gauges, Introduction, Join, Listener, Lookout, Output, Program, ProgramError, Request,
+};
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
 use super::file::late;
@@ -26,13 +28,25 @@ const GREETED: usize = 8;
 /// So long the processes that a program leaves behind are still heard.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
+/// How a program is asked to end, the later ones more firmly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asking {
+    /// As Ctrl-C does.
+    Interrupt = 1,
+    /// As `kill` does.
+    Terminate = 2,
+    /// It is ended, and what it left behind.
+    Kill = 3,
+}
+
 /// A program that was started to be watched.
 #[derive(Clone)]
 pub struct Watched(Arc<Inner>);
 
 struct Inner {
     started: Mutex<Option<(Program, Listener)>>,
-    interrupt: AtomicBool,
+    /// How it is to be asked to end, as a number; 0: not at all.
+    asking: AtomicU8,
     away: AtomicBool,
     told_to_end: AtomicBool,
     end: Mutex<Option<End>>,
@@ -40,15 +54,19 @@ struct Inner {
 }
 
 impl Watched {
-    /// Starts `command`. `previews`: pictures that are kept of a batch, now and then.
+    /// Starts `command`.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start(command: &[OsString], previews: u32) -> Result<Self, ProgramError> {
-        let started = Program::start(command, previews)?;
+    pub fn start(
+        command: &[OsString],
+        request: &Request,
+        output: Output,
+    ) -> Result<Self, ProgramError> {
+        let started = Program::start(command, request, output)?;
         Ok(Self(Arc::new(Inner {
             started: Mutex::new(Some(started)),
-            interrupt: AtomicBool::new(false),
+            asking: AtomicU8::new(0),
             away: AtomicBool::new(false),
             told_to_end: AtomicBool::new(false),
             end: Mutex::new(None),
@@ -101,7 +119,20 @@ impl Watched {
 
     /// Asks the program to end, as Ctrl-C does.
     pub(super) fn interrupt(&self) {
-        self.0.interrupt.store(true, Ordering::Release);
+        self.ask_to_end(Asking::Interrupt);
+    }
+
+    /// Asks the program to end.
+    pub fn ask_to_end(&self, asking: Asking) {
+        self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
+    }
+
+    /// Waits at most so long for its end.
+    pub fn wait_for(&self, time: Duration) -> Option<End> {
+        let end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.0.ended.wait_timeout_while(end, time, |e| e.is_none());
+        let (end, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        *end
     }
 
     /// The run is not watched any more; the program goes on.
@@ -168,8 +199,11 @@ impl Pump {
             }
             self.pass_on(ready);
             self.outgoing.flush_when_due();
-            if self.shared.interrupt.swap(false, Ordering::AcqRel) {
-                self.program.interrupt();
+            match self.shared.asking.swap(0, Ordering::AcqRel) {
+                0 => {}
+                1 => self.program.interrupt(),
+                2 => self.program.terminate(),
+                _ => self.program.kill(),
             }
             if self.program.pass_signals_on() {
                 self.shared.told_to_end.store(true, Ordering::Release);
@@ -178,6 +212,7 @@ impl Pump {
                 let since = *ended.get_or_insert_with(Instant::now);
                 let silent = self.listener.speaking() == 0;
                 if silent || since.elapsed() > AFTERWARDS {
+                    self.program.clear_up();
                     break end;
                 }
             }

@@ -9,6 +9,9 @@ pub enum WriteError {
     /// There is one, and it may not be replaced.
     #[error("{0} already exists. Choose another name, or pass --force to replace it")]
     Exists(PathBuf),
+    /// What is to hold new files only holds others.
+    #[error("{0} is there already, and is not an empty folder. Choose another name")]
+    NotEmpty(PathBuf),
     /// Another process records into it.
     #[error("{0} is being written by another process. Choose another name")]
     InUse(PathBuf),

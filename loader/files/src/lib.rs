@@ -12,6 +12,7 @@
 
 mod atomic;
 mod error;
+mod folder;
 mod growing;
 mod input;
 #[allow(unsafe_code, reason = "a system call")]
@@ -25,6 +26,7 @@ mod temporary;
 
 pub use atomic::{NewFile, sweep_folder};
 pub use error::{ReadError, WriteError};
+pub use folder::{file_for_others, new_folder, new_folder_in};
 pub use growing::GrowingFile;
 pub use input::{Input, open_input, open_regular, read_bytes, read_text};
 pub use kernel::is_of_kernel;

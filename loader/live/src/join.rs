@@ -20,6 +20,7 @@ mod prune;
 mod worker;
 
 use crew::Crew;
+pub use main_process::STOPPED;
 use worker::is_of_worker;
 
 /// Records of workers that wait for what the main process says, at most.

@@ -11,15 +11,17 @@ mod gauges;
 mod join;
 mod listen;
 mod program;
+mod request;
 #[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
 mod unrecorded;
 mod wire;
 
 pub use gauges::Gauges;
-pub use join::{Join, Process, StreamId};
+pub use join::{Join, Process, STOPPED, StreamId};
 pub use listen::{Listener, Said};
-pub use program::{End, Program, ProgramError};
+pub use program::{End, Output, Program, ProgramError};
+pub use request::{Request, Stop};
 pub use signals::{at_exit, end_at_once, end_by, is_ignored, take_signals};
 pub use unrecorded::{Lookout, Unrecorded, Why};
 pub use wire::{Introduction, Record, WireError};
@@ -35,6 +37,8 @@ mod variable {
     pub const TO: &str = "LOADSCOPE_PROBE_TO";
     pub const TOKEN: &str = "LOADSCOPE_PROBE_TOKEN";
     pub const PREVIEWS: &str = "LOADSCOPE_PROBE_PREVIEWS";
+    pub const SET: &str = "LOADSCOPE_PROBE_SET";
+    pub const STOP: &str = "LOADSCOPE_PROBE_STOP";
 }
 
 /// The example of the README compiles and holds.

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use loadscope_files::TemporaryFolder;
 
 #[cfg(unix)]
 use crate::signals;
-use crate::{Listener, Lookout, PROBE, SITECUSTOMIZE, variable};
+use crate::{Listener, Lookout, PROBE, Request, SITECUSTOMIZE, variable};
 
 /// What the names of the folders with the probe begin with.
 const FOLDER: &str = "loadscope-run-";
@@ -47,19 +47,36 @@ pub enum End {
     Signal(i32),
 }
 
+/// Where a program reads and writes.
+#[derive(Debug, Default)]
+pub enum Output {
+    /// Where this process does.
+    #[default]
+    Inherited,
+    /// It reads nothing and writes into this file. It has a process group of its own, so that what it leaves behind can be ended,
+    /// and so that Ctrl-C in the terminal does not reach it.
+    File(File),
+}
+
 /// A program under way, and the folder that brings the probe into it.
 pub struct Program {
     child: Child,
     end: Option<End>,
+    /// It leads a process group.
+    leads: bool,
     folder: TemporaryFolder,
 }
 
 impl Program {
-    /// Starts `command`, whose Python processes tell a [`Listener`]. `previews`: pictures that are kept of a batch, now and then.
+    /// Starts `command`, whose Python processes tell a [`Listener`].
     ///
     /// # Errors
     /// If the probe has no place, or the program cannot be started.
-    pub fn start(command: &[OsString], previews: u32) -> Result<(Self, Listener), ProgramError> {
+    pub fn start(
+        command: &[OsString],
+        request: &Request,
+        output: Output,
+    ) -> Result<(Self, Listener), ProgramError> {
         let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
         let folder = place.path();
         let prepare = || -> io::Result<(Listener, String, OsString)> {
@@ -92,8 +109,20 @@ impl Program {
             .args(arguments)
             .env("PYTHONPATH", path)
             .env(variable::TO, address)
-            .env(variable::TOKEN, token)
-            .env(variable::PREVIEWS, previews.to_string());
+            .env(variable::TOKEN, token);
+        for (name, value) in request.variables() {
+            match value {
+                Some(value) => start.env(name, value),
+                None => start.env_remove(name),
+            };
+        }
+        let leads = matches!(output, Output::File(_));
+        if let Output::File(file) = output {
+            let same = file.try_clone().map_err(ProgramError::Preparing)?;
+            start.stdin(Stdio::null()).stdout(file).stderr(same);
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut start, 0);
+        }
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name.clone(), e))?;
@@ -101,6 +130,7 @@ impl Program {
             Self {
                 child,
                 end: None,
+                leads,
                 folder: place,
             },
             listener,
@@ -133,9 +163,47 @@ impl Program {
             return;
         }
         #[cfg(unix)]
-        signal(self.child.id(), libc::SIGINT);
+        self.send(libc::SIGINT);
         #[cfg(not(unix))]
         let _ = self.child.kill();
+    }
+
+    /// Asks it to end, as `kill` does.
+    pub fn terminate(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        #[cfg(unix)]
+        self.send(libc::SIGTERM);
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+    }
+
+    /// Ends it and, where it has a group of its own, all that it left behind in that.
+    pub fn kill(&mut self) {
+        #[cfg(unix)]
+        if self.leads || self.ended().is_none() {
+            self.send(libc::SIGKILL);
+        }
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+    }
+
+    /// Ends what it left behind in a group of its own, once it has ended itself.
+    pub fn clear_up(&mut self) {
+        #[cfg(unix)]
+        if self.leads && self.ended().is_some() {
+            self.send(libc::SIGKILL);
+        }
+    }
+
+    /// To its group, if it has one of its own.
+    #[cfg(unix)]
+    fn send(&self, number: i32) {
+        match self.leads {
+            true => signal_group(self.child.id(), number),
+            false => signal(self.child.id(), number),
+        }
     }
 
     /// Passes the signals on to it that were sent to us since the last call ([`crate::take_signals`]). True if one of them asked this
@@ -162,6 +230,19 @@ fn signal(pid: u32, number: i32) {
     // SAFETY: kill reads no memory of ours. The child was not waited for, so its id is no one else's.
     unsafe {
         libc::kill(pid, number);
+    }
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a signal")]
+fn signal_group(leader: u32, number: i32) {
+    let Ok(leader) = libc::pid_t::try_from(leader) else {
+        return;
+    };
+    // SAFETY: kill reads no memory of ours. As long as a process of the group is there, no other group has its number; a group
+    // without processes hears nothing.
+    unsafe {
+        libc::kill(-leader, number);
     }
 }
 

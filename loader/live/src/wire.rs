@@ -166,6 +166,12 @@ pub struct About {
     pub global_seed: Option<u64>,
     #[serde(deserialize_with = "lenient::names")]
     pub classes: Vec<String>,
+    /// Arguments that were set in place of the program's own, in words.
+    #[serde(deserialize_with = "lenient::field")]
+    pub set: String,
+    /// Why the arguments that were to be set could not be.
+    #[serde(deserialize_with = "lenient::field")]
+    pub not_set: String,
     /// Name of its class, where it is one derived from `DataLoader`.
     #[serde(deserialize_with = "lenient::field")]
     pub class: String,
@@ -282,6 +288,12 @@ pub enum Record {
         text: String,
     },
     EndEpoch {
+        at: i64,
+        iterator: u32,
+        epoch: u32,
+    },
+    /// The program ends here because it was asked to.
+    Stop {
         at: i64,
         iterator: u32,
         epoch: u32,
@@ -406,6 +418,7 @@ impl Record {
             | Self::Gone { at, .. }
             | Self::Fail { at, .. }
             | Self::EndEpoch { at, .. }
+            | Self::Stop { at, .. }
             | Self::Left { at, .. }
             | Self::Fetcher { at, .. }
             | Self::Begin { at, .. }

@@ -4,8 +4,8 @@
 
 mod speak;
 
-use loadscope_live::{Introduction, Join, Record};
-use loadscope_trace::{BatchId, Event, EventKind, Stage};
+use loadscope_live::{Introduction, Join, Record, STOPPED};
+use loadscope_trace::{BatchId, Event, EventKind, Level, Stage};
 use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
 
 #[test]
@@ -195,4 +195,38 @@ fn lines_that_mean_nothing_are_refused() {
     }
     let deep = format!(r#"["loader",1,0,{}"#, "[".repeat(1 << 20));
     assert!(Record::parse(deep.as_bytes()).is_err());
+}
+
+#[test]
+fn what_was_set_and_why_a_program_ended_are_said_in_the_recording() {
+    let mut join = Join::default();
+    join.open(MAIN, introduction(10));
+    tell(
+        &mut join,
+        MAIN,
+        r#"["loader",1000,0,{"dataset":"D","num_workers":0,"set":"num_workers=0 (it was 2)"}]"#,
+    );
+    tell(&mut join, MAIN, r#"["epoch",1000,0,0,0]"#);
+    tell(&mut join, MAIN, r#"["stop",1500,0,0]"#);
+    tell(&mut join, MAIN, r#"["end",1500,0,0]"#);
+    tell(
+        &mut join,
+        MAIN,
+        r#"["loader",1600,1,{"dataset":"E","not_set":"ValueError: no"}]"#,
+    );
+    let events: Vec<Event> = join.events().collect();
+    let texts = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Message(message) => Some((event.run.0, message.level, message.text.clone())),
+        _ => None,
+    });
+    let texts: Vec<_> = texts.collect();
+    let set = "Loadscope set num_workers=0 (it was 2)".to_owned();
+    assert_eq!(texts[0], (0, Level::Info, set));
+    assert_eq!(texts[1], (0, Level::Info, STOPPED.to_owned()));
+    assert_eq!((texts[2].0, texts[2].1), (1, Level::Warning));
+    assert!(
+        texts[2].2.ends_with("it cannot be made. ValueError: no"),
+        "{texts:?}"
+    );
+    assert_eq!(texts.len(), 3);
 }

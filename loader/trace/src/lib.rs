@@ -74,7 +74,9 @@ pub use log::{
 #[cfg(not(target_family = "wasm"))]
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
-pub use options::{MadeAt, OnError, Origin, PinMemory, RunInfo, RunOptions};
+pub use options::{
+    MadeAt, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions, StartMethod,
+};
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;
 pub use run::{Computed, Epoch, Memory, RangeSummary, Run, Transition, Wait, Worker};

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::Stage;
 use crate::align::Clock;
 
+mod overrides;
 mod python;
+
+pub use overrides::{Overrides, StartMethod};
 
 /// The arguments of `DataLoader` under PyTorch's names, and the training loop around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -20,7 +20,8 @@ mod titles;
 
 pub use distribution::Quantile;
 use distribution::quantiles;
-use pieces::{Drawn, epochs_of, summed};
+pub(crate) use pieces::Drawn;
+use pieces::{epochs_of, summed};
 use strip::strip;
 pub use titles::title;
 
@@ -324,6 +325,42 @@ fn measures(a: &[Vec<Drawn>], b: &[Vec<Drawn>]) -> Vec<Measure> {
         }
     };
     MEASURES.into_iter().map(measure).collect()
+}
+
+/// By how much a value changes from one to the other, and where that lies with this confidence; no interval where there are too
+/// few pieces.
+pub(crate) fn change_of(
+    a: &[Vec<Drawn>],
+    b: &[Vec<Drawn>],
+    value: impl Fn(&Drawn) -> f64,
+) -> Option<(f64, Option<(f64, f64)>)> {
+    let ratio = |x: f64, y: f64| (x > 0.0 && y.is_finite()).then(|| y / x - 1.0);
+    let whole = |all: &[Vec<Drawn>]| {
+        let mut sum = Drawn::default();
+        all.iter().flatten().for_each(|d| sum.add(d));
+        value(&sum)
+    };
+    let change = ratio(whole(a), whole(b))?;
+    let few = |all: &[Vec<Drawn>]| all.iter().map(Vec::len).sum::<usize>() < FEW_PIECES;
+    if few(a) || few(b) {
+        return Some((change, None));
+    }
+    let mut random = Rand64::new(SEED);
+    let draws = (0..DRAWS).filter_map(|_| {
+        let (x, y) = (draw(a, &mut random), draw(b, &mut random));
+        ratio(value(&x), value(&y))
+    });
+    let mut draws: Vec<f64> = draws.collect();
+    draws.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let last = draws.len().checked_sub(1)?;
+        draws.get((share * last as f64).round() as usize).copied()
+    };
+    let ends = at((1.0 - CONFIDENCE) / 2.0).zip(at((1.0 + CONFIDENCE) / 2.0));
+    Some((
+        change,
+        ends.map(|(low, high)| (low.min(change), high.max(change))),
+    ))
 }
 
 /// As many pieces of each epoch as it has, each any one of them.

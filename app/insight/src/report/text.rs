@@ -167,7 +167,7 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 /// `−26 %`, `+3.0 %`, `0 %`
-pub(super) fn signed(share: f64) -> String {
+pub(crate) fn signed(share: f64) -> String {
     match share {
         s if s.abs() < 0.0005 => "0\u{2009}%".to_owned(),
         s if s < 0.0 => format!("−{}", percent(-s)),

@@ -1,6 +1,7 @@
 //! Signals that ask a command to end. The first one is obeyed in order, so that what was written is whole; a second one ends the
 //! program at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use loadscope_session::is_ignored;
@@ -36,4 +37,31 @@ pub(super) fn take() {
 pub(super) fn came() -> Option<u8> {
     let code = u8::try_from(CAME.load(Ordering::SeqCst));
     code.ok().filter(|code| *code != 0)
+}
+
+/// Signals that ask this process to end, counted: whoever looks sees to its end.
+#[derive(Default)]
+pub(super) struct Signals {
+    came: Arc<AtomicBool>,
+    count: AtomicUsize,
+}
+
+impl Signals {
+    /// Counts from now on. One that this process was told to ignore stays ignored.
+    pub fn take() -> Self {
+        let signals = Self::default();
+        for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {
+            // One that cannot be taken ends the program at once, as without.
+            drop(flag::register(number, Arc::clone(&signals.came)));
+        }
+        signals
+    }
+
+    /// How many came; those that came since the last look are one.
+    pub fn count(&self) -> usize {
+        if self.came.swap(false, Ordering::SeqCst) {
+            self.count.fetch_add(1, Ordering::SeqCst);
+        }
+        self.count.load(Ordering::SeqCst)
+    }
 }

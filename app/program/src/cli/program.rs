@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Stage, plural};
 
 use super::terminal::{complain, print};
 use super::window;
 use super::{ForceArg, WindowArgs};
+use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
-    End, Journal, PROBE, Record, Session, Update, Watched, at_exit, end_at_once, end_by,
-    new_recording, new_recording_in, take_signals,
+    End, Journal, Output, PROBE, Record, Request, Session, Update, Watched, at_exit, end_at_once,
+    end_by, new_recording, new_recording_in, take_signals,
 };
 
 /// A program and how it is recorded.
@@ -35,19 +36,41 @@ pub struct ProgramArgs {
     /// Keep up to so many small pictures of a batch, about once a second; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
+    /// Set an argument of DataLoader where the program makes one, in place of its own: num_workers=8, prefetch_factor=4,
+    /// persistent_workers=true, pin_memory=true, in_order=false, multiprocessing_context=spawn. What the program has stays as it is where a
+    /// loader could not be made like that. The program's files are not touched
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The loader that --set is about, by the line that makes it: train.py:42, or train.py [default: all]
+    #[arg(long, value_name = "LINE", requires = "set")]
+    loader: Option<String>,
     /// The program and its arguments: python train.py --epochs 3
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+impl ProgramArgs {
+    /// What the probe is asked for.
+    fn request(&self) -> anyhow::Result<Request> {
+        let overrides = overrides_of_all(&self.set).map_err(|text| anyhow!("--set {text}"))?;
+        Ok(Request {
+            previews: self.previews,
+            set: self.loader.clone(),
+            overrides,
+            ..Request::default()
+        })
+    }
 }
 
 /// Default names that are tried.
 const MOST_NAMES: u32 = 10_000;
 
 /// Exit code of shells for a command that cannot be started.
-const NOT_STARTED: u8 = 127;
+pub(super) const NOT_STARTED: u8 = 127;
 
 /// Runs a program and writes down what its loaders do. Ends as the program ends.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
+    let request = args.program.request()?;
     // Before the program starts: an output that cannot be written is known now, not after ten hours of training.
     let created = match &args.output {
         Some(path) => new_recording(path, args.force.existing()),
@@ -56,7 +79,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     let file = created.context("The program was not started: it cannot be recorded")?;
     let path = file.path().to_owned();
     take_signals();
-    let watched = match Watched::start(&args.program.command, args.program.previews) {
+    let watched = match Watched::start(&args.program.command, &request, Output::Inherited) {
         Ok(watched) => watched,
         Err(e) => {
             file.discard();
@@ -82,8 +105,9 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
 
 /// Runs a program with the window open. Ends as the program ends.
 pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode> {
+    let request = args.request()?;
     take_signals();
-    let watched = match Watched::start(&args.command, args.previews) {
+    let watched = match Watched::start(&args.command, &request, Output::Inherited) {
         Ok(watched) => watched,
         Err(e) => return Ok(not_started(&e.to_string())),
     };
@@ -205,7 +229,7 @@ fn not_started(why: &str) -> ExitCode {
     ExitCode::from(NOT_STARTED)
 }
 
-fn end_as(end: End) -> anyhow::Result<ExitCode> {
+pub(super) fn end_as(end: End) -> anyhow::Result<ExitCode> {
     match end {
         End::Signal(number) => end_by(number),
         // A code of more than a byte is not known on Unix.

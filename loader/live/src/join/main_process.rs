@@ -8,7 +8,10 @@ use loadscope_trace::{
 
 use super::crew::Crew;
 use super::{Failure, Join, Place, Stream, StreamId, about, run_of};
-use crate::wire::{Arrival, Record, Where};
+use crate::wire::{About, Arrival, Record, Where};
+
+/// What a recording says where the program was ended because it was asked to.
+pub const STOPPED: &str = "The program ends here, as it was asked to: SystemExit is raised";
 
 /// As many as have a number.
 const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
@@ -41,6 +44,7 @@ impl Join {
                 within: None,
             });
             self.event(started, run, EventKind::RunStarted(Box::new(info)));
+            self.tell_of_set(started, run, &about);
             let lost = std::mem::take(&mut stream.lost);
             if lost > 0 {
                 self.event(started, run, EventKind::Dropped { count: lost });
@@ -82,6 +86,21 @@ impl Join {
                 }
             }
             record => self.of_iterator(id, stream, at, record),
+        }
+    }
+
+    /// Which arguments of a loader are not the program's own.
+    fn tell_of_set(&mut self, at: Nanos, run: RunId, about: &About) {
+        if !about.set.is_empty() {
+            let text = format!("Loadscope set {}", about.set);
+            self.message(at, run, Level::Info, text);
+        }
+        if !about.not_set.is_empty() {
+            let text = format!(
+                "This loader has the arguments of the program: with those that were to be set it cannot be made. {}",
+                about.not_set
+            );
+            self.message(at, run, Level::Warning, text);
         }
     }
 
@@ -163,6 +182,9 @@ impl Join {
             } => {
                 let batch = batch.map(|batch| named(epoch, batch));
                 self.failed(id, stream, iterator, at, batch, text);
+            }
+            Record::Stop { .. } => {
+                self.message(at, run, Level::Info, STOPPED.to_owned());
             }
             Record::EndEpoch { epoch, .. } => {
                 crew.end(epoch);
@@ -390,6 +412,7 @@ fn iterator_of(record: &Record) -> Option<u32> {
         | Record::Gone { iterator, .. }
         | Record::Fail { iterator, .. }
         | Record::EndEpoch { iterator, .. }
+        | Record::Stop { iterator, .. }
         | Record::Left { iterator, .. }
         | Record::Pin { iterator, .. } => *iterator,
         Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => {

@@ -90,6 +90,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<Record, WireError> {
                 epoch,
             }
         }
+        "stop" => {
+            let (_, at, iterator, epoch): (Name, _, _, _) = fields(text)?;
+            Record::Stop {
+                at,
+                iterator,
+                epoch,
+            }
+        }
         "workers" => {
             let (_, at, iterator, workers): (Name, _, _, _) = fields(text)?;
             Record::Workers {

@@ -7,19 +7,19 @@ use loadscope_trace::{Nanos, Run};
 const MOST_PIECES: usize = 2_000;
 /// What one batch brought.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     /// From the hand-out before to its own, ns.
-    pub(super) cycle: f64,
+    pub(crate) cycle: f64,
     /// Of which the trainer waited, ns.
-    pub(super) waited: f64,
+    pub(crate) waited: f64,
     /// What it took its worker, ns.
-    pub(super) work: f64,
-    pub(super) samples: f64,
-    pub(super) batches: f64,
+    pub(crate) work: f64,
+    pub(crate) samples: f64,
+    pub(crate) batches: f64,
 }
 
 impl Drawn {
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.cycle += other.cycle;
         self.waited += other.waited;
         self.work += other.work;

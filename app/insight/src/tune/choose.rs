@@ -1,0 +1,356 @@
+//! What to try: the settings that the forecast holds for the best, and those beside them, because a forecast may be wrong.
+
+use loadscope_plan::forecast::{Forecast, Recorded, Setting, explore, grid};
+use loadscope_trace::{Nanos, Overrides, Run};
+
+/// Workers that are tried at most where nothing can be forecast.
+const MOST_WORKERS: usize = 16;
+/// A change that is expected to bring less than this is not tried for its own sake.
+const WORTH_TRYING: f64 = 0.02;
+
+/// What is expected of a setting, per batch and without the first one, s: in nine cases of ten from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// The forecast.
+    pub per_batch: f64,
+    /// The lower end of its 90 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// A setting to be tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Try {
+    /// What is set.
+    pub overrides: Overrides,
+    /// What is expected of it; `None`: the recording does not tell.
+    pub expected: Option<Expected>,
+}
+
+/// What to try.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// In this order.
+    pub tries: Vec<Try>,
+    /// What is expected of the setting of the program itself, from which one sees how far the others can be trusted.
+    pub own: Option<Expected>,
+    /// What there is to say about the forecasts, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// Chooses at most `most` settings to be tried after `run` was recorded; `asked` for are tried instead, if there are any. `wanted`
+/// says whether the answer is still of interest; if not, nothing is chosen.
+pub fn choose(
+    run: &Run,
+    asked: &[Overrides],
+    most: usize,
+    wanted: &(dyn Fn() -> bool + Sync),
+) -> Choice {
+    let recorded = Recorded::of_part(run);
+    let mut choice = Choice::default();
+    let settings = match &recorded {
+        Ok(recorded) => ranked(recorded, wanted),
+        Err(refusal) => {
+            let text = format!("Nothing is forecast: {refusal}");
+            choice.notes.push(text);
+            None
+        }
+    };
+    let base = match &recorded {
+        Ok(recorded) => recorded.setting(),
+        Err(_) => setting_of(run),
+    };
+    let candidates: Vec<Overrides> = match (asked, settings) {
+        ([], Some(ranked)) => {
+            let several_epochs = run.epochs().len() > 1;
+            let settings = promising(&base, &ranked, several_epochs);
+            settings.iter().map(|s| difference(&base, s)).collect()
+        }
+        ([], None) => blind(&base, run),
+        (asked, _) => asked.to_vec(),
+    };
+    let forecast = |overrides: &Overrides| {
+        let recorded = recorded.as_ref().ok()?;
+        let forecast = recorded.forecast(&with(&base, overrides)?).ok()?;
+        expected(run, &forecast)
+    };
+    choice.own = forecast(&Overrides::default());
+    for overrides in candidates {
+        let is_new = choice.tries.iter().all(|t| t.overrides != overrides);
+        let is_full = asked.is_empty() && choice.tries.len() >= most;
+        if is_new && !is_full && !overrides.is_empty() && wanted() {
+            let expected = forecast(&overrides);
+            choice.tries.push(Try {
+                overrides,
+                expected,
+            });
+        }
+    }
+    choice
+}
+
+/// Settings with their forecasts, the fastest first; `None` if there are none.
+fn ranked(recorded: &Recorded, wanted: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Forecast>> {
+    let base = recorded.setting();
+    let mut workers = recorded.usual_workers();
+    if recorded.workers_refused().is_some() {
+        workers = vec![base.num_workers];
+    }
+    let mut settings = grid(&base, workers, &recorded.usual_prefetch());
+    let others: Vec<Setting> = settings
+        .iter()
+        .filter(|s| s.num_workers > 0 && s.prefetch_factor == base.prefetch_factor)
+        .flat_map(|s| variations(&base, s))
+        .collect();
+    settings.extend(others);
+    settings.retain(|s| recorded.headroom(s).is_ok());
+    let outlook = explore(recorded, &settings, &|_| wanted()).ok()??;
+    let mut all = outlook.configurations;
+    all.sort_by_key(|f| (f.time, f.setting.num_workers, f.setting.prefetch_factor));
+    Some(all)
+}
+
+/// The same with one more thing changed.
+fn variations(base: &Setting, setting: &Setting) -> Vec<Setting> {
+    let kept = Setting {
+        persistent_workers: !base.persistent_workers,
+        ..setting.clone()
+    };
+    let any = Setting {
+        in_order: !base.in_order,
+        ..setting.clone()
+    };
+    let pinned = Setting {
+        pin_memory: !base.pin_memory,
+        ..setting.clone()
+    };
+    vec![kept, any, pinned]
+}
+
+/// In which order settings are worth trying.
+fn promising(base: &Setting, ranked: &[Forecast], several_epochs: bool) -> Vec<Setting> {
+    let plain = |s: &Setting| {
+        s.persistent_workers == base.persistent_workers
+            && s.in_order == base.in_order
+            && s.pin_memory == base.pin_memory
+    };
+    let of_grid: Vec<&Forecast> = ranked.iter().filter(|f| plain(&f.setting)).collect();
+    let Some(best) = of_grid.first() else {
+        return Vec::new();
+    };
+    let as_good = |f: &&&Forecast| within(f.time, best.time, WORTH_TRYING);
+    let cost = |f: &&&Forecast| (f.setting.num_workers, f.setting.prefetch_factor);
+    let cheapest = of_grid.iter().filter(as_good).min_by_key(cost);
+    let cheapest = cheapest.unwrap_or(best);
+    let mut out = vec![cheapest.setting.clone()];
+    // The number of workers matters most, and a forecast may be wrong about it: one with more, and one with fewer.
+    let factor = cheapest.setting.prefetch_factor;
+    let workers = cheapest.setting.num_workers;
+    let with_workers = |n: usize| {
+        let same =
+            |f: &&&Forecast| f.setting.num_workers == n && f.setting.prefetch_factor == factor;
+        of_grid.iter().find(same).map(|f| f.setting.clone())
+    };
+    let mut numbers: Vec<usize> = of_grid.iter().map(|f| f.setting.num_workers).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let further = (workers + 1).max(workers * 3 / 2);
+    let more = numbers.iter().find(|n| **n >= further);
+    let fewer = numbers.iter().rev().find(|n| **n < workers && **n > 0);
+    out.extend(more.and_then(|n| with_workers(*n)));
+    out.push(best.setting.clone());
+    // Other options on top of that, the most useful first.
+    let on_top = ranked.iter().filter(|f| {
+        let s = &f.setting;
+        !plain(s) && s.num_workers == workers && s.prefetch_factor == base.prefetch_factor
+    });
+    let useful = |f: &&Forecast| {
+        let keeps = several_epochs && f.setting.persistent_workers && !base.persistent_workers;
+        keeps || !within(cheapest.time, f.time, WORTH_TRYING)
+    };
+    out.extend(on_top.filter(useful).map(|f| f.setting.clone()));
+    out.extend(fewer.and_then(|n| with_workers(*n)));
+    out.extend(of_grid.iter().map(|f| f.setting.clone()));
+    out
+}
+
+/// True if `time` is no more than a share longer than `least`.
+fn within(time: Nanos, least: Nanos, share: f64) -> bool {
+    time.as_secs_f64() <= least.as_secs_f64() * (1.0 + share)
+}
+
+/// What to try where nothing can be forecast.
+fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
+    let is_stream = run.info.options.dataset.starts_with("stream");
+    let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
+    let now = base.num_workers;
+    let workers = |n: usize| Overrides {
+        num_workers: Some(n),
+        ..Overrides::default()
+    };
+    let numbers = [
+        cores,
+        now + 1,
+        (now * 2).min(MOST_WORKERS),
+        cores.div_ceil(2),
+        0,
+    ];
+    let numbers = numbers.into_iter().filter(|n| !is_stream && *n != now);
+    let mut out: Vec<Overrides> = numbers.map(workers).collect();
+    let has_workers = now > 0;
+    let more = Overrides {
+        prefetch_factor: Some(base.prefetch_factor.saturating_mul(2)),
+        ..Overrides::default()
+    };
+    let kept = Overrides {
+        persistent_workers: Some(true),
+        ..Overrides::default()
+    };
+    out.extend(has_workers.then_some(more));
+    out.extend((has_workers && !base.persistent_workers).then_some(kept));
+    out
+}
+
+/// The setting of a run of which nothing more is known.
+fn setting_of(run: &Run) -> Setting {
+    let o = &run.info.options;
+    Setting {
+        num_workers: o.num_workers,
+        prefetch_factor: o.prefetch_factor.unwrap_or(2).max(1),
+        batch_size: o.batch_size,
+        in_order: o.in_order,
+        persistent_workers: o.persistent_workers,
+        pin_memory: o.pin_memory != loadscope_trace::PinMemory::Off,
+        step: None,
+        cores: None,
+        cache: 0.0,
+        faster: Vec::new(),
+        trainer_cpu: None,
+    }
+}
+
+/// What has to be set to come from `base` to `setting`.
+fn difference(base: &Setting, setting: &Setting) -> Overrides {
+    let works = setting.num_workers > 0;
+    // A program without workers has PyTorch's own prefetch factor once it has some.
+    let factor =
+        (setting.prefetch_factor != base.prefetch_factor).then_some(setting.prefetch_factor);
+    let flag = |is: bool, was: bool| (is != was).then_some(is);
+    Overrides {
+        num_workers: (setting.num_workers != base.num_workers).then_some(setting.num_workers),
+        prefetch_factor: factor.filter(|_| works),
+        persistent_workers: flag(setting.persistent_workers, base.persistent_workers)
+            .filter(|_| works),
+        pin_memory: flag(setting.pin_memory, base.pin_memory),
+        in_order: flag(setting.in_order, base.in_order).filter(|_| works),
+        multiprocessing_context: None,
+    }
+}
+
+/// The setting that `overrides` make of `base`; `None` if no forecast knows what is different.
+fn with(base: &Setting, overrides: &Overrides) -> Option<Setting> {
+    let o = overrides;
+    o.multiprocessing_context.is_none().then(|| Setting {
+        num_workers: o.num_workers.unwrap_or(base.num_workers),
+        prefetch_factor: o.prefetch_factor.unwrap_or(base.prefetch_factor),
+        persistent_workers: o.persistent_workers.unwrap_or(base.persistent_workers),
+        pin_memory: o.pin_memory.unwrap_or(base.pin_memory),
+        in_order: o.in_order.unwrap_or(base.in_order),
+        ..base.clone()
+    })
+}
+
+/// A forecast is of all epochs with what lies between them; what is measured is a batch within them, without the first.
+fn expected(run: &Run, forecast: &Forecast) -> Option<Expected> {
+    let epochs = run.epochs();
+    let between = epochs.windows(2).map(|pair| {
+        let end = pair[0].end.unwrap_or(pair[1].start);
+        (pair[1].start - end).as_secs_f64().max(0.0)
+    });
+    let apart = between.sum::<f64>() + forecast.first_batch?.as_secs_f64();
+    let count = forecast.batches.checked_sub(1).filter(|n| *n > 0)? as f64;
+    let each = |time: Nanos| ((time.as_secs_f64() - apart) / count).max(0.0);
+    Some(Expected {
+        per_batch: each(forecast.time),
+        low: each(forecast.low),
+        high: each(forecast.high),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::simulated;
+    use crate::tune::Measured;
+    use loadscope_trace::RunOptions;
+
+    fn options(workers: usize) -> RunOptions {
+        RunOptions {
+            dataset: "synthetic:len=600,cost_ms=10".to_owned(),
+            batch_size: Some(10),
+            num_workers: workers,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        }
+    }
+
+    #[test]
+    fn more_workers_are_tried_where_the_trainer_waits_for_one() {
+        let run = simulated(&options(1));
+        let choice = choose(&run, &[], 6, &|| true);
+        assert_eq!(choice.tries.len(), 6, "{choice:#?}");
+        let first = &choice.tries[0];
+        assert!(first.overrides.num_workers >= Some(5), "{choice:#?}");
+        let numbers = choice.tries.iter().map(|t| t.overrides.num_workers);
+        let mut numbers: Vec<usize> = numbers.flatten().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert!(numbers.len() >= 3, "{choice:#?}");
+        // What is forecast for a setting is what is measured in it.
+        let measured = Measured::of(&run, usize::MAX).expect("batches").per_batch;
+        let own = choice.own.expect("a forecast").per_batch;
+        assert!((own / measured - 1.0).abs() < 0.01, "{own} {measured}");
+        let workers = first.overrides.num_workers.expect("it is set");
+        let real = simulated(&options(workers));
+        let real = Measured::of(&real, usize::MAX).expect("batches").per_batch;
+        let told = first.expected.expect("a forecast").per_batch;
+        assert!((told / real - 1.0).abs() < 0.05, "{told} {real}");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_tried_and_nothing_else() {
+        let run = simulated(&options(1));
+        let asked = Overrides {
+            num_workers: Some(3),
+            ..Overrides::default()
+        };
+        let spawned = Overrides {
+            multiprocessing_context: Some(loadscope_trace::StartMethod::Spawn),
+            ..Overrides::default()
+        };
+        let choice = choose(&run, &[asked.clone(), spawned, asked.clone()], 1, &|| true);
+        assert_eq!(choice.tries.len(), 2);
+        assert_eq!(choice.tries[0].overrides, asked);
+        assert!(choice.tries[0].expected.is_some() && choice.tries[1].expected.is_none());
+    }
+
+    #[test]
+    fn streams_keep_their_number_of_workers() {
+        let mut run = simulated(&options(2));
+        run.info.options.dataset = "stream".to_owned();
+        let choice = choose(&run, &[], 6, &|| true);
+        let tries = choice.tries.iter();
+        assert!(tries.clone().count() > 0);
+        assert!(
+            tries.clone().all(|t| t.overrides.num_workers.is_none()),
+            "{choice:#?}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_chosen_once_nobody_wants_it() {
+        let choice = choose(&simulated(&options(1)), &[], 6, &|| false);
+        assert!(choice.tries.is_empty());
+    }
+}

@@ -1,0 +1,187 @@
+//! What a loader took for its first batches.
+
+use loadscope_trace::{Activity, Epoch, Lane, Nanos, Run, Stage};
+
+use crate::report::compare::{Drawn, change_of};
+
+/// Neighbouring batches are drawn together: at least one of each worker, and at most so many pieces.
+const MOST_PIECES: usize = 2_000;
+
+/// Number of batches that the trainer got.
+pub fn yielded(run: &Run) -> usize {
+    let batches = run.batches().iter();
+    batches.filter(|batch| batch.was_yielded).count()
+}
+
+/// What the first batches of a loader took: within epochs, from the first batch to the end of the step on the last one. The first
+/// batch, which waits for the workers to start, stands apart.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Batches that were looked at.
+    pub batches: usize,
+    /// Time per batch, s.
+    pub per_batch: f64,
+    /// How long the trainer waited of that, s.
+    pub waited: f64,
+    /// From the beginning of the first epoch to its first batch, s.
+    pub first_batch: f64,
+    /// Batch by batch, in pieces.
+    pieces: Vec<Drawn>,
+}
+
+impl Measured {
+    /// Looks at the first `most` batches of `run`; `None` if there are fewer than two.
+    pub fn of(run: &Run, most: usize) -> Option<Self> {
+        let mut all = Vec::new();
+        for epoch in run.epochs() {
+            if all.len() >= most {
+                break;
+            }
+            let left = most - all.len();
+            all.extend(of_epoch(run, epoch, left));
+        }
+        let batches = all.len();
+        let first = run.epochs().first()?;
+        let (first_at, first_tail) = all.first().map(|one| (one.at, one.tail))?;
+        let mut items: Vec<Drawn> = all.iter().map(|one| one.drawn).collect();
+        // What came before the first batch stands apart; what it took after that does not.
+        items[0] = Drawn {
+            cycle: first_tail,
+            waited: 0.0,
+            ..items[0]
+        };
+        let count = batches.checked_sub(1).filter(|n| *n > 0)? as f64;
+        let sum = |value: fn(&Drawn) -> f64| items.iter().map(value).sum::<f64>() * 1e-9;
+        let piece = batches
+            .div_ceil(MOST_PIECES)
+            .max(run.info.options.num_workers.max(1));
+        let pieces = items.chunks(piece).map(|chunk| {
+            let mut sum = Drawn::default();
+            chunk.iter().for_each(|d| sum.add(d));
+            sum
+        });
+        Some(Self {
+            batches,
+            per_batch: sum(|d| d.cycle) / count,
+            waited: sum(|d| d.waited) / count,
+            first_batch: (first_at - first.start).as_secs_f64(),
+            pieces: pieces.collect(),
+        })
+    }
+
+    /// By how much a batch takes longer than in all of `before`, as a share, and where that lies with 95 % confidence.
+    pub fn change_from(&self, before: &[&Self]) -> Option<(f64, Option<(f64, f64)>)> {
+        let before: Vec<Vec<Drawn>> = before.iter().map(|m| m.pieces.clone()).collect();
+        let mine = [self.pieces.clone()];
+        change_of(&before, &mine, |d| d.cycle / d.batches)
+    }
+}
+
+/// One batch, and what came before it in its epoch.
+struct Yielded {
+    at: Nanos,
+    drawn: Drawn,
+    /// What follows it where it is the last one that is looked at in its epoch, ns.
+    tail: f64,
+}
+
+/// The first `most` batches of an epoch in the order in which they were yielded.
+fn of_epoch(run: &Run, epoch: &Epoch, most: usize) -> Vec<Yielded> {
+    let at = |row: &u32| Some((run.entered(*row as usize, Stage::Training)?, *row as usize));
+    let mut rows: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(at).collect();
+    rows.sort_unstable();
+    let is_whole = rows.len() <= most;
+    rows.truncate(most);
+    let mut before = epoch.start;
+    let waited = |start, end| {
+        let spent = run.spent(Lane::Trainer, start, end);
+        spent.of(Activity::Waiting).0 as f64
+    };
+    let mut out: Vec<Yielded> = Vec::with_capacity(rows.len());
+    for &(at, row) in &rows {
+        let start = std::mem::replace(&mut before, at);
+        out.push(Yielded {
+            at,
+            drawn: Drawn {
+                cycle: (at - start).0 as f64,
+                waited: waited(start, at),
+                samples: f64::from(run.batches()[row].samples()),
+                batches: 1.0,
+                ..Drawn::default()
+            },
+            tail: 0.0,
+        });
+    }
+    if let (Some(last), Some(&(at, row))) = (out.last_mut(), rows.last()) {
+        let end = match is_whole {
+            true => epoch.end.unwrap_or(run.end()),
+            false => end_of_step(run, row).unwrap_or(at),
+        };
+        last.tail = (end - at).0.max(0) as f64;
+        last.drawn.cycle += last.tail;
+        last.drawn.waited += waited(at, end.max(at));
+    }
+    out
+}
+
+/// When the trainer had done with a batch.
+fn end_of_step(run: &Run, row: usize) -> Option<Nanos> {
+    let path = run.path(row);
+    let step = path.iter().rev().find(|s| s.stage == Stage::Training)?;
+    step.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::simulated;
+    use loadscope_trace::RunOptions;
+
+    fn options(workers: usize) -> RunOptions {
+        RunOptions {
+            dataset: "synthetic:len=400,cost_ms=10".to_owned(),
+            batch_size: Some(10),
+            num_workers: workers,
+            step_ms: 20.0,
+            epochs: 2,
+            ..RunOptions::default()
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_batch_is_that_of_its_step_and_its_wait() {
+        let run = simulated(&options(0));
+        assert_eq!(yielded(&run), 80);
+        // 10 samples of 10 ms, and a step of 20 ms; the first batch is fetched before anything is measured.
+        let all = Measured::of(&run, usize::MAX).expect("batches");
+        assert_eq!(all.batches, 80);
+        assert!((all.first_batch - 0.1).abs() < 1e-3, "{}", all.first_batch);
+        let expected = (80.0 * 0.02 + 79.0 * 0.1) / 79.0;
+        assert!((all.per_batch - expected).abs() < 1e-3, "{}", all.per_batch);
+        // A part of an epoch ends with the step of its last batch.
+        let some = Measured::of(&run, 30).expect("batches");
+        assert_eq!(some.batches, 30);
+        let expected = (30.0 * 0.02 + 29.0 * 0.1) / 29.0;
+        assert!(
+            (some.per_batch - expected).abs() < 1e-3,
+            "{}",
+            some.per_batch
+        );
+        assert!(Measured::of(&run, 1).is_none());
+    }
+
+    #[test]
+    fn a_change_is_found_and_no_change_is_none() {
+        let slow = Measured::of(&simulated(&options(1)), 80).expect("batches");
+        let fast = Measured::of(&simulated(&options(4)), 80).expect("batches");
+        let (change, ends) = fast.change_from(&[&slow, &slow]).expect("both took time");
+        let (low, high) = ends.expect("enough pieces");
+        assert!(
+            low <= change && change <= high && high < -0.5,
+            "{low} {change} {high}"
+        );
+        let (change, ends) = slow.change_from(&[&slow]).expect("it took time");
+        let (low, high) = ends.expect("enough pieces");
+        assert!(change.abs() < 1e-12 && low <= 0.0 && high >= 0.0);
+    }
+}

@@ -1,0 +1,110 @@
+//! Arguments as they are given: `num_workers=8,pin_memory=true`.
+
+use loadscope_plan::keyvalue::{Given, Key, Language, Mistake, Wrong, flag, whole};
+use loadscope_plan::limits;
+use loadscope_trace::{Overrides, StartMethod};
+
+/// What can be set in a program.
+const KEYS: [Key; 6] = [
+    Key::once("num_workers", "num_workers=4"),
+    Key::once("prefetch_factor", "prefetch_factor=2"),
+    Key::once("persistent_workers", "persistent_workers=true"),
+    Key::once("pin_memory", "pin_memory=true"),
+    Key::once("in_order", "in_order=false"),
+    Key::once(
+        "multiprocessing_context",
+        "multiprocessing_context=forkserver (or fork, spawn)",
+    ),
+];
+
+/// Reads arguments with commas between them.
+///
+/// # Errors
+/// A sentence that says what is wrong, and what would be right.
+pub fn overrides(text: &str) -> Result<Overrides, String> {
+    let language = Language::new(KEYS);
+    let given = language.read(text);
+    given
+        .and_then(|all| taken(&all))
+        .map_err(|mistake| language.sentence(&mistake))
+}
+
+/// Reads texts that hold one or more arguments each.
+///
+/// # Errors
+/// As [`overrides`]; also if an argument is given twice.
+pub fn overrides_of_all(texts: &[String]) -> Result<Overrides, String> {
+    overrides(&texts.join(","))
+}
+
+fn taken(all: &[Given<'_>]) -> Result<Overrides, Mistake> {
+    let mut out = Overrides::default();
+    for given in all {
+        take(&mut out, given).map_err(|wrong| given.mistake(wrong))?;
+    }
+    if out.num_workers == Some(0) && needs_workers(&out) {
+        return Err(Mistake::Together(
+            "prefetch_factor, persistent_workers and multiprocessing_context are for workers, and num_workers=0 has none"
+                .to_owned(),
+        ));
+    }
+    Ok(out)
+}
+
+fn needs_workers(o: &Overrides) -> bool {
+    o.prefetch_factor.is_some()
+        || o.persistent_workers == Some(true)
+        || o.multiprocessing_context.is_some()
+}
+
+fn take(out: &mut Overrides, given: &Given<'_>) -> Result<(), Wrong> {
+    let value = given.value;
+    match given.key {
+        "num_workers" => out.num_workers = Some(whole(value, 0..=limits::WORKERS)?),
+        "prefetch_factor" => out.prefetch_factor = Some(whole(value, 1..=limits::PREFETCH)?),
+        "persistent_workers" => out.persistent_workers = Some(flag(value)?),
+        "pin_memory" => out.pin_memory = Some(flag(value)?),
+        "in_order" => out.in_order = Some(flag(value)?),
+        "multiprocessing_context" => {
+            let word = value.trim_matches(['\'', '"']);
+            let method = StartMethod::ALL.into_iter().find(|m| m.name() == word);
+            let wrong = || Wrong::other("workers are started by fork, spawn or forkserver");
+            out.multiprocessing_context = Some(method.ok_or_else(wrong)?);
+        }
+        other => {
+            return Err(Wrong::other(format!(
+                "{other} is no argument that can be set"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_read_in_pythons_words_and_in_ours() {
+        let read = overrides("num_workers=8, pin_memory=True,multiprocessing_context='spawn'");
+        let read = read.expect("sound");
+        assert_eq!(
+            read.to_string(),
+            "num_workers=8, pin_memory=True, multiprocessing_context='spawn'"
+        );
+        let several = ["num_workers=2".to_owned(), "in_order=false".to_owned()];
+        let several = overrides_of_all(&several).expect("sound");
+        assert_eq!(several.to_string(), "num_workers=2, in_order=False");
+        for (wrong, said) in [
+            ("batch_size=4", "there is no batch_size"),
+            ("num_workers=many", "num_workers=many"),
+            ("num_workers=1,num_workers=2", "given twice"),
+            ("num_workers=0,prefetch_factor=4", "for workers"),
+            ("multiprocessing_context=thread", "forkserver"),
+            ("prefetch_factor=0", "prefetch_factor=0"),
+        ] {
+            let text = overrides(wrong).expect_err(wrong);
+            assert!(text.contains(said), "{wrong}: {text}");
+        }
+    }
+}

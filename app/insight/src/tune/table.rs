@@ -1,0 +1,278 @@
+//! All tries held against each other.
+
+use loadscope_trace::{MadeAt, Overrides, RunOptions};
+
+use super::{Expected, Measured};
+
+/// A difference below this is none, however quiet the host is.
+const LEAST: f64 = 0.02;
+/// A difference is none unless it is this many times as large as what runs of one setting differ.
+const TIMES_NOISE: f64 = 2.0;
+/// Settings that differ by less than this are as fast, and the one with fewer workers is the better one.
+const AS_GOOD: f64 = 0.02;
+
+/// What a run of the program was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The program as it is, to forecast from.
+    First,
+    /// The same again, to see what runs of one setting differ.
+    Repeat,
+    /// With other arguments.
+    Try,
+}
+
+/// One run of the program.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// What it was for.
+    pub kind: Kind,
+    /// What was set.
+    pub overrides: Overrides,
+    /// What was expected.
+    pub expected: Option<Expected>,
+    /// The options that the loader had; `None` if it was not seen.
+    pub options: Option<RunOptions>,
+    /// What it took; or why it cannot be compared, the beginning of a sentence.
+    pub measured: Result<Measured, String>,
+    /// The recording, a name within the folder.
+    pub recording: String,
+}
+
+/// What to think of a try, beside the program as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Faster, beyond noise.
+    Faster,
+    /// Slower, beyond noise.
+    Slower,
+    /// The difference may be noise.
+    WithinNoise,
+}
+
+impl Outcome {
+    /// Its name for scripts.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::WithinNoise => "within_noise",
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The run.
+    pub tried: Tried,
+    /// By how much a batch takes longer than in the program as it is, as a share; `None` for that itself.
+    pub change: Option<f64>,
+    /// Where that lies with 95 % confidence.
+    pub interval: Option<(f64, f64)>,
+    /// What to think of it.
+    pub outcome: Option<Outcome>,
+}
+
+/// All runs of a program, in the order in which they were made.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What the loader is called.
+    pub loader: String,
+    /// The line that makes it.
+    pub made_at: Option<MadeAt>,
+    /// Batches that were compared.
+    pub batches: usize,
+    /// The runs.
+    pub rows: Vec<Row>,
+    /// What runs of the program as it is differ at most, as a share; `None` if there is only one.
+    pub noise: Option<f64>,
+    /// What there is to say beyond that, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// Holds the runs against each other.
+    pub fn of(
+        loader: String,
+        made_at: Option<MadeAt>,
+        runs: Vec<Tried>,
+        notes: Vec<String>,
+    ) -> Self {
+        let own: Vec<Measured> = runs
+            .iter()
+            .filter(|tried| tried.kind != Kind::Try)
+            .filter_map(|tried| tried.measured.clone().ok())
+            .collect();
+        let noise = spread(&own);
+        let measured = runs.iter().filter_map(|tried| tried.measured.as_ref().ok());
+        let batches = measured.map(|m| m.batches).min().unwrap_or_default();
+        let rows = runs.into_iter().map(|tried| row(tried, &own, noise));
+        Self {
+            loader,
+            made_at,
+            batches,
+            rows: rows.collect(),
+            noise,
+            notes,
+        }
+    }
+
+    /// What a batch takes in the program as it is, s: the mean over its runs.
+    pub fn own(&self) -> Option<f64> {
+        let own = self.rows.iter().filter(|row| row.tried.kind != Kind::Try);
+        let times = own.filter_map(|row| Some(row.tried.measured.as_ref().ok()?.per_batch));
+        mean(times)
+    }
+
+    /// The try to take: of those that are faster beyond noise the fastest, or one that is as fast with fewer workers and a smaller
+    /// prefetch factor.
+    pub fn recommended(&self) -> Option<&Row> {
+        let faster = || {
+            let faster = self.rows.iter();
+            faster.filter(|row| row.outcome == Some(Outcome::Faster))
+        };
+        let time = |row: &&Row| {
+            row.tried
+                .measured
+                .as_ref()
+                .map_or(f64::MAX, |m| m.per_batch)
+        };
+        let least = faster().map(|row| time(&row)).min_by(f64::total_cmp)?;
+        let limit = least * (1.0 + self.noise.unwrap_or_default().max(AS_GOOD));
+        let cost = |row: &&Row| {
+            let options = row.tried.options.as_ref();
+            let asks = row.tried.overrides.arguments().len();
+            options.map_or((usize::MAX, usize::MAX, asks), |o| {
+                (o.num_workers, o.prefetch(), asks)
+            })
+        };
+        faster().filter(|row| time(row) <= limit).min_by_key(cost)
+    }
+}
+
+fn row(tried: Tried, own: &[Measured], noise: Option<f64>) -> Row {
+    let own: Vec<&Measured> = own.iter().collect();
+    let measured = tried.measured.as_ref().ok();
+    let change = measured.filter(|_| tried.kind == Kind::Try && !own.is_empty());
+    let change = change.and_then(|measured| measured.change_from(&own));
+    let interval = change.and_then(|(_, interval)| interval);
+    Row {
+        outcome: change.map(|(change, _)| outcome(change, interval, noise)),
+        change: change.map(|(change, _)| change),
+        interval,
+        tried,
+    }
+}
+
+/// Beyond noise is what the batches of the runs confirm, and what is more than runs of one setting differ: what makes a whole run
+/// slower (another program, a warm cache) does not show within it.
+fn outcome(change: f64, interval: Option<(f64, f64)>, noise: Option<f64>) -> Outcome {
+    let least = (noise.unwrap_or_default() * TIMES_NOISE).max(LEAST);
+    match interval {
+        Some((_, high)) if high < 0.0 && change < -least => Outcome::Faster,
+        Some((low, _)) if low > 0.0 && change > least => Outcome::Slower,
+        _ => Outcome::WithinNoise,
+    }
+}
+
+/// What runs differ at most, as a share of what they take on average.
+fn spread(own: &[Measured]) -> Option<f64> {
+    let times = || own.iter().map(|m| m.per_batch);
+    let least = times().min_by(f64::total_cmp)?;
+    let most = times().max_by(f64::total_cmp)?;
+    let mean = mean(times()).filter(|mean| *mean > 0.0)?;
+    (own.len() > 1).then_some((most - least) / mean)
+}
+
+fn mean(times: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = times.fold((0.0, 0u32), |(sum, count), time| (sum + time, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::simulated;
+
+    /// A run of the program with so many workers; `slower`: of everything, as on a busy host.
+    fn tried(kind: Kind, workers: usize, slower: f64) -> Tried {
+        let options = RunOptions {
+            dataset: format!("synthetic:len=600,cost_ms={},jitter=0.1", 10.0 * slower),
+            batch_size: Some(10),
+            num_workers: workers,
+            step_ms: 20.0 * slower,
+            ..RunOptions::default()
+        };
+        let run = simulated(&options);
+        Tried {
+            kind,
+            overrides: Overrides {
+                num_workers: (kind == Kind::Try).then_some(workers),
+                ..Overrides::default()
+            },
+            expected: None,
+            options: Some(options),
+            measured: Ok(Measured::of(&run, 60).expect("batches")),
+            recording: String::new(),
+        }
+    }
+
+    fn table(runs: Vec<Tried>) -> Table {
+        Table::of("train".to_owned(), None, runs, Vec::new())
+    }
+
+    #[test]
+    fn a_setting_that_is_faster_is_recommended_with_as_few_workers_as_it_takes() {
+        let table = table(vec![
+            tried(Kind::First, 1, 1.0),
+            tried(Kind::Try, 2, 1.0),
+            tried(Kind::Try, 6, 1.0),
+            tried(Kind::Try, 8, 1.0),
+            tried(Kind::Repeat, 1, 1.01),
+        ]);
+        let noise = table.noise.expect("there was a repeat");
+        assert!((0.005..0.02).contains(&noise), "{noise}");
+        let outcomes = table.rows.iter().map(|row| row.outcome);
+        let faster = Some(Outcome::Faster);
+        assert_eq!(
+            outcomes.collect::<Vec<_>>(),
+            [None, faster, faster, faster, None]
+        );
+        let best = table.recommended().expect("it is faster");
+        assert_eq!(best.tried.overrides.num_workers, Some(6));
+        assert!(best.change.expect("a change") < -0.5);
+        assert_eq!(table.batches, 60);
+    }
+
+    #[test]
+    fn what_is_within_what_repeats_differ_is_no_difference() {
+        // The host became slower by and by: without the repeat the try would look worse.
+        let table = table(vec![
+            tried(Kind::First, 4, 1.0),
+            tried(Kind::Try, 5, 1.06),
+            tried(Kind::Repeat, 4, 1.1),
+        ]);
+        assert_eq!(
+            table.rows[1].outcome,
+            Some(Outcome::WithinNoise),
+            "{table:#?}"
+        );
+        assert!(table.recommended().is_none());
+    }
+
+    #[test]
+    fn a_setting_that_is_slower_is_called_so_and_one_that_failed_has_no_outcome() {
+        let mut failed = tried(Kind::Try, 8, 1.0);
+        failed.measured = Err("it failed".to_owned());
+        let table = table(vec![
+            tried(Kind::First, 4, 1.0),
+            tried(Kind::Try, 0, 1.0),
+            failed,
+            tried(Kind::Repeat, 4, 1.0),
+        ]);
+        assert_eq!(table.rows[1].outcome, Some(Outcome::Slower));
+        assert_eq!(table.rows[2].outcome, None);
+        assert!(table.recommended().is_none());
+    }
+}

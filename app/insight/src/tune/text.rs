@@ -1,0 +1,291 @@
+//! The table for people and for scripts.
+
+use std::fmt::Write as _;
+
+use loadscope_trace::{Nanos, Overrides, plural};
+use serde_json::{Value, json};
+
+use super::{Expected, Kind, Outcome, Row, Table};
+use crate::format::percent;
+use crate::report::signed;
+
+impl Table {
+    /// For people; `folder` holds the recordings.
+    pub fn text(&self, folder: &str) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut out, folder);
+        out.trim_end().to_owned()
+    }
+
+    fn write(&self, out: &mut String, folder: &str) -> std::fmt::Result {
+        let batches = plural(self.batches as u64, "batch", "batches");
+        writeln!(
+            out,
+            "{}, the first {batches}: time per batch, the first one apart\n",
+            self.loader
+        )?;
+        self.write_rows(out)?;
+        writeln!(out)?;
+        match self.noise {
+            Some(noise) => writeln!(
+                out,
+                "Runs of the program as it is differ by {}. Beyond noise is a difference of more than twice as much, and of 2 % \
+                 at least, that the batches confirm with 95 % confidence",
+                percent(noise)
+            )?,
+            None => writeln!(
+                out,
+                "There is only one run of the program as it is, so it is not known what runs of one setting differ"
+            )?,
+        }
+        let misses = self.misses().map(|share| {
+            format!(
+                "The forecast of the program as it is misses what was measured by {}: rely on what was measured",
+                percent(share)
+            )
+        });
+        for note in self.notes.iter().chain(&misses) {
+            writeln!(out, "{note}")?;
+        }
+        writeln!(out, "\n{}", self.verdict())?;
+        for sentence in self.consequences() {
+            writeln!(out, "{sentence}")?;
+        }
+        writeln!(out, "\nA recording of each run is in {folder}")?;
+        Ok(())
+    }
+
+    /// By how much the forecast of the program as it is misses what was measured, if that is much.
+    fn misses(&self) -> Option<f64> {
+        /// As in the verdict on a recording.
+        const FITS: f64 = 0.1;
+        let first = self.rows.first()?;
+        let expected = first.tried.expected?.per_batch;
+        let measured = self.own().filter(|own| *own > 0.0)?;
+        let share = (expected / measured - 1.0).abs();
+        (share > FITS).then_some(share)
+    }
+
+    fn write_rows(&self, out: &mut String) -> std::fmt::Result {
+        let longest = self.rows.iter().map(|row| name(row).chars().count()).max();
+        let width = longest.unwrap_or_default().max("setting".len());
+        let line = |cells: [&str; 7]| {
+            let [setting, forecast, interval, measured, waited, first, change] = cells;
+            let line = format!(
+                "{setting:<width$}  {forecast:>9}  {interval:>20}  {measured:>9}  {waited:>9}  {first:>11}  {change}"
+            );
+            line.trim_end().to_owned()
+        };
+        let head = [
+            "setting",
+            "forecast",
+            "90 % interval",
+            "measured",
+            "waited",
+            "first batch",
+            "difference",
+        ];
+        writeln!(out, "{}", line(head))?;
+        for row in &self.rows {
+            let expected = row
+                .tried
+                .expected
+                .filter(|_| row.tried.kind != Kind::Repeat);
+            let forecast = expected.map_or("—".to_owned(), |e| time(e.per_batch));
+            let interval = expected.map_or("—".to_owned(), |e| {
+                format!("{} to {}", time(e.low), time(e.high))
+            });
+            let cells = match &row.tried.measured {
+                Ok(m) => [
+                    time(m.per_batch),
+                    time(m.waited),
+                    time(m.first_batch),
+                    change(row),
+                ],
+                Err(why) => ["—", "—", "—", why].map(str::to_owned),
+            };
+            let [measured, waited, first, change] = &cells;
+            let name = name(row);
+            let cells = [&name, &forecast, &interval, measured, waited, first, change];
+            writeln!(out, "{}", line(cells.map(String::as_str)))?;
+        }
+        Ok(())
+    }
+
+    /// What to do, in a sentence or two.
+    pub fn verdict(&self) -> String {
+        let place = match &self.made_at {
+            Some(made_at) => format!("{} ({}, line {})", made_at.name, made_at.file, made_at.line),
+            None => self.loader.clone(),
+        };
+        let best = self.recommended();
+        let Some((row, measured)) =
+            best.and_then(|row| Some((row, row.tried.measured.as_ref().ok()?)))
+        else {
+            return match self.rows.iter().any(|row| row.outcome.is_some()) {
+                true => {
+                    format!("Nothing that was tried is faster beyond noise: leave {place} as it is")
+                }
+                false => "Nothing could be compared".to_owned(),
+            };
+        };
+        let own = self.own().map_or("—".to_owned(), time);
+        let share = row
+            .change
+            .map_or(String::new(), |c| format!(" ({})", signed(c)));
+        format!(
+            "Best: {}, with {} a batch instead of {own}{share}\nChange {place}: DataLoader(…, {}){}",
+            row.tried.overrides,
+            time(measured.per_batch),
+            row.tried.overrides,
+            self.without(row)
+        )
+    }
+
+    /// Arguments of the program that must go, because they need workers.
+    fn without(&self, row: &Row) -> String {
+        let first = self.rows.first().and_then(|row| row.tried.options.as_ref());
+        let Some(first) = first.filter(|_| row.tried.overrides.num_workers == Some(0)) else {
+            return String::new();
+        };
+        let context = !first.multiprocessing_context.is_empty();
+        let gone = [
+            ("prefetch_factor", first.prefetch_factor.is_some()),
+            ("persistent_workers", first.persistent_workers),
+            ("multiprocessing_context", context),
+            ("timeout", first.timeout > 0.0),
+        ];
+        let gone: Vec<&str> = gone.into_iter().filter(|g| g.1).map(|g| g.0).collect();
+        match gone.is_empty() {
+            true => String::new(),
+            false => format!(", without {}", gone.join(", ")),
+        }
+    }
+
+    /// What else changes with the setting that is recommended.
+    fn consequences(&self) -> Vec<&'static str> {
+        let Some(row) = self.recommended() else {
+            return Vec::new();
+        };
+        let first = self.rows.first().and_then(|row| row.tried.options.as_ref());
+        let before = first.map_or(0, |o| o.num_workers);
+        let o = &row.tried.overrides;
+        let mut out = Vec::new();
+        if let Some(workers) = o.num_workers.filter(|n| *n != before) {
+            out.push(
+                "Random numbers: with another number of workers samples are drawn by other workers, each of which has a seed of its \
+                 own. Random augmentations come out differently; which samples are in which batch stays",
+            );
+            if workers == 0 || before == 0 {
+                out.push(
+                    "Without workers what a dataset draws at random comes from the main process, and changes what that draws \
+                     later, also the order of the samples from the second epoch on unless the loader has a generator",
+                );
+            }
+        }
+        if o.persistent_workers.is_some() {
+            out.push(
+                "Random numbers: persistent workers are seeded once, not in every epoch, and the main process draws one number less an \
+                 epoch. From the second epoch on augmentations and, with shuffle=True, the order of the samples are others",
+            );
+        }
+        if o.in_order == Some(false) {
+            out.push(
+                "With in_order=False batches come as they are ready: their order differs from run to run",
+            );
+        }
+        if o.multiprocessing_context.is_some() {
+            out.push("With another start method datasets and functions must be picklable, and the program needs `if __name__ == \"__main__\":`");
+        }
+        out
+    }
+
+    /// For scripts; `folder` holds the recordings.
+    pub fn json(&self, folder: &str) -> Value {
+        let expected =
+            |e: Expected| json!({ "seconds": e.per_batch, "low": e.low, "high": e.high });
+        let rows = self.rows.iter().map(|row| {
+            let tried = &row.tried;
+            let measured = tried.measured.as_ref().ok();
+            json!({
+                "kind": kind(tried.kind),
+                "set": tried.overrides,
+                "recording": tried.recording,
+                "forecast": tried.expected.map(expected),
+                "batches": measured.map(|m| m.batches),
+                "seconds": measured.map(|m| m.per_batch),
+                "waited_seconds": measured.map(|m| m.waited),
+                "first_batch_seconds": measured.map(|m| m.first_batch),
+                "change": row.change,
+                "low": row.interval.map(|i| i.0),
+                "high": row.interval.map(|i| i.1),
+                "outcome": row.outcome.map(Outcome::id),
+                "failed": tried.measured.as_ref().err(),
+            })
+        });
+        json!({
+            "loader": self.loader,
+            "made_at": self.made_at,
+            "folder": folder,
+            "batches": self.batches,
+            "noise": self.noise,
+            "own_seconds": self.own(),
+            "runs": rows.collect::<Vec<_>>(),
+            "recommended": self.recommended().map(|row| &row.tried.overrides),
+            "verdict": self.verdict(),
+            "consequences": self.consequences(),
+            "notes": self.notes,
+        })
+    }
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::First => "first",
+        Kind::Repeat => "repeat",
+        Kind::Try => "try",
+    }
+}
+
+fn name(row: &Row) -> String {
+    let own = || {
+        let options = row.tried.options.as_ref();
+        options.map_or(String::new(), |o| {
+            format!(" (num_workers={})", o.num_workers)
+        })
+    };
+    match row.tried.kind {
+        Kind::First => format!("as it is{}", own()),
+        Kind::Repeat => "as it is, again".to_owned(),
+        Kind::Try => described(&row.tried.overrides),
+    }
+}
+
+fn described(overrides: &Overrides) -> String {
+    match overrides.is_empty() {
+        true => "as it is".to_owned(),
+        false => overrides.to_string(),
+    }
+}
+
+/// `−12 % (−13 % to −11 %), faster`
+fn change(row: &Row) -> String {
+    let Some(change) = row.change else {
+        return String::new();
+    };
+    let interval = row.interval.map_or(String::new(), |(low, high)| {
+        format!(" ({} to {})", signed(low), signed(high))
+    });
+    let words = match row.outcome {
+        Some(Outcome::Faster) => ", faster beyond noise",
+        Some(Outcome::Slower) => ", slower beyond noise",
+        Some(Outcome::WithinNoise) => ", within noise",
+        None => "",
+    };
+    format!("{}{interval}{words}", signed(change))
+}
+
+fn time(seconds: f64) -> String {
+    Nanos::from_secs_f64(seconds).to_string()
+}

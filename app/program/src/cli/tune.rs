@@ -1,0 +1,195 @@
+//! `loadscope tune`: other arguments of `DataLoader`, tried in the program itself.
+
+use std::ffi::OsString;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use loadscope_files::{new_folder, new_folder_in};
+use loadscope_trace::{Nanos, Overrides, plural};
+
+use super::interrupt::Signals;
+use super::program::{NOT_STARTED, end_as};
+use super::terminal::{complain, say};
+use loadscope_insight::tune::{Kind, overrides};
+use loadscope_session::Stop;
+use loadscope_session::tune::{Job, Progress, TuneError, tune};
+
+/// Default names that are tried.
+const MOST_NAMES: u32 = 10_000;
+/// The exit code after Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// What to try.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The program runs once as it is and then with other arguments, again and again from its beginning, and each run is ended once its loader \
+has yielded enough: the next call of next() raises SystemExit, so that what the program has in `finally` and `with` is done. Its files \
+are not touched, and its output goes into FOLDER. But what it writes itself (checkpoints, logs, tables), it writes in every run: give it \
+another place for that, as --output-dir /tmp/try or WANDB_MODE=offline, where it would harm.
+
+With another num_workers, workers draw other random numbers: random augmentations come out differently. Which samples are in which batch \
+stays.
+
+Ends with 0 if it could compare, with the program's own code if that fails by itself, and with 130 after Ctrl-C.")]
+pub struct TuneArgs {
+    /// End each run after so many batches of the loader, or so long after the first of them: 200, 30s or 5m
+    #[arg(long, value_name = "BATCHES|TIME", default_value = "200")]
+    stop_after: StopAfter,
+    /// Settings that are tried at most; the program as it is is run again after every three of them
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=64))]
+    tries: u16,
+    /// Try these arguments, and no others: num_workers=4,prefetch_factor=4. Once for each setting
+    #[arg(long = "try", value_name = "KEY=VALUE,…", value_parser = overrides)]
+    asked: Vec<Overrides>,
+    /// The loader to tune: the line that makes it (train.py:42), its number, or words of its name [default: the one that is waited
+    /// for longest]
+    #[arg(long, value_name = "LOADER")]
+    loader: Option<String>,
+    /// Set the arguments of all loaders, not only of the one that is measured
+    #[arg(long)]
+    all: bool,
+    /// Put the recordings and the program's output into this folder, which is new or empty [default: tune, or the next number that
+    /// is free]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Print one JSON object: runs, noise, recommended, verdict
+    #[arg(long)]
+    json: bool,
+    /// The program and its arguments: python train.py --epochs 1
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// `200` batches, or `30s`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct StopAfter(Stop);
+
+impl FromStr for StopAfter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected a number of batches, or a time such as 30s or 5m".to_owned();
+        let (number, unit) = match text.strip_suffix('m') {
+            Some(number) => (number, 60.0),
+            None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+        };
+        if number == text {
+            let batches = text.parse::<NonZeroU64>().map_err(|_| wrong())?;
+            return Ok(Self(Stop::Batches(batches)));
+        }
+        let seconds = number.parse::<f64>().map_err(|_| wrong())? * unit;
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?;
+        match time.is_zero() {
+            true => Err(wrong()),
+            false => Ok(Self(Stop::Time(time))),
+        }
+    }
+}
+
+pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
+    let folder = folder(args).context("The program was not started")?;
+    let job = Job {
+        command: args.command.clone(),
+        stop: args.stop_after.0,
+        tries: args.tries.into(),
+        asked: args.asked.clone(),
+        loader: args.loader.clone(),
+        all_loaders: args.all,
+        folder: folder.clone(),
+    };
+    let signals = Signals::take();
+    let ends = || signals.count();
+    let tuned = match tune(&job, &mut |progress| complain(sentence(progress)), &ends) {
+        Ok(tuned) => tuned,
+        Err(TuneError::Start(e)) => {
+            complain(e);
+            return Ok(ExitCode::from(NOT_STARTED));
+        }
+        Err(TuneError::Failed { end, log }) => {
+            complain(TuneError::Failed { end, log });
+            return end_as(end);
+        }
+        Err(e) => return Err(anyhow!(e)),
+    };
+    let shown = folder.display().to_string();
+    if let Some(table) = &tuned.table {
+        match args.json {
+            true => say(&table.json(&shown).to_string())?,
+            false => say(&table.text(&shown))?,
+        }
+    }
+    if tuned.interrupted {
+        complain("interrupted: the program has ended, and what was recorded stays");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where the recordings go.
+fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
+    match &args.output {
+        Some(path) => {
+            new_folder(path)?;
+            Ok(path.clone())
+        }
+        None => {
+            let others = (2..=MOST_NAMES).map(|n| format!("tune-{n}"));
+            let names = std::iter::once("tune".to_owned()).chain(others);
+            Ok(new_folder_in(names.map(PathBuf::from))?)
+        }
+    }
+}
+
+/// What is told on standard error.
+fn sentence(progress: Progress<'_>) -> String {
+    match progress {
+        Progress::Begins {
+            number,
+            of,
+            kind,
+            overrides,
+        } => {
+            let of = of.map_or(String::new(), |of| format!(" of {of}"));
+            let what = match kind {
+                Kind::First => "the program as it is".to_owned(),
+                Kind::Repeat => "the program as it is, again".to_owned(),
+                Kind::Try => overrides.to_string(),
+            };
+            format!("run {number}{of}: {what}")
+        }
+        Progress::Ended(tried) => match &tried.measured {
+            Ok(m) => format!(
+                "  {} a batch, of which {} waited ({})",
+                Nanos::from_secs_f64(m.per_batch),
+                Nanos::from_secs_f64(m.waited),
+                plural(m.batches as u64, "batch", "batches")
+            ),
+            Err(why) => format!("  {why}"),
+        },
+        Progress::Notice(text) => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_after_batches_or_a_time() {
+        let read = |text: &str| text.parse::<StopAfter>().map(|stop| stop.0);
+        let batches = NonZeroU64::new(200).map(Stop::Batches).expect("not zero");
+        assert_eq!(read("200"), Ok(batches));
+        assert_eq!(read("30s"), Ok(Stop::Time(Duration::from_secs(30))));
+        assert_eq!(read("1.5m"), Ok(Stop::Time(Duration::from_secs(90))));
+        for wrong in [
+            "0", "-1", "0s", "-3s", "s", "m", "nans", "infs", "1e30s", "many", "",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,537 @@
+//! `loadscope tune` and `record --set`, run as a user runs them.
+#![cfg(unix)]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// So long nothing here takes.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+fn loadscope(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
+    command
+        .current_dir(folder)
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+fn python() -> Option<PathBuf> {
+    let works = |name: &&str| {
+        let mut asked = Command::new(name);
+        asked.args(["-c", "pass"]).stderr(Stdio::null());
+        asked.status().is_ok_and(|status| status.success())
+    };
+    ["python3", "python"]
+        .into_iter()
+        .find(works)
+        .map(PathBuf::from)
+}
+
+/// A Python that has PyTorch; see `record.rs`.
+fn pytorch() -> Option<PathBuf> {
+    if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
+        return Some(own.into());
+    }
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = folder("LOADSCOPE_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
+        .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
+    let python = cache.join("peers/venv/bin/python");
+    let mut asked = Command::new(&python);
+    asked
+        .args(["-c", "import torch"])
+        .env_remove("LD_LIBRARY_PATH")
+        .stderr(Stdio::null());
+    asked.status().is_ok_and(|s| s.success()).then_some(python)
+}
+
+const NO_PYTORCH: &str =
+    "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one";
+
+/// Ends what hangs.
+fn within_deadline(mut command: Command) -> Output {
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("it starts");
+    let pid = child.id().to_string();
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    let watchdog = std::thread::Builder::new()
+        .name("watchdog".to_owned())
+        .spawn(move || {
+            if is_done.recv_timeout(DEADLINE).is_err() {
+                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            }
+        });
+    let output = child.wait_with_output().expect("it ends");
+    let _ = done.send(());
+    let _ = watchdog.expect("a thread").join();
+    output
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The one JSON object on standard output.
+fn json(output: &Output) -> Value {
+    assert!(
+        output.status.success(),
+        "{:?}\n{}",
+        output.status,
+        text(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", text(&output.stdout)))
+}
+
+/// True while a process whose command line holds `word` runs.
+fn runs(word: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let me = std::process::id().to_string();
+    entries.into_iter().any(|entry| {
+        let own = entry.file_name().to_string_lossy() == me;
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let status = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // Who is dead and was not waited for is gone.
+        let is_dead = status.contains(") Z ");
+        !own && !is_dead && text(&line).contains(word)
+    })
+}
+
+/// A program without PyTorch that tells of one loader as the probe does. With `n` workers a batch takes 24/n ms, and no less than 4.
+/// It heeds what the probe is asked for. `boom` fails it with more than six workers.
+const STAND_IN: &str = r#"
+import json, os, socket, sys, time, signal
+open("written.txt", "a").write("run\n")
+print("hello from the program")
+if "fails" in sys.argv: sys.exit(9)
+path = os.environ["LOADSCOPE_PROBE_TO"].partition(":")[2]
+there = socket.socket(socket.AF_UNIX); there.connect(path)
+now = time.monotonic_ns
+def say(*line): there.sendall((json.dumps(line[0] if len(line) == 1 else line) + "\n").encode())
+set_, stop = (json.loads(os.environ.get("LOADSCOPE_PROBE_" + name, "{}")) for name in ("SET", "STOP"))
+arguments = {"num_workers": 1, "in_order": True, **set_.get("set", {})}
+workers = arguments["num_workers"]
+say({"loadscope_stream": 1, "token": os.environ["LOADSCOPE_PROBE_TOKEN"], "pid": os.getpid(), "parent": os.getppid(),
+     "monotonic": now(), "realtime": time.time_ns(), "host": "here", "boot": "now", "torch": "2.13.0", "program": "stand_in.py", "cores": 8})
+t0 = now()
+say("loader", t0, 0, {"dataset": "Spoken", "batch_size": 2, "file": "/home/me/stand_in.py", "line": 7, "place": "stand_in.py:7", **arguments})
+say("epoch", t0, 0, 0, 0)
+if "boom" in sys.argv and workers > 6:
+    print("boom", file=sys.stderr); sys.exit(3)
+every = max(0.024 / max(workers, 1), 0.004)
+total = 400
+try:
+    print("ready", flush=True)
+    for batch in range(total):
+        if "batches" in stop and batch >= stop["batches"]:
+            say("stop", now(), 0, 0); say("end", now(), 0, 0); say("bye", now(), 0)
+            print("stopped"); sys.exit(130)
+        say("wait", now(), 0)
+        say("dispatch", now(), 0, 0, batch, None, batch, "AAAAAAAAAAABAAAAAAAAAA==")
+        begin = now(); say("begin", begin, 0, 0, batch)
+        time.sleep(every)
+        end = now(); say("fetch", begin, 0, 0, batch, end - 1000, end, 0, "", "", [])
+        say("yield", now(), 0, 0, batch)
+        if "slow" in sys.argv: time.sleep(0.2)
+        time.sleep(0.001)
+    say("end", now(), 0, 0); say("bye", now(), 0)
+except KeyboardInterrupt:
+    print("interrupted"); sys.exit(130)
+"#;
+
+/// A folder with the stand-in in it.
+fn stand_in() -> Option<(tempfile::TempDir, PathBuf)> {
+    let Some(python) = python() else {
+        eprintln!("There is no Python here, so this was not tested");
+        return None;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("stand_in.py"), STAND_IN).expect("written");
+    Some((dir, python))
+}
+
+#[test]
+fn settings_are_tried_and_the_fastest_is_named() {
+    let Some((dir, python)) = stand_in() else {
+        return;
+    };
+    let mut command = loadscope(dir.path());
+    command
+        .args(["tune", "--stop-after", "60", "--json", "-o", "out"])
+        .args([
+            "--try",
+            "num_workers=4",
+            "--try",
+            "num_workers=8",
+            "--try",
+            "in_order=false",
+        ])
+        .arg("--")
+        .arg(python)
+        .args(["stand_in.py", "boom"]);
+    let output = within_deadline(command);
+    let table = json(&output);
+    let runs = table["runs"].as_array().expect("runs");
+    let kinds: Vec<&str> = runs.iter().filter_map(|run| run["kind"].as_str()).collect();
+    assert_eq!(kinds, ["first", "try", "try", "try", "repeat"], "{table:#}");
+    let seconds = |at: usize| runs[at]["seconds"].as_f64().expect("it was measured");
+    // 24 ms and a step of 1 ms with one worker, 6 ms and a step with four.
+    assert!((0.024..0.032).contains(&seconds(0)), "{table:#}");
+    assert!((0.006..0.012).contains(&seconds(1)), "{table:#}");
+    assert_eq!(runs[1]["outcome"], "faster", "{table:#}");
+    assert!(runs[1]["high"].as_f64() < Some(-0.5), "{table:#}");
+    assert_eq!(runs[3]["outcome"], "within_noise", "{table:#}");
+    let failed = runs[2]["failed"].as_str().expect("it failed");
+    assert!(
+        failed.contains("code 3") && failed.contains(".log"),
+        "{failed}"
+    );
+    assert_eq!(table["recommended"]["num_workers"], 4, "{table:#}");
+    assert_eq!(table["batches"], 60);
+    let verdict = table["verdict"].as_str().expect("a sentence");
+    assert!(
+        verdict.contains("stand_in.py:7") && verdict.contains("DataLoader(…, num_workers=4)"),
+        "{verdict}"
+    );
+    let consequences = table["consequences"].to_string();
+    assert!(
+        consequences.contains("Random augmentations"),
+        "{consequences}"
+    );
+    // A recording and the output of each run, and nothing beside them but what the program wrote itself.
+    let out = dir.path().join("out");
+    for run in runs.iter().filter(|run| run["failed"].is_null()) {
+        let name = run["recording"].as_str().expect("a name");
+        let mut info = loadscope(&out);
+        info.args(["info", "--json", name]);
+        assert_eq!(json(&within_deadline(info))["batches"], 60, "{name}");
+    }
+    let log = std::fs::read_to_string(out.join("01-as-it-is.log")).expect("the output");
+    assert_eq!(log, "hello from the program\nready\nstopped\n");
+    let log = std::fs::read_to_string(out.join("03-num_workers=8.log")).expect("the output");
+    assert!(log.contains("boom"), "{log}");
+    let saved = std::fs::read_to_string(out.join("tune.json")).expect("the table");
+    assert_eq!(serde_json::from_str::<Value>(&saved).expect("JSON"), table);
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("stand_in.py")).expect("it is there"),
+        STAND_IN
+    );
+    let mut names: Vec<String> = std::fs::read_dir(dir.path())
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["out", "stand_in.py", "written.txt"]);
+    let written = std::fs::read_to_string(dir.path().join("written.txt")).expect("it wrote");
+    assert_eq!(written.lines().count(), 5);
+}
+
+#[test]
+fn what_to_try_is_forecast_where_nobody_says_it() {
+    let Some((dir, python)) = stand_in() else {
+        return;
+    };
+    let mut command = loadscope(dir.path());
+    command
+        .args([
+            "tune",
+            "--stop-after",
+            "30",
+            "--tries",
+            "2",
+            "--loader",
+            "stand_in.py:7",
+            "--",
+        ])
+        .arg(python)
+        .arg("stand_in.py");
+    let output = within_deadline(command);
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{out}\n{}", text(&output.stderr));
+    assert!(
+        out.contains("setting") && out.contains("90 % interval") && out.contains("as it is, again"),
+        "{out}"
+    );
+    // The next run does not touch the folder of this one.
+    assert!(dir.path().join("tune/tune.json").exists());
+    let saved = std::fs::read_to_string(dir.path().join("tune/tune.json")).expect("the table");
+    let table: Value = serde_json::from_str(&saved).expect("JSON");
+    let tries = table["runs"]
+        .as_array()
+        .expect("runs")
+        .iter()
+        .filter(|run| run["kind"] == "try");
+    assert_eq!(tries.clone().count(), 2, "{table:#}");
+    assert!(
+        tries
+            .clone()
+            .all(|run| !run["set"]["num_workers"].is_null()),
+        "{table:#}"
+    );
+}
+
+#[test]
+fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
+    let Some((dir, python)) = stand_in() else {
+        return;
+    };
+    let mut command = loadscope(dir.path());
+    command
+        .args(["tune", "--"])
+        .arg(&python)
+        .args(["stand_in.py", "fails"]);
+    let output = within_deadline(command);
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(9), "{err}");
+    assert!(
+        err.contains("failed by itself") && err.contains("01-as-it-is.log"),
+        "{err}"
+    );
+    let mut command = loadscope(dir.path());
+    command.args(["tune", "--", "./there-is-no-such-program"]);
+    assert_eq!(within_deadline(command).status.code(), Some(127));
+    // Without a loader there is nothing to tune.
+    let mut command = loadscope(dir.path());
+    command.args(["tune", "--", "sh", "-c", "echo out"]);
+    let output = within_deadline(command);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("No DataLoader"),
+        "{}",
+        text(&output.stderr)
+    );
+    // A folder that holds something is left alone, and nothing is run.
+    std::fs::create_dir(dir.path().join("full")).expect("room");
+    std::fs::write(dir.path().join("full/mine"), "mine").expect("room");
+    let mut command = loadscope(dir.path());
+    command.args(["tune", "-o", "full", "--", "sh", "-c", "touch ran"]);
+    let output = within_deadline(command);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("not an empty folder"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(!dir.path().join("ran").exists());
+}
+
+#[test]
+fn ctrl_c_leaves_no_process_and_ends_with_130() {
+    let Some((dir, python)) = stand_in() else {
+        return;
+    };
+    let word = format!("unmistakable-{}", std::process::id());
+    let mut command = loadscope(dir.path());
+    command
+        .args([
+            "tune",
+            "--stop-after",
+            "10",
+            "--try",
+            "num_workers=2",
+            "-o",
+            "out",
+            "--",
+        ])
+        .arg(python)
+        .args(["stand_in.py", "slow", &word])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut tuner = command.spawn().expect("it starts");
+    let mut lines = BufReader::new(tuner.stderr.take().expect("it is piped")).lines();
+    // In the second run there is a table to show for the first.
+    let second = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find(|line| line.contains("run 2"));
+    assert!(second.is_some());
+    let log = dir.path().join("out/02-num_workers=2.log");
+    let is_ready = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("ready"));
+    let since = Instant::now();
+    while !is_ready() && since.elapsed() < DEADLINE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = tuner.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    let since = Instant::now();
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    let ended = tuner.wait().expect("it ends");
+    assert_eq!(ended.code(), Some(130), "{rest:?}");
+    assert!(
+        since.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        since.elapsed()
+    );
+    // Its own command line holds the word, too, so it is looked for once it has ended.
+    assert!(!runs(&word));
+    assert!(
+        rest.iter().any(|line| line.contains("interrupted")),
+        "{rest:?}"
+    );
+    let log = std::fs::read_to_string(log).expect("the output");
+    assert!(log.contains("interrupted"), "{log}");
+}
+
+/// Samples that sleep: one worker is too few, whatever the host.
+const SLEEPER: &str = r#"
+import atexit, sys, time
+import torch, torch.utils.data as data
+class Sleeper(data.Dataset):
+    def __len__(self): return 4000
+    def __getitem__(self, index):
+        time.sleep(0.004)
+        return torch.zeros(4) + index
+def main():
+    loader = data.DataLoader(Sleeper(), batch_size=4, num_workers=1)
+    other = data.DataLoader(Sleeper(), batch_size=2, num_workers=1)
+    print("workers", loader.num_workers, loader.prefetch_factor, other.num_workers, flush=True)
+    try:
+        for batch in loader: time.sleep(0.002)
+    finally: print("cleaned up", flush=True)
+if __name__ == "__main__":
+    atexit.register(lambda: print("goodbye", flush=True))
+    main()
+"#;
+
+#[test]
+fn a_pytorch_program_with_one_worker_is_told_to_take_more() {
+    let Some(python) = pytorch() else {
+        eprintln!("{NO_PYTORCH}");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("train.py"), SLEEPER).expect("written");
+    let word = format!("unmistakable-{}", std::process::id());
+    let mut command = loadscope(dir.path());
+    command
+        .args([
+            "tune",
+            "--stop-after",
+            "40",
+            "--tries",
+            "2",
+            "--json",
+            "-o",
+            "out",
+            "--",
+        ])
+        .arg(python)
+        .args(["train.py", &word]);
+    let output = within_deadline(command);
+    let table = json(&output);
+    assert_eq!(table["loader"], "train.py:10", "{table:#}");
+    let runs = table["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 4, "{table:#}");
+    let best = table["recommended"]["num_workers"]
+        .as_u64()
+        .expect("more workers");
+    assert!(best >= 3, "{table:#}");
+    let best_run = runs
+        .iter()
+        .find(|run| run["set"] == table["recommended"])
+        .expect("it was tried");
+    assert_eq!(best_run["outcome"], "faster");
+    assert!(
+        best_run["seconds"].as_f64() < runs[0]["seconds"].as_f64().map(|own| own * 0.6),
+        "{table:#}"
+    );
+    assert!(!best_run["forecast"]["seconds"].is_null(), "{table:#}");
+    // The arguments were really others, of this loader alone, and the program ended in its own way.
+    for (at, run) in runs.iter().enumerate() {
+        let workers = run["set"]["num_workers"].as_u64().unwrap_or(1);
+        let factor = run["set"]["prefetch_factor"].as_u64().unwrap_or(2);
+        let name = run["recording"]
+            .as_str()
+            .expect("a name")
+            .replace(".jsonl.zst", ".log");
+        let log = std::fs::read_to_string(dir.path().join("out").join(name)).expect("the output");
+        let expected = format!("workers {workers} {factor} 1\ncleaned up\ngoodbye\n");
+        assert!(
+            log.ends_with(&expected) && !log.contains("Traceback"),
+            "{at}: {log}"
+        );
+    }
+    assert_eq!(
+        std::fs::read_to_string(dir.path().join("train.py")).expect("it is there"),
+        SLEEPER
+    );
+    assert!(!self::runs(&word));
+}
+
+#[test]
+fn record_sets_arguments_where_they_are_valid_and_says_where_they_are_not() {
+    let Some(python) = pytorch() else {
+        eprintln!("{NO_PYTORCH}");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let program = "import sys, torch.utils.data as data\n\
+                   def show(loader): print(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, loader.in_order, sum(map(len, loader)))\n\
+                   if __name__ == '__main__':\n\
+                   \x20   show(data.DataLoader(range(40), 4, num_workers=0))\n\
+                   \x20   show(data.DataLoader(range(40), 4, num_workers=1, prefetch_factor=3, persistent_workers=True, timeout=9))\n";
+    std::fs::write(dir.path().join("train.py"), program).expect("written");
+    let record = |log: &str, set: &[&str]| {
+        let mut command = loadscope(dir.path());
+        command
+            .args(["record", "-o", log])
+            .args(set)
+            .arg("--")
+            .arg(&python)
+            .arg("train.py");
+        let output = within_deadline(command);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let plain = record("plain.jsonl", &[]);
+    assert_eq!(plain, ["0 None False True 40", "1 3 True True 40"]);
+    let set = record(
+        "set.jsonl",
+        &["--set", "num_workers=2", "--set", "in_order=false"],
+    );
+    assert_eq!(set, ["2 2 False False 40", "2 3 True False 40"]);
+    let log = std::fs::read_to_string(dir.path().join("set.jsonl")).expect("the recording");
+    assert!(
+        log.contains("Loadscope set num_workers=2 (it was 0), in_order=False (it was True)"),
+        "{log}"
+    );
+    // Without workers what needs them goes.
+    let none = record(
+        "none.jsonl",
+        &["--set", "num_workers=0", "--loader", "train.py:5"],
+    );
+    assert_eq!(none, ["0 None False True 40", "0 None False True 40"]);
+    let one = record(
+        "one.jsonl",
+        &["--set", "prefetch_factor=7", "--loader", "train.py"],
+    );
+    assert_eq!(one, ["0 None False True 40", "1 7 True True 40"]);
+    let mut wrong = loadscope(dir.path());
+    wrong
+        .args(["record", "--set", "batch_size=3", "--"])
+        .arg(&python)
+        .arg("train.py");
+    let wrong = within_deadline(wrong);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        text(&wrong.stderr).contains("there is no batch_size"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}

@@ -1,0 +1,410 @@
+//! Tries other arguments of `DataLoader` in a program itself: runs it once as it is, then with what the forecast holds for promising,
+//! and in between as it is again. Each run is ended once it has told enough, and leaves a recording.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use loadscope_files::{Existing, NewFile, WriteError};
+use loadscope_insight::loaders::{find, name};
+use loadscope_insight::tune::{Choice, Expected, Kind, Measured, Table, Tried, choose, yielded};
+use loadscope_live::{End, ProgramError, Stop};
+use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
+
+use super::SessionError;
+
+mod one;
+
+use one::{One, Ran};
+
+/// After so many tries the program is run as it is again.
+const REPEAT_AFTER: usize = 3;
+/// Fewer batches say nothing.
+const FEW: usize = 5;
+
+/// What is to be tried.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// When each run has told enough.
+    pub stop: Stop,
+    /// So many settings are tried at most.
+    pub tries: usize,
+    /// These, if there are any, instead of what the forecast holds for promising.
+    pub asked: Vec<Overrides>,
+    /// The loader, as a person names it; `None`: the one that is waited for longest.
+    pub loader: Option<String>,
+    /// The arguments of all loaders are set, and not only of the one that is measured.
+    pub all_loaders: bool,
+    /// Where the recordings go: an empty folder.
+    pub folder: PathBuf,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// A run begins.
+    Begins {
+        /// From 1.
+        number: usize,
+        /// How many there will be, once that is known.
+        of: Option<usize>,
+        /// What it is for.
+        kind: Kind,
+        /// What is set in it.
+        overrides: &'a Overrides,
+    },
+    /// A run has ended.
+    Ended(&'a Tried),
+    /// There is something to say.
+    Notice(&'a str),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The runs side by side; `None` if it was interrupted before the first one had ended.
+    pub table: Option<Table>,
+    /// Somebody asked this process to end.
+    pub interrupted: bool,
+}
+
+/// Why nothing was tried.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// The program cannot be started.
+    #[error(transparent)]
+    Start(#[from] ProgramError),
+    /// It failed by itself, as it is.
+    #[error("the program failed by itself, before anything was changed. What it wrote is in {log}")]
+    Failed {
+        /// How it ended.
+        end: End,
+        /// What it wrote.
+        log: PathBuf,
+    },
+    /// There is nothing to measure.
+    #[error("{0}")]
+    Nothing(String),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A program cannot be followed.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// Tries. `tell` hears how far it is; `ends` says how often somebody has asked this process to end: once, and the program is asked to
+/// end in order, twice, and it is ended at once.
+///
+/// # Errors
+/// If there is nothing to compare.
+pub fn tune(
+    job: &Job,
+    tell: &mut dyn FnMut(Progress<'_>),
+    ends: &(dyn Fn() -> usize + Sync),
+) -> Result<Tuned, TuneError> {
+    let mut tuning = Tuning {
+        job,
+        tell,
+        ends,
+        runs: Vec::new(),
+        notes: Vec::new(),
+    };
+    let Some(first) = tuning.first()? else {
+        return Ok(Tuned {
+            table: None,
+            interrupted: true,
+        });
+    };
+    let choice = choose(&first.run, &job.asked, job.tries, &|| ends() == 0);
+    tuning.notes.extend(choice.notes.iter().cloned());
+    tuning.others(&first, &choice)?;
+    let table = tuning.table(&first);
+    write_table(job, &table)?;
+    Ok(Tuned {
+        table: Some(table),
+        interrupted: ends() > 0,
+    })
+}
+
+/// The program as it is, and the loader that is measured.
+struct First {
+    run: Run,
+    name: String,
+    /// The loaders whose arguments are set, as the probe names them.
+    target: Option<String>,
+}
+
+struct Tuning<'a> {
+    job: &'a Job,
+    tell: &'a mut dyn FnMut(Progress<'_>),
+    ends: &'a (dyn Fn() -> usize + Sync),
+    runs: Vec<(Done, Option<Run>)>,
+    notes: Vec<String>,
+}
+
+/// A run of the program, before it is compared.
+struct Done {
+    kind: Kind,
+    overrides: Overrides,
+    expected: Option<Expected>,
+    recording: String,
+    /// Why it cannot be compared.
+    failed: Option<String>,
+}
+
+impl Tuning<'_> {
+    /// Runs the program as it is; `None` if that was interrupted.
+    fn first(&mut self) -> Result<Option<First>, TuneError> {
+        let none = Overrides::default();
+        // Before anything was seen only a line can be meant.
+        let asked = self.job.loader.as_deref();
+        let line = asked.filter(|text| text.contains(".py"));
+        let ran = self.run(Kind::First, &none, line, None, None)?;
+        if (self.ends)() > 0 {
+            return Ok(None);
+        }
+        if !ran.stopped && ran.end != End::Code(0) {
+            let (end, log) = (ran.end, ran.log);
+            return Err(TuneError::Failed { end, log });
+        }
+        if let Some(complaint) = ran.complaint {
+            return Err(TuneError::Nothing(complaint));
+        }
+        let all: Vec<(RunId, &Run)> = ran.fleet.runs().collect();
+        let id = match asked {
+            Some(text) => find(&all, text).map_err(TuneError::Nothing)?,
+            None => ran.fleet.foremost().unwrap_or_default(),
+        };
+        let run = ran.fleet.get(id).cloned().unwrap_or_default();
+        let count = yielded(&run);
+        if count < FEW {
+            return Err(TuneError::Nothing(format!(
+                "the loader that is measured, {}, yielded {}: too few to compare. Name another one with --loader, or let the \
+                 runs go on for longer with --stop-after",
+                called(&run.info),
+                plural(count as u64, "batch", "batches")
+            )));
+        }
+        let target = run.info.made_at.as_ref();
+        let target = target.map(|at| format!("{}:{}", at.file, at.line));
+        if target.is_none() && all.len() > 1 && !self.job.all_loaders {
+            self.notes.push(
+                "It is not known which line makes the loader, so arguments were set in all loaders"
+                    .to_owned(),
+            );
+        }
+        let done = Done {
+            kind: Kind::First,
+            overrides: none,
+            expected: None,
+            recording: ran.recording,
+            failed: None,
+        };
+        self.runs.push((done, Some(run.clone())));
+        Ok(Some(First {
+            name: called(&run.info),
+            target,
+            run,
+        }))
+    }
+
+    /// Runs it with everything that was chosen, and as it is in between.
+    fn others(&mut self, first: &First, choice: &Choice) -> Result<(), TuneError> {
+        if let Some((done, _)) = self.runs.first_mut() {
+            done.expected = choice.own;
+        }
+        self.tell_of_last(first);
+        let tries = choice.tries.len();
+        let of = 1 + tries + tries.div_ceil(REPEAT_AFTER);
+        for (at, one) in choice.tries.iter().enumerate() {
+            self.other(first, Kind::Try, &one.overrides, one.expected, of)?;
+            if (at + 1) % REPEAT_AFTER == 0 || at + 1 == tries {
+                self.other(first, Kind::Repeat, &Overrides::default(), None, of)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn other(
+        &mut self,
+        first: &First,
+        kind: Kind,
+        overrides: &Overrides,
+        expected: Option<Expected>,
+        of: usize,
+    ) -> Result<(), TuneError> {
+        if (self.ends)() > 0 {
+            return Ok(());
+        }
+        let set = first.target.as_deref().filter(|_| !self.job.all_loaders);
+        let stop = first.target.as_deref();
+        let ran = self.run(kind, overrides, stop, set, Some(of))?;
+        if (self.ends)() > 0 {
+            return Ok(());
+        }
+        let run = counterpart(&ran.fleet, &first.run.info);
+        let failed = why_not(&ran, run, first, overrides, self.job.stop);
+        let run = run.filter(|_| failed.is_none()).cloned();
+        let done = Done {
+            kind,
+            overrides: overrides.clone(),
+            expected,
+            recording: ran.recording,
+            failed,
+        };
+        self.runs.push((done, run));
+        self.tell_of_last(first);
+        Ok(())
+    }
+
+    /// Runs the program. `stop`: the loader that says when it has told enough; `set`: those whose arguments are set.
+    fn run(
+        &mut self,
+        kind: Kind,
+        overrides: &Overrides,
+        stop: Option<&str>,
+        set: Option<&str>,
+        of: Option<usize>,
+    ) -> Result<Ran, TuneError> {
+        let number = self.runs.len() + 1;
+        (self.tell)(Progress::Begins {
+            number,
+            of,
+            kind,
+            overrides,
+        });
+        let one = One {
+            job: self.job,
+            number,
+            kind,
+            overrides,
+            stop,
+            set,
+        };
+        one.run(self.tell, self.ends)
+    }
+
+    fn tell_of_last(&mut self, first: &First) {
+        let table = self.table(first);
+        if let Some(row) = table.rows.last() {
+            (self.tell)(Progress::Ended(&row.tried));
+        }
+    }
+
+    /// All runs so far, over as many batches as all of them have.
+    fn table(&self, first: &First) -> Table {
+        let runs = self.runs.iter().filter_map(|(_, run)| run.as_ref());
+        let most = runs.map(yielded).min().unwrap_or_default();
+        let tried = self.runs.iter().map(|(done, run)| {
+            let measured = run.as_ref().and_then(|run| Measured::of(run, most));
+            let why = || {
+                done.failed
+                    .clone()
+                    .unwrap_or_else(|| "nothing was measured".to_owned())
+            };
+            Tried {
+                kind: done.kind,
+                overrides: done.overrides.clone(),
+                expected: done.expected,
+                options: run.as_ref().map(|run| run.info.options.clone()),
+                measured: measured.ok_or_else(why),
+                recording: done.recording.clone(),
+            }
+        });
+        let made_at = first.run.info.made_at.clone();
+        Table::of(
+            first.name.clone(),
+            made_at,
+            tried.collect(),
+            self.notes.clone(),
+        )
+    }
+}
+
+/// What a loader is called: after its line, or its dataset.
+fn called(info: &RunInfo) -> String {
+    match &info.made_at {
+        Some(made_at) => made_at.name.clone(),
+        None => name(info),
+    }
+}
+
+/// The loader of another run of the program that is the same: made at the same line, of the same dataset.
+fn counterpart<'a>(fleet: &'a Fleet, info: &RunInfo) -> Option<&'a Run> {
+    let same = |other: &RunInfo| match (&info.made_at, &other.made_at) {
+        (Some(a), Some(b)) => (&a.file, a.line) == (&b.file, b.line),
+        (None, None) => info.dataset == other.dataset,
+        _ => false,
+    };
+    let likeness = |other: &RunInfo| {
+        let (a, b) = (&info.options, &other.options);
+        [
+            info.dataset == other.dataset,
+            info.rank == other.rank,
+            (a.batch_size, a.shuffle, &a.sampler) == (b.batch_size, b.shuffle, &b.sampler),
+        ]
+    };
+    let runs = fleet.runs().map(|(_, run)| run);
+    let runs = runs.filter(|run| same(&run.info));
+    runs.max_by_key(|run| (likeness(&run.info), yielded(run)))
+}
+
+/// Why a run cannot be compared with the first; `None` if it can.
+fn why_not(
+    ran: &Ran,
+    run: Option<&Run>,
+    first: &First,
+    overrides: &Overrides,
+    stop: Stop,
+) -> Option<String> {
+    let log = ran.log.file_name().unwrap_or_default().to_string_lossy();
+    let failed = match ran.end {
+        _ if ran.stopped => None,
+        End::Code(0) => None,
+        End::Code(code) => Some(format!("the program failed with code {code}, see {log}")),
+        End::Signal(number) => Some(format!(
+            "the program was ended by signal {number}, see {log}"
+        )),
+    };
+    let Some(run) = run else {
+        return failed.or_else(|| Some(format!("the loader was not iterated, see {log}")));
+    };
+    let missed = overrides.missed_by(&run.info.options);
+    if !missed.is_empty() {
+        let why = run
+            .messages()
+            .iter()
+            .find(|(_, m)| m.text.contains("cannot be made"));
+        let why = why.map_or(String::new(), |(_, m)| format!(": {}", m.first_line()));
+        return Some(format!("{} could not be set{why}", missed.join(", ")));
+    }
+    let enough = match stop {
+        Stop::Batches(_) => yielded(&first.run).div_ceil(2).max(FEW),
+        Stop::Time(_) => FEW,
+    };
+    let count = yielded(run);
+    let few = (count < enough).then(|| {
+        format!(
+            "only {}, see {log}",
+            plural(count as u64, "batch", "batches")
+        )
+    });
+    failed.or(few)
+}
+
+/// The table stands beside the recordings.
+fn write_table(job: &Job, table: &Table) -> Result<(), TuneError> {
+    let folder = job.folder.display().to_string();
+    let json = format!("{:#}\n", table.json(&folder));
+    let path = job.folder.join("tune.json");
+    Ok(NewFile::write_all_to(
+        &path,
+        Existing::Replace,
+        json.as_bytes(),
+    )?)
+}
+
+#[cfg(test)]
+mod tests;

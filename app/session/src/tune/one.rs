@@ -1,0 +1,170 @@
+//! One run of the program: it is started, recorded, and ended once it has told enough.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::RecvTimeoutError;
+use loadscope_files::{Existing, file_for_others};
+use loadscope_insight::tune::Kind;
+use loadscope_live::{End, Output, Request, STOPPED};
+use loadscope_trace::{EventKind, Fleet, Overrides};
+
+use super::{Job, Progress, TuneError};
+use crate::watch::{Asking, Watched};
+use crate::{Record, Session, Update, new_recording, open, refusal};
+
+/// How often it is looked whether somebody asks this process to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// So long a program has to end by itself after it was stopped, and so long after it was asked more firmly.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// The same where somebody waits for it at the keyboard.
+const SHORT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A run that is to be made.
+pub(super) struct One<'a> {
+    pub job: &'a Job,
+    pub number: usize,
+    pub kind: Kind,
+    pub overrides: &'a Overrides,
+    /// The loader that says when it is enough.
+    pub stop: Option<&'a str>,
+    /// The loaders whose arguments are set.
+    pub set: Option<&'a str>,
+}
+
+/// A run that was made.
+pub(super) struct Ran {
+    pub end: End,
+    /// The probe ended it because it had told enough.
+    pub stopped: bool,
+    /// Why nothing was recorded.
+    pub complaint: Option<String>,
+    pub fleet: Fleet,
+    /// What the program wrote.
+    pub log: PathBuf,
+    /// A name within the folder.
+    pub recording: String,
+}
+
+impl One<'_> {
+    pub fn run(
+        &self,
+        tell: &mut dyn FnMut(Progress<'_>),
+        ends: &dyn Fn() -> usize,
+    ) -> Result<Ran, TuneError> {
+        let name = self.name();
+        let recording = format!("{name}.jsonl.zst");
+        let path = self.job.folder.join(&recording);
+        let log = self.job.folder.join(format!("{name}.log"));
+        let file = new_recording(&path, Existing::Keep)?;
+        let output = Output::File(file_for_others(&log)?);
+        let request = Request {
+            previews: 0,
+            set: self.set.map(str::to_owned),
+            overrides: self.overrides.clone(),
+            until: self.stop.map(str::to_owned),
+            stop: Some(self.job.stop),
+        };
+        let watched = Watched::start(&self.job.command, &request, output)?;
+        let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
+            Ok(session) => session,
+            Err(e) => {
+                watched.ask_to_end(Asking::Kill);
+                return Err(e.into());
+            }
+        };
+        // Which processes are recorded was said once.
+        let is_first = self.kind == Kind::First;
+        let mut tell = |text: &str, is_error: bool| {
+            if is_first || is_error {
+                tell(Progress::Notice(text));
+            }
+        };
+        let (stopped, complaint) = follow(&session, &watched, &mut tell, ends);
+        let end = watched.wait();
+        let fleet = match complaint {
+            Some(_) => Fleet::default(),
+            None => match open(&path, |_| true) {
+                Ok(opened) => opened.fleet,
+                Err(e) => return Err(TuneError::Nothing(refusal(&path, &e))),
+            },
+        };
+        Ok(Ran {
+            end,
+            stopped,
+            complaint,
+            fleet,
+            log,
+            recording,
+        })
+    }
+
+    /// `03-num_workers=4`
+    fn name(&self) -> String {
+        let what = match self.kind {
+            Kind::First => "as-it-is".to_owned(),
+            Kind::Repeat => "as-it-is-again".to_owned(),
+            Kind::Try => {
+                let arguments = self.overrides.arguments().join(",");
+                let odd = |c: char| !(c.is_ascii_alphanumeric() || "=,_".contains(c));
+                arguments.replace(odd, "").chars().take(100).collect()
+            }
+        };
+        format!("{:02}-{what}", self.number)
+    }
+}
+
+/// Follows a program to its end: whether the probe stopped it, and why nothing was recorded.
+fn follow(
+    session: &Session,
+    watched: &Watched,
+    tell: &mut dyn FnMut(&str, bool),
+    ends: &dyn Fn() -> usize,
+) -> (bool, Option<String>) {
+    let mut ending = Ending::default();
+    loop {
+        match session.updates.recv_timeout(LOOK_EVERY) {
+            Ok(Update::Events(events)) => {
+                let stop =
+                    |kind: &EventKind| matches!(kind, EventKind::Message(m) if m.text == STOPPED);
+                if events.iter().any(|event| stop(&event.kind)) {
+                    ending.stopped.get_or_insert_with(Instant::now);
+                }
+            }
+            Ok(Update::Notice(text)) => tell(&text, false),
+            Ok(Update::Failed(text)) => tell(&text, true),
+            Ok(Update::Ended(complaint)) => return (ending.stopped.is_some(), complaint),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return (ending.stopped.is_some(), None),
+        }
+        ending.hurry(watched, ends());
+    }
+}
+
+/// How firmly a program has been asked to end.
+#[derive(Default)]
+struct Ending {
+    /// When the probe ended it.
+    stopped: Option<Instant>,
+    /// What it was asked last, and when.
+    asked: Option<(Asking, Instant)>,
+}
+
+impl Ending {
+    /// Asks it to end, the more firmly the longer it takes: one that catches `SystemExit`, say, or goes on in another thread.
+    fn hurry(&mut self, watched: &Watched, ends: usize) {
+        let since = |at: Instant, patience: Duration| at.elapsed() > patience;
+        let next = match (self.asked, self.stopped) {
+            (Some((Asking::Kill, _)), _) => return,
+            _ if ends > 1 => Asking::Kill,
+            (None, _) if ends > 0 => Asking::Interrupt,
+            (None, Some(at)) if since(at, PATIENCE) => Asking::Interrupt,
+            (Some((Asking::Interrupt, at)), _) if since(at, SHORT_PATIENCE) => Asking::Terminate,
+            (Some((Asking::Terminate, at)), _) if since(at, SHORT_PATIENCE) => Asking::Kill,
+            _ => return,
+        };
+        watched.ask_to_end(next);
+        self.asked = Some((next, Instant::now()));
+    }
+}

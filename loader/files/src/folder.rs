@@ -1,0 +1,73 @@
+//! Folders that are made for several files, and files that others write into.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::WriteError;
+
+/// Makes a folder, or takes one that is empty.
+///
+/// # Errors
+/// If there is something in it, or it cannot be made.
+pub fn new_folder(path: &Path) -> Result<(), WriteError> {
+    match fs::create_dir(path) {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+            let is_empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+            match is_empty {
+                true => Ok(()),
+                false => Err(WriteError::NotEmpty(path.to_owned())),
+            }
+        }
+        made => made.map_err(|e| WriteError::io(path, "create", e)),
+    }
+}
+
+/// Makes a folder under the first of `names` that is free.
+///
+/// # Errors
+/// If none is free, or it cannot be made.
+pub fn new_folder_in(names: impl IntoIterator<Item = PathBuf>) -> Result<PathBuf, WriteError> {
+    let mut last = PathBuf::new();
+    for name in names {
+        match fs::create_dir(&name) {
+            Ok(()) => return Ok(name),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => last = name,
+            Err(e) => return Err(WriteError::io(&name, "create", e)),
+        }
+    }
+    Err(WriteError::NotEmpty(last))
+}
+
+/// Makes a file for another process to write into. It was not there before.
+///
+/// # Errors
+/// If it exists, or cannot be made.
+pub fn file_for_others(path: &Path) -> Result<File, WriteError> {
+    File::create_new(path).map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => WriteError::Exists(path.to_owned()),
+        _ => WriteError::io(path, "create", e),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_new_or_empty_and_the_next_name_is_taken() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let at = |name: &str| dir.path().join(name);
+        new_folder(&at("a")).expect("it is new");
+        new_folder(&at("a")).expect("it is empty");
+        drop(file_for_others(&at("a").join("log")).expect("it is new"));
+        let again = file_for_others(&at("a").join("log"));
+        assert!(matches!(again, Err(WriteError::Exists(_))), "{again:?}");
+        let full = new_folder(&at("a"));
+        assert!(matches!(full, Err(WriteError::NotEmpty(_))), "{full:?}");
+        let made = new_folder_in(["a", "b"].map(at)).expect("one is free");
+        assert_eq!(made, at("b"));
+        assert!(new_folder_in(["a", "b"].map(at)).is_err());
+        assert!(new_folder(&at("missing").join("c")).is_err());
+    }
+}

@@ -1,0 +1,174 @@
+//! Arguments of `DataLoader` that are set in a program that is run, in place of its own.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{PinMemory, RunOptions};
+
+/// How Python starts worker processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StartMethod {
+    /// A copy of the main process.
+    Fork,
+    /// A new Python.
+    Spawn,
+    /// A copy of a small process that was started for that.
+    Forkserver,
+}
+
+impl StartMethod {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fork, Self::Spawn, Self::Forkserver];
+
+    /// Its name in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fork => "fork",
+            Self::Spawn => "spawn",
+            Self::Forkserver => "forkserver",
+        }
+    }
+}
+
+/// Arguments of `DataLoader` that take the place of a program's own; `None`: as the program has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Overrides {
+    /// Worker processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_workers: Option<usize>,
+    /// Batches in flight per worker; without workers it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefetch_factor: Option<usize>,
+    /// Keep the workers alive between epochs; without workers it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persistent_workers: Option<bool>,
+    /// Copy batches to page-locked memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pin_memory: Option<bool>,
+    /// Yield batches in the order of the sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<bool>,
+    /// How workers are started; without workers it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multiprocessing_context: Option<StartMethod>,
+}
+
+impl Overrides {
+    /// True if everything is as the program has it.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The arguments as they stand in a call: `num_workers=4`, `pin_memory=True`.
+    pub fn arguments(&self) -> Vec<String> {
+        let truth = |yes: bool| if yes { "True" } else { "False" };
+        let number = |name: &str, n: Option<usize>| n.map(|n| format!("{name}={n}"));
+        let flag = |name: &str, yes: Option<bool>| yes.map(|yes| format!("{name}={}", truth(yes)));
+        let context = self.multiprocessing_context;
+        [
+            number("num_workers", self.num_workers),
+            number("prefetch_factor", self.prefetch_factor),
+            flag("persistent_workers", self.persistent_workers),
+            flag("pin_memory", self.pin_memory),
+            flag("in_order", self.in_order),
+            context.map(|context| format!("multiprocessing_context='{}'", context.name())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The arguments that a loader with `options` was not given, although they were to be set. What has no effect without workers
+    /// is not missed where there are none.
+    pub fn missed_by(&self, options: &RunOptions) -> Vec<&'static str> {
+        let works = options.num_workers > 0;
+        let pins = options.pin_memory != PinMemory::Off;
+        let context = self.multiprocessing_context.map(StartMethod::name);
+        let differ = |wanted: Option<bool>, is: bool| wanted.is_some_and(|wanted| wanted != is);
+        let checks = [
+            (
+                "num_workers",
+                self.num_workers.is_some_and(|n| n != options.num_workers),
+            ),
+            (
+                "prefetch_factor",
+                works
+                    && self
+                        .prefetch_factor
+                        .is_some_and(|n| n != options.prefetch()),
+            ),
+            (
+                "persistent_workers",
+                works && differ(self.persistent_workers, options.persistent_workers),
+            ),
+            ("pin_memory", differ(self.pin_memory, pins)),
+            ("in_order", works && differ(self.in_order, options.in_order)),
+            (
+                "multiprocessing_context",
+                works && context.is_some_and(|name| name != options.multiprocessing_context),
+            ),
+        ];
+        let missed = checks.into_iter().filter(|(_, is_missed)| *is_missed);
+        missed.map(|(name, _)| name).collect()
+    }
+}
+
+/// `num_workers=4, pin_memory=True`
+impl fmt::Display for Overrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.arguments().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_read_as_in_python_and_as_the_probe_reads_them() {
+        let all = Overrides {
+            num_workers: Some(4),
+            prefetch_factor: Some(3),
+            persistent_workers: Some(true),
+            pin_memory: Some(false),
+            in_order: Some(true),
+            multiprocessing_context: Some(StartMethod::Forkserver),
+        };
+        assert_eq!(
+            all.to_string(),
+            "num_workers=4, prefetch_factor=3, persistent_workers=True, pin_memory=False, in_order=True, \
+             multiprocessing_context='forkserver'"
+        );
+        assert_eq!(
+            serde_json::to_string(&all).unwrap(),
+            r#"{"num_workers":4,"prefetch_factor":3,"persistent_workers":true,"pin_memory":false,"in_order":true,"multiprocessing_context":"forkserver"}"#
+        );
+        assert_eq!(serde_json::to_string(&Overrides::default()).unwrap(), "{}");
+        assert!(Overrides::default().is_empty() && !all.is_empty());
+    }
+
+    #[test]
+    fn what_a_loader_was_not_given_is_missed_unless_it_has_no_effect() {
+        let wanted = Overrides {
+            num_workers: Some(0),
+            prefetch_factor: Some(4),
+            persistent_workers: Some(true),
+            ..Overrides::default()
+        };
+        let mut options = RunOptions::default();
+        assert!(wanted.missed_by(&options).is_empty());
+        options.num_workers = 2;
+        assert_eq!(
+            wanted.missed_by(&options),
+            ["num_workers", "prefetch_factor", "persistent_workers"]
+        );
+        let default = Overrides {
+            prefetch_factor: Some(2),
+            in_order: Some(true),
+            ..Overrides::default()
+        };
+        assert!(default.missed_by(&options).is_empty());
+    }
+}
