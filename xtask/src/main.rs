@@ -115,7 +115,7 @@ enum Command {
     /// Measure what recording a PyTorch program costs; writes tests/pytorch/OVERHEAD.md. Wants a quiet host
     ProbeOverhead(probe::Overhead),
     /// Record workloads in real PyTorch, forecast other settings from that, and really run them; writes tests/pytorch/TRUTH.md. Takes half
-    /// an hour on a quiet machine
+    /// an hour on a quiet host
     Truth(truth::Options),
     /// Put causes into runs and ask the verdict; writes loader/engine/DIAGNOSIS.md
     Diagnosis {

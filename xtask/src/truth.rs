@@ -4,10 +4,10 @@
 //! over several rounds. What is measured can be kept, and forecast anew from there without running anything.
 
 mod figures;
-mod foretell;
 mod kept;
 mod measure;
 mod page;
+mod predict;
 mod process;
 mod setting;
 mod workloads;
@@ -115,7 +115,7 @@ fn judge(
             bail!("{} was not measured; measure it with --keep", work.name);
         };
         let settings: Vec<_> = kept.tried.iter().map(|tried| tried.setting).collect();
-        let told = foretell::of(loadscope, &folder.recording(work.name), &settings)
+        let told = predict::of(loadscope, &folder.recording(work.name), &settings)
             .with_context(|| format!("no forecast of {}", work.name))?;
         Ok(Judged::new(work, kept, told))
     };

@@ -3,7 +3,7 @@
     python train.py WORKLOAD DATA [num_workers=2] [prefetch_factor=4] [in_order=false] [persistent_workers=true]
     python train.py --prepare WORKLOAD DATA
 
-`--prepare` writes the files that the workload reads into the folder DATA. What is told:
+`--prepare` writes the files that the workload reads into the folder DATA. What is reported:
 
 - seconds: from before `iter(loader)` of the first epoch to the end of the loop of the last. That is what Loadscope calls the time of a run,
   and what it forecasts: starting and ending workers is in it, importing, making the dataset and leaving the program are not;
@@ -31,8 +31,8 @@ def setting(text):
     return name, TRUTH[value] if value in TRUTH else int(value)
 
 
-def machine_busy():
-    """Seconds that all cores together computed so far, whoever used them; 0 where that is not told."""
+def host_busy():
+    """Seconds that all cores together computed so far, in all processes; 0 where the system does not say."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
             user, nice, system, _idle, _waits, hard, soft, stolen = map(int, file.readline().split()[1:9])
@@ -70,9 +70,9 @@ def main():
         # PyTorch refuses it where there are no workers.
         arguments.pop("multiprocessing_context", None)
     loader = DataLoader(made["dataset"], **arguments)
-    busy, (own, children) = machine_busy(), own_busy()
+    busy, (own, children) = host_busy(), own_busy()
     seconds, trained, first = train(loader, made["epochs"], made["step"])
-    busy, own = machine_busy() - busy, own_busy()[0] - own
+    busy, own = host_busy() - busy, own_busy()[0] - own
     # Workers that live on are counted once they have ended.
     del loader
     others = max(busy - own - (own_busy()[1] - children), 0.0) / seconds

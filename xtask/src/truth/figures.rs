@@ -1,7 +1,7 @@
 //! What forecasts are worth: errors, intervals, regret.
 
-use super::foretell::{Forecast, Told};
 use super::kept::Work;
+use super::predict::{Forecast, Told};
 use super::setting::Setting;
 use super::workloads::Workload;
 
@@ -129,7 +129,7 @@ impl Judged {
 }
 
 impl Regret {
-    /// Of settings that hand batches out in the order that was recorded: another order is another training, and nobody recommends it for
+    /// Of settings that hand batches out in the order that was recorded: another order is another training, and Loadscope does not recommend it for
     /// its speed alone.
     fn of(outcomes: &[Outcome], recommended: Setting) -> Option<Self> {
         let same: Vec<&Outcome> = outcomes

@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
-use super::foretell;
 use super::kept::{Folder, Host, Measurements, Tried, Turn, Work};
+use super::predict;
 use super::process::succeeds;
 use super::setting::Setting;
 use super::workloads::Workload;
 
-/// So long a program has. It takes a few seconds; spawned workers on a busy machine take a minute.
+/// So long a program has. It takes a few seconds; spawned workers on a busy host take a minute.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// What it takes to measure.
@@ -33,7 +33,7 @@ impl Lab<'_> {
         let (data, recording) = self.recorded(work)?;
         measured.host = Host::here(&recording.torch);
         let mut settings = work.settings()?;
-        let told = foretell::of(
+        let told = predict::of(
             &self.loadscope,
             &self.folder.recording(work.name),
             &settings,

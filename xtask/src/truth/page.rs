@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recommendation_that_was_not_tried_is_told() {
+    fn a_recommendation_that_was_not_tried_is_named() {
         let mut all = example();
         all[0].recommended = "num_workers=5".parse().expect("a setting");
         let text = written(&Measurements::default(), &all);

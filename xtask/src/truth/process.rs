@@ -89,7 +89,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn what_a_program_says_is_told() -> Result<()> {
+    fn output_and_exit_code_are_returned() -> Result<()> {
         let shell = |script: &str| within(Command::new("sh").args(["-c", script]), LONG);
         let ended = shell("echo out; echo err >&2; exit 3")?;
         assert_eq!((&*ended.output, &*ended.errors), ("out\n", "err\n"));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_too_long_is_ended_with_its_children() -> Result<()> {
+    fn a_program_that_takes_too_long_is_ended_with_its_children() -> Result<()> {
         let began = Instant::now();
         let folder = tempfile::tempdir()?;
         let mark = folder.path().join("alive");

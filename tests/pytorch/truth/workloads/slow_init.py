@@ -32,7 +32,7 @@ class Indexed(Dataset):
 
 
 class Alone(Indexed):
-    """Without workers nobody calls a worker_init_fn: the program itself has to."""
+    """Without workers PyTorch calls no worker_init_fn, so the dataset opens its index itself."""
 
     def __getitem__(self, number):
         if self.index is None:
