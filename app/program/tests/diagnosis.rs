@@ -336,5 +336,5 @@ fn recordings_of_failures_and_streams_are_reported() {
     );
     json(&["what-if", &stream, "--workers", "3", "--json"]);
     let said = refusal(&["what-if", &stream, "--workers", "5"]);
-    assert!(said.contains("stream"), "{said}");
+    assert!(said.contains("iterable-style"), "{said}");
 }

@@ -377,6 +377,11 @@ fn ctrl_c_leaves_no_process_and_ends_with_130() {
         since.elapsed()
     );
     // Its own command line holds the word, too, so it is looked for once it has ended.
+    // A worker looks every five seconds whether its parent is gone.
+    let patience = Instant::now();
+    while runs(&word) && patience.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
     assert!(!runs(&word));
     assert!(
         rest.iter().any(|line| line.contains("interrupted")),
@@ -459,11 +464,12 @@ fn a_pytorch_program_with_one_worker_is_told_to_take_more() {
             .expect("a name")
             .replace(".jsonl.zst", ".log");
         let log = std::fs::read_to_string(dir.path().join("out").join(name)).expect("the output");
-        let expected = format!("workers {workers} {factor} 1\ncleaned up\ngoodbye\n");
-        assert!(
-            log.ends_with(&expected) && !log.contains("Traceback"),
-            "{at}: {log}"
-        );
+        let expected = format!("workers {workers} {factor} 1");
+        let own = |line: &&str| [expected.as_str(), "cleaned up", "goodbye"].contains(line);
+        // Between them PyTorch may warn that there are more workers than cores.
+        let lines: Vec<&str> = log.lines().filter(own).collect();
+        assert_eq!(lines, [expected.as_str(), "cleaned up", "goodbye"], "{at}: {log}");
+        assert!(!log.contains("Traceback"), "{at}: {log}");
     }
     assert_eq!(
         std::fs::read_to_string(dir.path().join("train.py")).expect("it is there"),
