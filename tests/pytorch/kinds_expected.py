@@ -73,7 +73,7 @@ KINDS = [
         "an epoch that ends without StopIteration",
         {
             "train": of(STARVED, BESIDE_STARVED, share=(0.75, 1.0), never=("fast enough",)),
-            "val": of(RESTARTS | STARVED | {"waiting"}, BESIDE_STARVED | {"short_run"}, never=("fast enough", "step (takes|of) [0-9.]+ s")),
+            "val": of(IN_MEMORY | STARVED, BESIDE_STARVED | IN_MEMORY, never=("fast enough", "step (takes|of) [0-9.]+ s")),
         },
     ),
     Kind(
@@ -99,7 +99,7 @@ KINDS = [
         "a rank that waits for another one's loader",
         {
             "train@0": Loader(CALM, says=(r"[Rr]ank 1",), never=("Nothing to do here",)),
-            "train@1": of(STARVED, {"sawtooth"}, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
+            "train@1": of(STARVED, BESIDE_STARVED, share=(0.7, 1.0), says=(r"[Rr]ank 1",)),
         },
         command=("python", "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone", "kinds/ranks_slow.py"),
         same_errors=False,
