@@ -67,7 +67,7 @@ fn file(name: &str) -> PathBuf {
     repository("tests/snapshots").join(format!("{name}.txt"))
 }
 
-/// True if the tests are told to write what they draw.
+/// True if the tests are to write what they draw.
 fn writes() -> bool {
     let told = env::var("UPDATE_SNAPSHOTS").unwrap_or_default();
     matches!(told.as_str(), "true" | "1" | "yes" | "on" | "force")

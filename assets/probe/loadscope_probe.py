@@ -485,7 +485,7 @@ def between(before, after):
 
 
 def request(name):
-    """What whoever started the program asks for, beyond being told."""
+    """What the user who started the program asks for, beyond being told."""
     return dict(json.loads(os.environ[name]))
 
 
@@ -1541,8 +1541,8 @@ def hook_next(owner):
     def __next__(self):
         try:
             if PROBE.until is not None and is_enough(self):
-                # Everything that stands in a `finally` or a `with` is done, `except Exception` does not stop it, and nobody prints
-                # a traceback. A shell takes the code for Ctrl-C, and does not go on.
+                # Everything that stands in a `finally` or a `with` is done, `except Exception` does not stop it, and there is no
+                # traceback. A shell takes the code for Ctrl-C, and does not go on.
                 raise SystemExit(130)
             noted = asked(self)
         except BaseException as error:
@@ -1673,7 +1673,7 @@ OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context"
 @guarded
 def arguments_set(original, args, kwargs, place):
     """The arguments that a loader is to get instead of its own, and which of them are others than before, in words. `None` if
-    nobody asked for others. What this release of PyTorch does not know is left out."""
+    no others were asked for. What this release of PyTorch does not know is left out."""
     if not is_meant(PROBE.set, place):
         return None
     code = original.__code__

@@ -240,7 +240,7 @@ fn settings_are_tried_and_the_fastest_is_named() {
 }
 
 #[test]
-fn what_to_try_is_forecast_where_nobody_says_it() {
+fn what_to_try_is_forecast_where_the_user_does_not_say_it() {
     let Some((dir, python)) = stand_in() else {
         return;
     };

@@ -65,7 +65,7 @@ pub enum Progress<'a> {
 pub struct Tuned {
     /// The runs side by side; `None` if it was interrupted before the first one had ended.
     pub table: Option<Table>,
-    /// Somebody asked this process to end.
+    /// The user asked this process to end.
     pub interrupted: bool,
 }
 
@@ -94,7 +94,7 @@ pub enum TuneError {
     Session(#[from] SessionError),
 }
 
-/// Tries. `tell` hears how far it is; `ends` says how often somebody has asked this process to end: once, and the program is asked to
+/// Tries. `tell` hears how far it is; `ends` says how often this process was asked to end: once, and the program is asked to
 /// end in order, twice, and it is ended at once.
 ///
 /// # Errors

@@ -66,7 +66,7 @@ impl Circumstances {
         self.options.shuffle || !matches!(self.sampler(), "" | "sequential")
     }
 
-    /// The order is meant to be uniformly random; what a sampler of the program's own means, nobody but the program knows.
+    /// The order is meant to be uniformly random; what a sampler of the program's own means, only the program knows.
     fn is_random(&self) -> bool {
         let kind = self.sampler();
         let plain = matches!(kind, "" | "random") && (self.options.shuffle || kind == "random");

@@ -8,7 +8,7 @@ const MOST_WORKERS: usize = 16;
 /// A change that is expected to bring less than this is not tried for its own sake.
 const WORTH_TRYING: f64 = 0.02;
 
-/// What is expected of a setting, per batch and without the first one, s: in nine cases of ten from `low` to `high`.
+/// What is expected of a setting, per batch and without the first one, s, with its 90 % interval from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The forecast.
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_chosen_once_nobody_wants_it() {
+    fn nothing_is_chosen_once_it_is_not_wanted() {
         let choice = choose(&simulated(&options(1)), &[], 6, &|| false);
         assert!(choice.tries.is_empty());
     }

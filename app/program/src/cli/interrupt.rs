@@ -39,7 +39,7 @@ pub(super) fn came() -> Option<u8> {
     code.ok().filter(|code| *code != 0)
 }
 
-/// Signals that ask this process to end, counted: whoever looks sees to its end.
+/// Signals that ask this process to end, counted: the caller that looks sees to its end.
 #[derive(Default)]
 pub(super) struct Signals {
     came: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Counts from now on. One that this process was told to ignore stays ignored.
+    /// Counts from now on. One that this process ignores stays ignored.
     pub fn take() -> Self {
         let signals = Self::default();
         for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {

@@ -145,7 +145,7 @@ fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// What is told on standard error.
+/// What is written to standard error.
 fn sentence(progress: Progress<'_>) -> String {
     match progress {
         Progress::Begins {

@@ -14,11 +14,11 @@ use super::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
 use crate::{Record, Session, Update, new_recording, open, refusal};
 
-/// How often it is looked whether somebody asks this process to end.
+/// How often it is checked whether this process was asked to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// So long a program has to end by itself after it was stopped, and so long after it was asked more firmly.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The same where somebody waits for it at the keyboard.
+/// The same where the user waits for it at the keyboard.
 const SHORT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A run that is to be made.
@@ -74,7 +74,7 @@ impl One<'_> {
                 return Err(e.into());
             }
         };
-        // Which processes are recorded was said once.
+        // Which processes are recorded was written once.
         let is_first = self.kind == Kind::First;
         let mut tell = |text: &str, is_error: bool| {
             if is_first || is_error {

@@ -7,6 +7,8 @@ use crate::{BatchId, Nanos};
 /// It takes at least this share of the work on a batch.
 const MUCH: f64 = 0.4;
 
+/// What takes less than this is quick, whatever share of a quicker batch it is.
+const QUICK: Nanos = Nanos(500_000);
 /// From so many bytes on, a batch is large.
 const LARGE: u64 = 16 << 20;
 
@@ -30,7 +32,7 @@ fn size(bytes: u64) -> String {
 
 /// A `collate_fn` that takes about as long as reading the samples, or longer.
 pub(super) fn slow(survey: &Survey) -> Option<Finding> {
-    if (survey.collate.0 as f64) < MUCH * survey.mean_work.0 as f64 {
+    if (survey.collate.0 as f64) < MUCH * survey.mean_work.0 as f64 || survey.collate < QUICK {
         return None;
     }
     // The first batch imports and allocates; that is a matter of the beginning.
