@@ -468,7 +468,11 @@ fn a_pytorch_program_with_one_worker_is_told_to_take_more() {
         let own = |line: &&str| [expected.as_str(), "cleaned up", "goodbye"].contains(line);
         // Between them PyTorch may warn that there are more workers than cores.
         let lines: Vec<&str> = log.lines().filter(own).collect();
-        assert_eq!(lines, [expected.as_str(), "cleaned up", "goodbye"], "{at}: {log}");
+        assert_eq!(
+            lines,
+            [expected.as_str(), "cleaned up", "goodbye"],
+            "{at}: {log}"
+        );
         assert!(!log.contains("Traceback"), "{at}: {log}");
     }
     assert_eq!(

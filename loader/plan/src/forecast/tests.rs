@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::simulate::{Simulation, Work};
 
+mod measured;
 mod processes;
 mod properties;
 

@@ -1,0 +1,100 @@
+//! Training steps, and what fetches and steps need of the processor.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+mod speak;
+
+use loadscope_live::Join;
+use loadscope_trace::{BatchId, Nanos, Part, Run, Stage};
+use speak::{MAIN, WORKER, dispatch, folded, introduction, loader, packed, tell};
+
+/// A batch that is fetched, yielded at 2000 and trained on until 2500; then the program turns to another loader.
+fn turned_away(end: &[&str]) -> Run {
+    let mut join = Join::default();
+    loader(&mut join);
+    dispatch(&mut join, 0, 0, 1020);
+    join.open(WORKER, introduction(20));
+    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    tell(&mut join, WORKER, r#"["begin",1100,null,0,0]"#);
+    let times = packed(&[1100, 1110, 1130]);
+    let fetch = format!(r#"["fetch",1100,null,0,0,1130,1140,0,"{times}","",[],25,7,90]"#);
+    tell(&mut join, WORKER, &fetch);
+    for line in [
+        r#"["wait",1900,0]"#,
+        r#"["arrive",1950,0,0,0,"ready","",0,0]"#,
+        r#"["yield",2000,0,0,0]"#,
+    ] {
+        tell(&mut join, MAIN, line);
+    }
+    end.iter().for_each(|line| tell(&mut join, MAIN, line));
+    folded(&mut join)
+}
+
+fn row(run: &Run) -> usize {
+    run.row(BatchId { epoch: 0, idx: 0 })
+        .expect("it was dispatched")
+}
+
+#[test]
+fn a_step_ends_where_the_program_turns_to_another_loader() {
+    let run = turned_away(&[r#"["step",2500,0,0,0,400,30]"#, r#"["end",9000,0,0]"#]);
+    assert_eq!(run.entered(row(&run), Stage::Done), Some(Nanos(1500)));
+    // The iterator lives on long after; the loop was over with that step.
+    assert_eq!(run.in_loop(), Nanos(20 + 100 + 500));
+    let step = run
+        .computed(row(&run), Part::Step)
+        .expect("it was measured");
+    assert_eq!((step.cpu, step.core_wait), (Nanos(400), Some(Nanos(30))));
+}
+
+#[test]
+fn asking_for_the_next_batch_says_what_the_step_needed() {
+    let run = turned_away(&[r#"["wait",2500,0,300,null]"#]);
+    let step = run
+        .computed(row(&run), Part::Step)
+        .expect("it was measured");
+    assert_eq!((step.cpu, step.core_wait), (Nanos(300), None));
+}
+
+#[test]
+fn what_a_fetch_needed_is_of_its_batch() {
+    let run = turned_away(&[]);
+    let fetch = run
+        .computed(row(&run), Part::Fetch)
+        .expect("it was measured");
+    assert_eq!(
+        (fetch.cpu, fetch.core_wait, fetch.beside),
+        (Nanos(25), Some(Nanos(7)), Some(Nanos(90)))
+    );
+}
+
+#[test]
+fn a_loader_is_known_by_the_line_that_makes_it() {
+    let mut join = Join::default();
+    join.open(MAIN, introduction(10));
+    tell(
+        &mut join,
+        MAIN,
+        r#"["loader",1000,0,{"dataset":"D","class":"StatefulDataLoader","arguments":["collate_fn=pad"],"batch_sampler":"Buckets","batch_size":4,"file":"/home/me/train.py","line":42,"place":"train.py:42"}]"#,
+    );
+    let run = folded(&mut join);
+    let made_at = run.info.made_at.clone().expect("it is known");
+    assert_eq!((made_at.name.as_str(), made_at.line), ("train.py:42", 42));
+    assert_eq!(
+        run.info.python_line().as_deref(),
+        Some("StatefulDataLoader(dataset, batch_sampler=Buckets(…), collate_fn=pad)")
+    );
+}
+
+#[test]
+fn processes_are_reached_once_and_workers_with_their_parents() {
+    let mut join = Join::default();
+    join.open(MAIN, introduction(1));
+    // Its parent is process 1.
+    join.open(WORKER, introduction(20));
+    let reached: Vec<u64> = join.reached().iter().map(|who| who.pid).collect();
+    assert_eq!(reached, [1]);
+    assert!(join.reached().is_empty());
+    tell(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
+    assert_eq!(join.others().collect::<Vec<_>>(), ["torchdata.nodes"]);
+}

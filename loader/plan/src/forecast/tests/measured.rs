@@ -1,0 +1,92 @@
+//! Forecasts from recordings that say what was computed and what waited for a core.
+
+use loadscope_trace::{
+    BatchId, EndReason, Event, EventKind, Nanos, Origin, Part, ProcessorTime, Run, RunId, RunInfo,
+    RunOptions, Stage, WorkerInfo,
+};
+
+use super::super::Recorded;
+
+const BATCHES: u32 = 40;
+
+/// One worker of a PyTorch program makes a batch in 20 ms, of which it computes 8; the step takes 1 ms.
+fn recorded(core_wait: i64) -> Recorded {
+    let mut run = Run::new(RunInfo {
+        origin: Origin::Pytorch("2.13.0".to_owned()),
+        cores: 4,
+        options: RunOptions {
+            num_workers: 1,
+            batch_size: Some(1),
+            ..RunOptions::default()
+        },
+        ..RunInfo::default()
+    });
+    let mut tell = |at: i64, kind| {
+        run.apply(&Event {
+            at: Nanos::from_millis(at),
+            run: RunId(0),
+            kind,
+        });
+    };
+    tell(0, EventKind::EpochStarted { epoch: 0 });
+    let info = WorkerInfo {
+        worker: 0,
+        seed: None,
+        os_id: None,
+    };
+    tell(0, EventKind::WorkerStarted(Box::new(info)));
+    let mut at = 0;
+    for idx in 0..BATCHES {
+        let batch = BatchId { epoch: 0, idx };
+        let enter = |stage| EventKind::Entered { batch, stage };
+        tell(at, EventKind::dispatched(batch, Some(0), [u64::from(idx)]));
+        tell(at, EventKind::Consumer { waiting: true });
+        tell(at, enter(Stage::Fetching));
+        let needed = ProcessorTime {
+            batch,
+            part: Part::Fetch,
+            cpu: Nanos::from_millis(8),
+            core_wait: Some(Nanos::from_millis(core_wait)),
+            beside: None,
+        };
+        tell(at + 20, EventKind::Processor(Box::new(needed)));
+        tell(at + 20, enter(Stage::Returning));
+        tell(at + 20, enter(Stage::Ready));
+        tell(at + 20, enter(Stage::Training));
+        at += 21;
+        tell(at, enter(Stage::Done));
+    }
+    let reason = EndReason::Finished;
+    tell(at, EventKind::WorkerEnded { worker: 0, reason });
+    tell(at, EventKind::EpochEnded { epoch: 0 });
+    Recorded::of(&run).expect("it tells enough")
+}
+
+#[test]
+fn waiting_for_a_core_is_not_waiting_for_a_disk() {
+    let took = |recorded: &Recorded| {
+        let forecast = recorded
+            .forecast(&recorded.setting())
+            .expect("it is its own");
+        forecast.time.as_secs_f64()
+    };
+    // 12 ms of each batch passed off a core: waiting for a disk, they pass again; waiting for a core, they do not.
+    let (disk, core) = (took(&recorded(0)), took(&recorded(12)));
+    assert!((0.7..0.9).contains(&disk), "{disk}");
+    assert!(core < 0.5, "{core}");
+}
+
+#[test]
+fn a_model_that_misses_its_own_recording_has_wide_intervals() {
+    let width = |recorded: &Recorded| {
+        let forecast = recorded
+            .forecast(&recorded.setting())
+            .expect("it is its own");
+        (forecast.high - forecast.low).as_secs_f64() / forecast.time.as_secs_f64()
+    };
+    let (sure, unsure) = (width(&recorded(0)), width(&recorded(12)));
+    assert!(unsure > 3.0 * sure, "{sure} {unsure}");
+    let doubtful = recorded(12);
+    let forecast = doubtful.forecast(&doubtful.setting()).expect("its own");
+    assert!(forecast.doubt.is_some_and(|why| why.contains("reproduce")));
+}
