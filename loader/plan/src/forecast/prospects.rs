@@ -188,7 +188,8 @@ fn near(base: &Setting, epochs: usize) -> Vec<(Change, Setting)> {
         in_order: false,
         ..base.clone()
     };
-    add(has_workers && base.in_order, Change::InOrder(false), any);
+    // One worker cannot overtake itself.
+    add(workers > 1 && base.in_order, Change::InOrder(false), any);
     let further = Setting {
         prefetch_factor: factor,
         ..base.clone()
