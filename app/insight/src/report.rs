@@ -75,7 +75,9 @@ impl<'a> Report<'a> {
         let blame = &self.survey.blame;
         let run = self.survey.run;
         let about = self.loader.as_ref().map(AboutLoader::json);
-        let (loader, others) = about.unwrap_or((Value::Null, json!([])));
+        // One that is alone has a name, too.
+        let alone = || (loader::alone(run).json(), json!([]));
+        let (loader, others) = about.unwrap_or_else(alone);
         json!({
             "loader": loader,
             "other_loaders": others,

@@ -4,7 +4,7 @@ use loadscope_trace::{Glance, Nanos, Run, RunId, fleet};
 use serde_json::{Value, json};
 
 use crate::format::plural;
-use crate::loaders::{crews, names, said};
+use crate::loaders::{crews, name, names, said};
 
 /// Others that are named one by one.
 const NAMED: usize = 7;
@@ -130,6 +130,18 @@ fn straggler(all: &[(RunId, &Run)], id: RunId) -> Option<String> {
     let crew: Vec<(RunId, &Run)> = crew.iter().map(|at| all[*at]).collect();
     let slow = fleet::straggler(crew.iter().copied())?;
     said(&crew, Some(&slow), None)
+}
+
+/// A loader without others.
+pub fn alone(run: &Run) -> Named {
+    Named {
+        id: RunId(0),
+        name: name(&run.info),
+        host: run.info.host.clone(),
+        rank: (run.info.world_size > 1).then_some(run.info.rank),
+        waited: run.waited(),
+        total: Glance::of(run).total,
+    }
 }
 
 /// All loaders of a session with their names.
