@@ -5,6 +5,7 @@
 
 pub mod programs;
 mod table;
+mod turn;
 mod works;
 
 use std::fs;
@@ -117,17 +118,6 @@ fn in_turn(work: &'static Work, programs: &Programs, effort: &Effort) -> Result<
     measured.differences.append(&mut failures);
     measured.compare_work();
     Ok(measured)
-}
-
-/// What one program said once.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Turn {
-    /// In the unit of the work.
-    value: f64,
-    /// What was loaded, if the program tells: the sum of all labels, and the same with positions.
-    same: Option<(u64, u64)>,
-    /// Events that were lost.
-    lost: u64,
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use crate::circles;
 use crate::setup::Ready;
-use crate::steps::{cargo, finish, shown, test};
+use crate::steps::{cargo, finish, shown};
+use crate::test::test;
 use crate::web;
 
 /// Bytes that the files of a clone may take on a disk.
@@ -84,6 +86,7 @@ fn steps<'a>(ready: &'a Ready, workspace: &'a Path, with_tests: bool) -> Vec<Ste
     let mut steps: Vec<Step<'a>> = vec![
         ("format", Box::new(step(&["fmt", "--all", "--check"]))),
         ("size", Box::new(|| size(workspace))),
+        ("circles of files", Box::new(|| circles(ready, workspace))),
         ("dependencies", Box::new(|| dependencies(ready))),
         ("clippy", Box::new(clippy)),
     ];
@@ -129,6 +132,28 @@ fn dependencies(ready: &Ready) -> Result<Ended> {
         eprintln!("The database of advisories cannot be reached, so they are not checked.");
     }
     finish(&mut command).map(Ended::With)
+}
+
+/// No file of a crate uses another one that leads back to it.
+fn circles(ready: &Ready, workspace: &Path) -> Result<Ended> {
+    let mut command = cargo(ready, &["metadata", "--no-deps", "--format-version", "1"]);
+    let listed = command.output().context("cannot start cargo")?;
+    anyhow::ensure!(listed.status.success(), "cargo metadata failed");
+    let listed = String::from_utf8(listed.stdout).context("names of files are UTF-8")?;
+    let mut code = 0;
+    for root in circles::roots(&listed)? {
+        for circle in circles::find(&root)? {
+            eprint!(
+                "Files use each other in a circle:\n{}",
+                circle.shown(workspace)
+            );
+            code = 1;
+        }
+    }
+    if code != 0 {
+        eprintln!("Move what both ends need into a file below both, or pass it as a value.");
+    }
+    Ok(Ended::With(code))
 }
 
 /// A clone is small: its files, without the history.

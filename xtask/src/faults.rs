@@ -1,7 +1,6 @@
 //! Injected faults: the real program under full disks, kills, limits, closed streams, vanished files, second writers and dead displays, held
 //! against what was promised. Writes `tests/faults/RESULTS.md`.
 
-use std::collections::HashMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -20,15 +19,18 @@ mod facts;
 mod families;
 mod keys;
 mod launch;
+mod note;
 mod place;
 mod rule;
 mod screen;
 pub mod speak;
 mod supervise;
 mod table;
+mod world;
 
 use case::{Case, Tried, Verdict};
 use place::Place;
+use world::World;
 
 /// The variable that allows the fast cases to leave out what this system has no means for.
 const MAY_SKIP: &str = "LOADSCOPE_FAULTS_MAY_SKIP";
@@ -78,32 +80,6 @@ impl Options {
             false => self.names.iter().any(is_named),
         }
     }
-}
-
-/// The name of a file and what is in it.
-pub type Output = (String, Vec<u8>);
-
-/// What all cases share.
-pub struct World {
-    pub loadscope: PathBuf,
-    /// This program, which also speaks as a PyTorch program does.
-    pub xtask: PathBuf,
-    /// A Python with PyTorch, if there is one.
-    pub pytorch: Option<PathBuf>,
-    /// A sound recording, compressed, and the same as text.
-    pub recording: PathBuf,
-    pub plain_recording: PathBuf,
-    /// What commands write when nothing is in their way, by name.
-    pub references: Mutex<HashMap<String, Vec<Output>>>,
-    /// System calls can be answered.
-    pub supervises: bool,
-    pub is_root: bool,
-    pub kills: u32,
-    /// So much of the past may be missing after a kill: what is promised, or, where a loaded host must not fail, more.
-    pub most_missing: Duration,
-    pub seed: u64,
-    /// Where the recordings are, as long as this is.
-    _folder: tempfile::TempDir,
 }
 
 /// Builds the program, tries the faults, and writes the table.

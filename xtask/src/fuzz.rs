@@ -14,9 +14,13 @@ use crate::setup::Ready;
 use crate::{sanitize, steps};
 
 mod archive;
+mod done;
+mod places;
 mod table;
 
 use archive::{add, pack, unpack};
+use done::Done;
+use places::{LONGEST_KEPT, Places, files, targets};
 use table::{page, read_table};
 
 /// Further options of the compiler: count edges in bytes of their own, and tell what is compared with what.
@@ -27,9 +31,6 @@ const FLAGS: [&str; 5] = [
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
-
-/// Longest input that the repository keeps, bytes.
-const LONGEST_KEPT: usize = 50_000;
 
 /// What is to be fuzzed, and for how long.
 #[derive(Args)]
@@ -49,39 +50,6 @@ pub struct Options {
     /// Only put these files into loader/fuzz/tests/corpus.tar.zst, as inputs of the target, which may be a new one
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "target", conflicts_with_all = ["keep", "runs", "longest"])]
     add: Vec<PathBuf>,
-}
-
-/// Where things are.
-struct Places {
-    /// `loader/fuzz`.
-    home: PathBuf,
-    /// What is made here and stays on this host.
-    work: PathBuf,
-}
-
-impl Places {
-    /// The corpus in the repository.
-    fn archive(&self) -> PathBuf {
-        self.home.join("tests/corpus.tar.zst")
-    }
-
-    /// What was in the archive, by target.
-    fn inputs(&self) -> PathBuf {
-        self.work.join("inputs")
-    }
-
-    fn corpus(&self, target: &str) -> PathBuf {
-        self.inputs().join(target)
-    }
-
-    /// Inputs that found a mistake; each has a test.
-    fn faults(&self, target: &str) -> PathBuf {
-        self.home.join("tests/faults").join(target)
-    }
-
-    fn table(&self) -> PathBuf {
-        self.home.join("FUZZ.md")
-    }
 }
 
 /// Builds the program, runs the targets one after the other, and writes the table; or only adds inputs.
@@ -158,20 +126,6 @@ fn build(ready: &Ready, places: &Places) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     Ok(Some(places.work.join(&host).join("fuzz/fuzz")))
-}
-
-/// Each has a folder in the corpus.
-fn targets(places: &Places) -> Result<Vec<String>> {
-    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
-    let folders = files(&places.inputs())?;
-    Ok(folders.into_iter().filter_map(name).collect())
-}
-
-/// What was done of a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Done {
-    executions: u64,
-    seconds: f64,
 }
 
 /// libFuzzer on a target.
@@ -300,16 +254,6 @@ fn keep(places: &Places, built: &Path, target: &str) -> Result<()> {
         fs::copy(&path, corpus.join(short))?;
     }
     Ok(())
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    let mut paths = Vec::new();
-    for entry in entries {
-        paths.push(entry?.path());
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 #[cfg(test)]

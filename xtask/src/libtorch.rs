@@ -10,10 +10,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{AlreadySaid, python};
-
-/// The version that the tch crate is made for.
-pub const VERSION: &str = "2.13.0";
+use crate::exit::{AlreadySaid, SETUP_FAILED};
+use crate::python;
+use crate::version::{VERSION, require_version};
 
 /// Written last by `python/libtorch.py`, with the size of every library.
 const STAMP: &str = "setup-stamp";
@@ -129,19 +128,6 @@ pub fn require_usable(folder: &Path) -> Result<()> {
     require_version(&version, &format!("the libtorch in {shown}"), &remedy)
 }
 
-/// Accepts the version tch is made for, or no known version.
-pub fn require_version(version: &str, whose: &str, remedy: &str) -> Result<()> {
-    let plain = version.trim().split('+').next().unwrap_or_default();
-    let unchecked = env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_some();
-    if plain.is_empty() || plain == VERSION || unchecked {
-        return Ok(());
-    }
-    bail!(
-        "Loadscope is built with libtorch {VERSION}, but {whose} is {plain}. {remedy} Setting \
-         LIBTORCH_BYPASS_VERSION_CHECK=1 tries it all the same."
-    )
-}
-
 /// Whether a set-up was finished here and its libraries still have their sizes.
 pub fn is_complete(folder: &Path) -> bool {
     let Ok(stamp) = fs::read_to_string(folder.join(STAMP)) else {
@@ -187,7 +173,7 @@ pub fn assemble(folder: &Path, workspace: &Path) -> Result<()> {
     match status.code() {
         Some(0) => {}
         Some(130) => return Err(AlreadySaid(130).into()),
-        _ => return Err(AlreadySaid(crate::SETUP_FAILED).into()),
+        _ => return Err(AlreadySaid(SETUP_FAILED).into()),
     }
     if !is_complete(folder) {
         bail!(

@@ -16,6 +16,8 @@
 
 mod bench;
 mod check;
+mod circles;
+mod exit;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
@@ -32,15 +34,16 @@ mod rebuild;
 mod sanitize;
 mod setup;
 mod steps;
-mod truth;
+mod test;
+mod version;
 mod web;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use exit::{AlreadySaid, SETUP_FAILED};
 use packages::Level;
 
 #[derive(Parser)]
@@ -83,7 +86,7 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Everything CI checks: formatting, size of a clone, dependencies, clippy, tests, documentation
+    /// Everything CI checks: formatting, size of a clone, circles of files, dependencies, clippy, tests, documentation
     Check {
         /// Leave the tests out
         #[arg(long)]
@@ -150,21 +153,6 @@ enum Command {
     Pictures,
 }
 
-/// An end whose reason the user has seen already; carries the exit code.
-#[derive(Debug)]
-struct AlreadySaid(u8);
-
-impl fmt::Display for AlreadySaid {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "ended with code {}", self.0)
-    }
-}
-
-impl std::error::Error for AlreadySaid {}
-
-/// What a set-up that failed ends with.
-const SETUP_FAILED: u8 = 2;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse_from(with_kept_dashes(std::env::args_os().collect()));
     let code = run(arguments.command).unwrap_or_else(|error| {
@@ -205,7 +193,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         }
         Command::Test { arguments } => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
-            steps::test(&ready, &arguments)
+            test::test(&ready, &arguments)
         }
         Command::Check {
             no_test,

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::libtorch;
+use crate::version::{VERSION, require_version};
 
 /// A Python that `python/libtorch.py` runs on.
 pub fn find() -> Result<&'static str> {
@@ -32,7 +32,7 @@ pub fn find() -> Result<&'static str> {
          takes one. Install it (Debian: apt-get install python3 python3-pip), or unpack libtorch \
          {} yourself and set LIBTORCH to its folder.",
         names.join(" or "),
-        libtorch::VERSION
+        VERSION
     )
 }
 
@@ -59,11 +59,11 @@ pub fn installed_torch() -> Result<PathBuf> {
     let remedy = format!(
         "Install it there ({name} -m pip install torch=={}), or unset LIBTORCH_USE_PYTORCH to \
          have libtorch put together.",
-        libtorch::VERSION
+        VERSION
     );
     let Some((version, folder)) = text.trim_end().split_once('\n') else {
         bail!("LIBTORCH_USE_PYTORCH is set, but `{name}` has no PyTorch. {remedy}");
     };
-    libtorch::require_version(version, &format!("the PyTorch of `{name}`"), &remedy)?;
+    require_version(version, &format!("the PyTorch of `{name}`"), &remedy)?;
     Ok(PathBuf::from(folder.trim()))
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::version::VERSION;
 use crate::{libtorch, python};
 
 /// Where the wheels without CUDA are. They are a tenth of those of PyPI, which needs NVIDIA's libraries to be imported at all.
@@ -25,7 +26,7 @@ pub fn python(cache: &Path) -> Result<PathBuf> {
     let python = inside(&environment);
     let check = format!(
         "import numpy, PIL, torch; assert torch.__version__.split('+')[0] == '{}'",
-        libtorch::VERSION
+        VERSION
     );
     if runs(Command::new(&python).args(["-c", &check])) {
         return Ok(python);
@@ -33,7 +34,7 @@ pub fn python(cache: &Path) -> Result<PathBuf> {
     eprintln!(
         "Installing PyTorch {} in {} (a few gigabytes at most, once per user). LOADSCOPE_PEERS_PYTHON names a Python that has it \
          with numpy and Pillow.",
-        libtorch::VERSION,
+        VERSION,
         environment.display()
     );
     let mut make = Command::new(python::find()?);
@@ -48,7 +49,7 @@ fn install(python: &Path) -> Result<()> {
     let pip = || {
         let mut pip = Command::new(python);
         pip.args(["-m", "pip", "install", "--quiet", "numpy", "pillow"])
-            .arg(format!("torch=={}", libtorch::VERSION));
+            .arg(format!("torch=={}", VERSION));
         pip
     };
     // Elsewhere PyPI's are for the CPU anyway.

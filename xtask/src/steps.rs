@@ -13,28 +13,6 @@ use anyhow::{Context, Result};
 use crate::setup::Ready;
 use crate::{packages, pictures, python};
 
-/// The loader's threads in thousands of orders. A build of its own: nothing else works with the explorer's threads.
-const EXPLORE: [&str; 7] = [
-    "test",
-    "--package",
-    "loadscope-engine",
-    "--features",
-    "explore",
-    "--test",
-    "explore",
-];
-
-/// The tests of the program without the embedded loader. They come first, so that the program that the faults are injected into is the
-/// whole one.
-const WITHOUT_ENGINE: [&str; 6] = [
-    "test",
-    "-p",
-    "loadscope",
-    "-p",
-    "loadscope-session",
-    "--no-default-features",
-];
-
 /// `cargo run` of the program.
 pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
     let mut command = cargo(ready, &["run", "--package", "loadscope"]);
@@ -42,53 +20,6 @@ pub fn run(ready: &Ready, release: bool, arguments: &[OsString]) -> Result<u8> {
         command.arg("--release");
     }
     finish(command.arg("--").args(arguments))
-}
-
-/// Every test; xtask's own ones, and the injected faults, only when no argument selects others.
-pub fn test(ready: &Ready, arguments: &[OsString]) -> Result<u8> {
-    let own = match arguments {
-        [] => finish(&mut cargo(ready, &["test", "--package", "xtask"]))?,
-        _ => 0,
-    };
-    let without_engine = match arguments {
-        [] => finish(&mut cargo(ready, &WITHOUT_ENGINE))?,
-        _ => 0,
-    };
-    let mut command = cargo(ready, &["test"]);
-    if !names_a_package(arguments) {
-        // Not xtask: Windows does not let a program that runs be built anew.
-        command.args(["--workspace", "--exclude", "xtask"]);
-    }
-    prepare_pictures(&mut command, ready)?;
-    let others = finish(command.args(arguments))?;
-    let explored = match arguments {
-        [] if others == 0 => finish(&mut cargo(ready, &EXPLORE))?,
-        _ => 0,
-    };
-    let faults = match arguments {
-        [] if others == 0 => faults(ready)?,
-        _ => 0,
-    };
-    Ok([others, without_engine, explored, own, faults]
-        .into_iter()
-        .find(|code| *code != 0)
-        .unwrap_or(0))
-}
-
-/// The faults that CI injects into the program, which the tests have built.
-#[cfg(target_os = "linux")]
-fn faults(ready: &Ready) -> Result<u8> {
-    crate::faults::run(
-        ready,
-        &crate::setup::workspace(),
-        &crate::faults::Options::fast(),
-    )
-}
-
-/// Elsewhere there is no way to inject them.
-#[cfg(not(target_os = "linux"))]
-fn faults(_: &Ready) -> Result<u8> {
-    Ok(0)
 }
 
 /// The benchmarks.
@@ -194,7 +125,7 @@ fn is_of_this_run(name: &OsStr) -> bool {
 }
 
 /// Whether the arguments for cargo, as opposed to those for the tests, choose packages.
-fn names_a_package(arguments: &[OsString]) -> bool {
+pub fn names_a_package(arguments: &[OsString]) -> bool {
     arguments
         .iter()
         .map(|argument| argument.to_string_lossy())
@@ -207,7 +138,7 @@ fn names_a_package(arguments: &[OsString]) -> bool {
 }
 
 /// The surroundings in which pictures come out the same everywhere.
-fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
+pub fn prepare_pictures(command: &mut Command, ready: &Ready) -> Result<()> {
     command.env("LIBGL_ALWAYS_SOFTWARE", "1");
     if let Some(driver) = packages::lavapipe() {
         // The loader's newer name for the variable, and the one that older loaders know.

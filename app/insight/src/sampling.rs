@@ -2,9 +2,12 @@
 //! what PyTorch will do, through `predict`.
 
 pub mod analysis;
+mod answers;
 pub mod balance;
 pub mod chi2;
+mod circumstances;
 pub mod coverage;
+mod finding;
 pub mod findings;
 pub mod of_run;
 pub mod order;

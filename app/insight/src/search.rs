@@ -1,15 +1,20 @@
 //! Search: "batch 512", "sample 40123", "slower than 200 ms". A run of ten million samples is gone through a slice a frame, so
 //! hits appear while one types and the window never waits.
 
-use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Stage, Track};
+use std::time::{Duration, Instant};
+
+use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Track};
 
 use crate::landmarks::Landmarks;
 use crate::platform::Budget;
 
+mod fetched;
 mod hit;
 mod query;
 mod ranking;
+mod slowest;
 
+use fetched::{is_fetched, worker_time};
 pub use hit::Hit;
 pub use query::{Query, Subject};
 use ranking::Ranking;
@@ -214,22 +219,6 @@ impl Search {
         }
         self.hits.len() > before
     }
-}
-
-/// Time in its worker: fetching and collating.
-fn worker_time(run: &Run, row: usize) -> Nanos {
-    let path = run.path(row);
-    let in_worker = path
-        .iter()
-        .filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
-    in_worker
-        .map(|s| s.end.unwrap_or(run.end()) - s.start)
-        .fold(Nanos::ZERO, |a, b| a + b)
-}
-
-/// True if nothing more will be known of how long it took.
-fn is_fetched(run: &Run, row: usize) -> bool {
-    run.batches()[row].stage > Stage::Collating
 }
 
 fn direct(query: &Query, run: &Run) -> Vec<Hit> {

@@ -14,6 +14,8 @@ use crate::view::{OptionsOf, Workspace};
 
 mod act;
 mod arrive;
+mod edit;
+mod escape;
 mod find;
 mod lanes;
 pub mod loader;
@@ -25,6 +27,7 @@ mod travel;
 
 pub use act::WATCH;
 use act::act;
+use edit::edit;
 pub use look::drive;
 use look::{drive_to, set_view};
 pub use possible::{NO_ENGINE, is_possible, obstacle};
@@ -230,40 +233,6 @@ fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
             });
             Some(Effect::AskSave)
         }
-    }
-}
-
-fn edit(state: &mut State, options: RunOptions) {
-    if options != state.prefs.options {
-        state.look.history.change(&state.prefs.options);
-        state.prefs.options = options;
-    }
-}
-
-/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
-fn escape(state: &mut State) {
-    if state.overlay.palette.take().is_some()
-        || state.overlay.typing.take().is_some()
-        || state.session.replacing.take().is_some()
-        || state.session.question.take().is_some()
-    {
-        return;
-    }
-    let open = [
-        &mut state.overlay.help_open,
-        &mut state.overlay.messages_open,
-        &mut state.look.search.open,
-    ];
-    if let Some(open) = open.into_iter().find(|open| **open) {
-        *open = false;
-    } else if state.session.seeking.take().is_some() {
-        // The run stays held, or goes on, as it was.
-    } else if let Some(last) = state.session.notices.len().checked_sub(1) {
-        state.session.notices.truncate(last);
-    } else if state.session.enlarged.is_some() {
-        state.session.enlarged = None;
-    } else {
-        state.session.selection = None;
     }
 }
 

@@ -14,9 +14,10 @@ use loadscope_model::view::TimeView;
 use loadscope_trace::{BatchId, Event, EventKind, Lane, Nanos, Run, RunId, RunInfo, Stage, Track};
 use loadscope_ui::theme::Palette;
 use loadscope_ui::timeline::axis::TimeAxis;
+use loadscope_ui::timeline::canvas::Canvas;
 use loadscope_ui::timeline::lanes::Lanes;
 use loadscope_ui::timeline::layout::{Grid, lay_out};
-use loadscope_ui::timeline::paint::{Canvas, Painted};
+use loadscope_ui::timeline::paint::Painted;
 
 /// As in the program: where it puts large lists decides how fast they are walked.
 #[cfg(target_os = "linux")]

@@ -3,6 +3,7 @@
 mod arguments;
 mod compare;
 mod export;
+mod force;
 mod info;
 mod interrupt;
 mod load;
@@ -20,12 +21,12 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
-use loadscope_files::{Existing, survive_size_limit};
+use clap::{Parser, Subcommand};
+use loadscope_files::survive_size_limit;
 
 pub use load::LoadArgs;
 pub use terminal::complain;
-pub use window::Renderer;
+pub use window::{Renderer, WindowArgs};
 
 /// Makes the inside of a data loader visible.
 #[derive(Debug, Parser)]
@@ -42,17 +43,6 @@ pub struct Cli {
     command: Option<Sub>,
     #[command(flatten)]
     window: WindowArgs,
-}
-
-/// How the window is opened.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct WindowArgs {
-    /// What draws the window.
-    #[arg(long, value_enum, default_value_t, global = true)]
-    renderer: Renderer,
-    /// Draw without animations.
-    #[arg(long, global = true)]
-    reduce_motion: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -95,44 +85,6 @@ enum Sub {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// `--force`.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
-pub struct ForceArg {
-    /// Replace the output if it exists; the old one stays until the new one is complete
-    #[arg(long)]
-    force: bool,
-}
-
-impl ForceArg {
-    /// What becomes of a file that exists.
-    pub fn existing(self) -> Existing {
-        match self.force {
-            true => Existing::Replace,
-            false => Existing::Keep,
-        }
-    }
-}
-
-/// `--pin-memory[=…]`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum PinArg {
-    /// Do not pin
-    Off,
-    /// CUDA's page-locked memory; without a GPU, a warning and no pinning
-    On,
-    /// Buffers locked with mlock, with or without a GPU
-    Mlock,
-}
-
-/// `--on-error`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum OnErrorArg {
-    /// End the run with the error, as a training loop without `try` does
-    Stop,
-    /// Note it and go on with the next batch
-    Continue,
 }
 
 /// Prints the help that was asked for, or what is wrong with the arguments.

@@ -32,10 +32,13 @@ use loadscope_ui::timeline::Timeline;
 
 mod compare;
 mod frame;
+mod grip;
+mod held;
 mod intake;
 mod jobs;
 mod keys;
 mod opening;
+mod pending;
 mod perform;
 mod runs;
 mod system;
@@ -78,15 +81,15 @@ pub struct App {
     store: Option<Store>,
     dialogs: Dialogs,
     wake: Waker,
-    held: intake::Held,
+    held: held::Held,
     /// The file or folder that is looked at before it is opened.
-    looking: Option<opening::Looking>,
+    looking: Option<pending::Looking>,
     system_motion: SystemMotion,
-    drive: keys::Drive,
+    drive: grip::Drive,
     /// How wide the panels were in the last frame.
     sizes: Splits,
     /// The widget that is held while the options are changed.
-    grip: keys::Grip,
+    grip: grip::Grip,
     /// The window is to be closed, whatever is unsaved.
     closing: bool,
     timeline: Timeline,
@@ -98,7 +101,7 @@ pub struct App {
     sampling: Sampling,
     jobs: jobs::Jobs,
     /// The recording that is being read, to compare the run with.
-    comparing: Option<compare::Reading>,
+    comparing: Option<pending::Reading>,
     /// How many runs have been compared with.
     others: u64,
     headline: Option<Headline>,
@@ -129,11 +132,11 @@ impl App {
                 false => SystemMotion::ask(Arc::clone(&wake)),
             },
             wake,
-            held: intake::Held::default(),
+            held: held::Held::default(),
             looking: None,
-            drive: keys::Drive::default(),
+            drive: grip::Drive::default(),
             sizes: Splits::default(),
-            grip: keys::Grip::default(),
+            grip: grip::Grip::default(),
             closing: false,
             timeline: Timeline::default(),
             pipeline: PipelineView::default(),

@@ -11,12 +11,13 @@ use loadscope_exchange::{ImportError, Kind};
 use loadscope_files::{Existing, NewFile, WriteError, refuse_input};
 use loadscope_trace::{Compression, Event, LogError, LogReader, LogWriter, Nanos};
 
-use super::file::{each_event, is_program};
+use super::events::{each_event, is_program};
 use super::folder::{Folder, Numbers, Seat, seats};
 use super::memory::LogInMemory;
 use loadscope_insight::unsaved::Output;
 
-use super::{Kept, Origin, Session, SessionError, Update};
+use super::session::{Kept, Origin};
+use super::{Session, SessionError, Update};
 
 /// Events that go from a thread that reads a recording to the one that writes, at a time.
 const CHUNK: usize = 1024;

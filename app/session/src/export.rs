@@ -10,7 +10,8 @@ pub use loadscope_exchange::Format as ExportFormat;
 use loadscope_files::{Existing, WriteError, refuse_input};
 use loadscope_trace::{Run, RunId};
 
-use super::{Origin, Session, SessionError, Update};
+use super::session::Origin;
+use super::{Session, SessionError, Update};
 use loadscope_insight::unsaved::Output;
 
 /// Writes the loaders of a session to `path`; `progress` hears how far it is and says whether to go on.

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use loadscope_exchange::{ImportError, Kind, Outcome, check, read};
-use loadscope_live::folder;
 use loadscope_trace::{
     Event, Fleet, Lines, LogError, LogReader, Merge, Nanos, RunId, count, plural,
 };
 
+use super::events::{each_of_streams, is_program};
 use super::folder::{Folder, Numbers, Seat};
 use super::reading::Blocks;
 
@@ -31,11 +31,6 @@ pub fn look(path: &Path) -> Result<(), ImportError> {
         true => Err(Folder::of(path)?.nothing()),
         false => check(path).map(|_| ()),
     }
-}
-
-/// True for the folder into which the processes of a program wrote, because there was no listener.
-pub(super) fn is_program(path: &Path) -> bool {
-    path.is_dir() && !folder::streams(path).is_empty()
 }
 
 /// After so much of a file the rest is taken to be like it, and room is made for it.
@@ -119,21 +114,6 @@ pub(super) fn read_into(
     })
 }
 
-/// Hands the events of a recording over in order of time until `each` returns false. True if it ends in the middle.
-///
-/// # Errors
-/// If it is nothing that can be opened or is damaged.
-pub(super) fn each_event(
-    path: &Path,
-    mut each: impl FnMut(&Event) -> bool,
-) -> Result<bool, ImportError> {
-    if is_program(path) {
-        return Ok(each_of_streams(path, |event| each(&event))?);
-    }
-    let outcome = read(path, |event, _| event.is_none_or(|event| each(&event)))?;
-    Ok(outcome.cut)
-}
-
 /// Takes in the blocks of a file of `size` bytes.
 fn fold(
     blocks: &Blocks,
@@ -206,17 +186,6 @@ fn read_streams(
         }
         told = Instant::now();
         progress(0.0)
-    })
-}
-
-/// Hands the events of a folder of streams over until `each` returns false. True if one of them was cut off.
-pub(super) fn each_of_streams(
-    path: &Path,
-    each: impl FnMut(Event) -> bool,
-) -> Result<bool, LogError> {
-    folder::read(path, each).map_err(|cause| LogError::Open {
-        path: path.to_owned(),
-        cause,
     })
 }
 

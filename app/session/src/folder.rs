@@ -14,7 +14,7 @@ use loadscope_live::folder;
 use loadscope_trace::align::{Clock, Marks, Place, places};
 use loadscope_trace::{Event, EventKind, Fleet, Nanos, RunId, RunInfo, count};
 
-use super::file::each_event;
+use super::events::each_event;
 
 /// Recordings that are opened together: each may be open at the same time as all others.
 const MOST_RECORDINGS: usize = 256;

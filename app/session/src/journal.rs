@@ -12,7 +12,7 @@ use loadscope_files::{GrowingFile, WriteError, is_abandoned};
 pub use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{EventKind, LogError, LogReader, RunInfo};
 
-use super::outgoing::new_recording_in;
+use super::recording::new_recording_in;
 
 /// So many runs are kept; older ones are removed.
 const MOST_RUNS: usize = 20;

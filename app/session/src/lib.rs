@@ -6,13 +6,9 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
-
-use loadscope_files::GrowingFile;
 use loadscope_insight::Datasets;
-use loadscope_plan::error::EngineError;
 use loadscope_plan::order::Samples;
-use loadscope_trace::{LogError, RunOptions};
+use loadscope_trace::RunOptions;
 
 mod again;
 #[cfg(feature = "engine")]
@@ -20,6 +16,8 @@ mod engine;
 #[cfg(not(feature = "engine"))]
 #[path = "no_engine.rs"]
 mod engine;
+mod error;
+mod events;
 mod export;
 mod file;
 mod folder;
@@ -28,12 +26,15 @@ mod memory;
 mod opened;
 mod outgoing;
 mod reading;
+mod record;
+mod recording;
 mod session;
 mod simulator;
 pub mod tune;
 mod watch;
 
 pub use engine::HAS_ENGINE;
+pub use error::SessionError;
 pub use export::{ExportFormat, export_runs, refuse_export_onto};
 pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
@@ -43,47 +44,10 @@ pub use loadscope_live::{
     take_signals,
 };
 pub use opened::{Opened, open, read_run};
-pub use outgoing::{new_recording, new_recording_in};
+pub use record::{Record, Waker};
+pub use recording::{new_recording, new_recording_in};
 pub use session::Session;
-use session::{Kept, Origin};
-pub use watch::{Asking, Watched};
-
-/// Where the log of a run goes.
-pub enum Record {
-    /// Nowhere.
-    Off,
-    /// Into memory, compressed, so that it can be saved later.
-    Memory,
-    /// Into this file, which is removed again if there is nothing to write.
-    File(GrowingFile),
-    /// Into the user's journal.
-    Journal(NewEntry),
-}
-
-/// Why a session could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// This build has no embedded loader.
-    #[error(
-        "this build has no embedded loader: it opens, records, watches and simulates. `cargo build --release` makes one that has it"
-    )]
-    NoEngine,
-    /// The engine refused.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The recording cannot be written.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// The program that is to be watched cannot be started.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// The system gave no thread.
-    #[error("cannot start a thread: {0}. Close other programs and try again")]
-    Thread(std::io::Error),
-}
-
-/// Called when something new is there.
-pub type Waker = Arc<dyn Fn() + Send + Sync>;
+pub use watch::Watched;
 
 /// Who is asked about datasets: the engine, which opens them.
 pub fn datasets() -> Datasets {

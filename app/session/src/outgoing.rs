@@ -1,11 +1,10 @@
 //! What becomes of the events of a run under way: they are written to the log and passed on to the window.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
-use loadscope_files::{Existing, GrowingFile, WriteError};
+use loadscope_files::{GrowingFile, WriteError};
 use loadscope_trace::{Compression, Event, EventKind, LogError, LogWriter};
 
 use super::journal::Entry;
@@ -20,30 +19,6 @@ const CHUNK: usize = 1024;
 
 /// How often what was written becomes readable to others.
 const FLUSH_EVERY: Duration = Duration::from_millis(25);
-
-/// Creates a recording at `path`, compressed as its name asks for. It can be opened from the moment it is there.
-///
-/// # Errors
-/// If there is a file that may not be replaced or is being written, or the folder cannot be written to.
-pub fn new_recording(path: &Path, existing: Existing) -> Result<GrowingFile, WriteError> {
-    GrowingFile::create(path, existing, &head(Compression::for_path(path)))
-}
-
-/// Creates a compressed recording under the first of `names` that is free.
-///
-/// # Errors
-/// If the folder cannot be written to.
-pub fn new_recording_in(
-    names: impl IntoIterator<Item = PathBuf>,
-) -> Result<GrowingFile, WriteError> {
-    GrowingFile::create_free(names, &head(Compression::Zstd))
-}
-
-/// A log without an event.
-pub(super) fn head(compression: Compression) -> Vec<u8> {
-    let log = LogWriter::new(Vec::new(), compression).and_then(LogWriter::finish);
-    log.unwrap_or_default()
-}
 
 /// Writes the log and passes events on.
 pub(super) struct Outgoing {

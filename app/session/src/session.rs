@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use loadscope_insight::landmarks::Landmarks;
 use loadscope_insight::loaders::Loaders;
+use loadscope_plan::plan::check_options;
 use loadscope_trace::RunOptions;
 
 use super::engine::{self, Control};
 use super::memory::SharedLog;
 use super::outgoing::Outgoing;
-use super::{Entry, Record, SessionError, Update, Waker, Watched, check, open, refusal, simulator};
+use super::{Entry, Record, SessionError, Update, Waker, Watched, open, refusal, simulator};
 
 /// A run that is under way, or a file that is being read.
 pub struct Session {
@@ -69,7 +70,7 @@ impl Session {
     /// # Errors
     /// If the options are refused or the system gives no thread.
     pub fn start(options: &RunOptions, record: Record, wake: Waker) -> Result<Self, SessionError> {
-        check(options)?;
+        check_options(options)?;
         let (to_window, updates) = unbounded();
         let control = Control::default();
         let shared = SharedLog::default();
@@ -149,7 +150,7 @@ impl Session {
     /// # Errors
     /// If the options are refused or the system gives no thread.
     pub fn simulate(options: &RunOptions, wake: Waker) -> Result<Self, SessionError> {
-        check(options)?;
+        check_options(options)?;
         let (to_window, updates) = unbounded();
         let log = SharedLog::default();
         let job = simulator::Job {

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use std::sync::Arc;
+
 use super::*;
 
 /// A run whose samples take so long, once it is under way.

@@ -11,6 +11,7 @@ mod grid;
 mod headline;
 mod layout;
 mod pen;
+mod plan;
 mod scene;
 mod stations;
 mod tip;
@@ -24,8 +25,9 @@ use crate::theme::Palette;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
-use layout::{Layout, Placed, Plan, Station};
+use layout::{Layout, Placed, Station};
 use pen::Pen;
+use plan::Plan;
 use scene::Scene;
 
 /// A pipeline narrower than this cannot be read.

@@ -5,6 +5,7 @@
 
 pub mod axis;
 mod body;
+pub mod canvas;
 pub mod chart;
 mod detail;
 pub mod flow;
@@ -126,7 +127,7 @@ impl Timeline {
         body::contents(ui, &stage.pinned, &scene, &mut self.pinned, &mut asks);
         others::show(ui, areas.others, &scene, &mut self.others, &mut asks);
         overlay::paint(ui, &stage, &scene);
-        found::paint_outlines(ui, &stage, &scene, &found_here(&scene, &axis));
+        found::paint_outlines(ui, &stage, &scene, &found::here(&scene, &axis));
         self.paint_lines(ui, &areas, &scene);
         legend.show(ui, areas.legend, &scene, &mut asks);
         asks.finish(&scene, &mut self.motion)
@@ -158,13 +159,23 @@ impl Timeline {
     }
 }
 
-/// What the search found, as far as it is on `axis`.
-fn found_here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<found::Found> {
-    let search = &scene.state.look.search;
-    found::on_screen(
-        &scene.state.session.run,
-        search.hits(),
-        search.current,
-        axis,
-    )
+fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {
+    let key = Action::Run
+        .info()
+        .shortcut
+        .map(|shortcut| ui.format_shortcut(&shortcut));
+    let text = match key {
+        Some(key) => format!("No batches yet — press {key} to run"),
+        None => "No batches yet".to_owned(),
+    };
+    let label = egui::Label::new(
+        egui::RichText::new(text)
+            .font(theme::words(size::BODY))
+            .color(palette.weak),
+    );
+    let size = [rect.width(), 20.0].into();
+    ui.put(
+        Align2::CENTER_CENTER.align_size_within_rect(size, rect),
+        label,
+    );
 }

@@ -3,6 +3,7 @@
 mod containers;
 mod convert;
 mod numbers;
+mod site;
 mod stack;
 #[cfg(test)]
 mod tests;
@@ -12,17 +13,8 @@ use crate::error::{EngineError, ExceptionKind};
 use crate::value::{NumpyScalar, Value};
 
 pub use convert::default_convert;
+pub use site::CollateSite;
 pub use typed::{Number, StackCollate, Stackable, Tensors};
-
-/// Where a batch is put together. PyTorch's worker processes write into shared memory of a fixed size and type, which
-/// shows when the tensors of a batch differ in dtype or shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollateSite {
-    /// In the consumer's thread (`num_workers=0`): dtypes are promoted.
-    Main,
-    /// In a worker: the first sample's dtype is kept.
-    Worker,
-}
 
 /// PyTorch's `default_collate`: stacks tensors, arrays and numbers on a new first dimension and goes into containers. The
 /// first sample decides how; tuples become lists.
@@ -59,9 +51,11 @@ fn collate(
         Value::Str(_)
         | Value::Bytes(_)
         | Value::Scalar(NumpyScalar::Str(_) | NumpyScalar::Bytes(_)) => Ok(group(batch)),
-        Value::Map(_) => containers::maps(batch, site),
-        Value::NamedTuple(_) => containers::named_tuples(batch, site),
-        Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => containers::sequences(batch, site),
+        Value::Map(_) => containers::maps(batch, site, collate),
+        Value::NamedTuple(_) => containers::named_tuples(batch, site, collate),
+        Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => {
+            containers::sequences(batch, site, collate)
+        }
         Value::None | Value::Other(_) | Value::Scalar(NumpyScalar::Other { .. }) => {
             Err(cannot(&format!("<class '{}'>", first.type_name())))
         }

@@ -1,6 +1,8 @@
 //! Samples and batches: the Python values that a dataset yields and a loader puts together.
 
 mod dtype;
+mod held;
+mod key;
 mod mapping;
 #[expect(
     unsafe_code,
@@ -8,79 +10,23 @@ mod mapping;
 )]
 mod memory;
 mod numpy;
+
+fn all_same(a: &[Value], b: &[Value]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+}
+
 #[cfg(test)]
 mod tests;
-
-use std::sync::Arc;
 
 use tch::Tensor;
 
 use crate::error::EngineError;
 
 pub use dtype::DType;
-pub use mapping::{Key, Mapping};
+pub use held::{Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value};
+pub use key::Key;
 pub(crate) use memory::{dense_bytes, is_plain, new_tensor, view_dtype};
 use memory::{same_tensors, tensor_bytes};
-pub use numpy::{NdArray, NumpyScalar};
-
-/// A sample, a part of one, or a collated batch.
-#[derive(Debug)]
-pub enum Value {
-    /// `None`, which cannot be collated but may pass through.
-    None,
-    /// `bool`
-    Bool(bool),
-    /// `int`, as far as it fits 64 bits.
-    Int(i64),
-    /// `int` beyond 64 bits, as far as it fits 128: too large for a tensor of integers.
-    BigInt(i128),
-    /// `float`
-    Float(f64),
-    /// `str`
-    Str(String),
-    /// `bytes`
-    Bytes(Vec<u8>),
-    /// `torch.Tensor`
-    Tensor(Tensor),
-    /// `numpy.ndarray`
-    Array(NdArray),
-    /// `numpy.generic`
-    Scalar(NumpyScalar),
-    /// `list`
-    List(Vec<Value>),
-    /// `tuple`
-    Tuple(Vec<Value>),
-    /// Any other sequence: `range`, `deque`.
-    Sequence(Sequence),
-    /// `dict` or another mapping.
-    Map(Mapping),
-    /// An instance of a `collections.namedtuple` type.
-    NamedTuple(NamedTuple),
-    /// Any other object. Nothing is known of it but the name of its type, as Python prints it: `set`, `complex`.
-    Other(Arc<str>),
-}
-
-/// A tuple with named fields.
-#[derive(Debug)]
-pub struct NamedTuple {
-    /// Name of the type.
-    pub name: Arc<str>,
-    /// Names of the fields.
-    pub fields: Arc<[String]>,
-    /// Values of the fields, in the same order.
-    pub items: Vec<Value>,
-}
-
-/// A sequence that is neither a list nor a tuple.
-#[derive(Debug)]
-pub struct Sequence {
-    /// Name of the type: `range`, `deque`.
-    pub name: Arc<str>,
-    /// Whether a sequence of this type can hold tensors. A `deque` stays one when it is collated; a `range` becomes a list.
-    pub keeps_type: bool,
-    /// The elements.
-    pub items: Vec<Value>,
-}
 
 impl Value {
     /// A `dict` with text keys.
@@ -264,10 +210,6 @@ impl Value {
             other => other.items().iter().map(Self::nbytes).sum(),
         }
     }
-}
-
-fn all_same(a: &[Value], b: &[Value]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
 }
 
 macro_rules! from {

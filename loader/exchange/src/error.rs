@@ -1,6 +1,6 @@
 //! What can go wrong with files of others.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loadscope_trace::LogError;
 use thiserror::Error;
@@ -64,6 +64,29 @@ pub enum ImportError {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+impl ImportError {
+    /// True if the sentence names the file already.
+    pub fn names_the_file(&self) -> bool {
+        // The error of a recording is reported as itself.
+        matches!(self, Self::Open { .. } | Self::Log(LogError::Open { .. }))
+    }
+
+    /// That a file cannot be read.
+    pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Self {
+        Self::Open {
+            path: path.to_owned(),
+            cause,
+        }
+    }
+
+    /// That it is nothing that can be opened; `what` it seems to be, with its verb.
+    pub(crate) fn foreign(what: &str) -> Self {
+        Self::Foreign {
+            what: what.to_owned(),
+        }
+    }
 }
 
 /// Why a run could not be written.

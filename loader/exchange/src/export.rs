@@ -12,9 +12,11 @@ use crate::ExportError;
 
 mod chrome;
 mod comma;
+mod failure;
 mod parquet;
 mod table;
 
+use failure::Failure;
 use table::Table;
 
 /// What a run can be written as.
@@ -111,30 +113,6 @@ fn write_error(path: &Path, cause: io::Error) -> ExportError {
     ExportError::Write {
         path: path.to_owned(),
         cause,
-    }
-}
-
-/// Why a table or a trace was not written.
-enum Failure {
-    Io(io::Error),
-    Other(String),
-    Cancelled,
-}
-
-impl Failure {
-    fn at(self, path: &Path) -> ExportError {
-        let path = path.to_owned();
-        match self {
-            Self::Io(cause) => ExportError::Write { path, cause },
-            Self::Other(why) => ExportError::Table { path, why },
-            Self::Cancelled => ExportError::Cancelled,
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

@@ -14,13 +14,17 @@ mod import;
 mod json;
 mod kind;
 mod lotus;
+mod open;
 mod profiler;
+mod recognize;
+mod sink;
 mod spdl;
 
 pub use error::{ExportError, ImportError};
 pub use export::{Format, export, files};
-pub use import::{Outcome, check, read, size};
+pub use import::{check, read, size};
 pub use kind::Kind;
+pub use sink::Outcome;
 
 /// The example of the README compiles and holds.
 #[cfg(doctest)]

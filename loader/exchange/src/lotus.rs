@@ -8,20 +8,19 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::import::{Sink, unreadable};
-use crate::kind::open;
+use crate::open::open;
+use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
 mod join;
 mod line;
+mod process;
 mod tell;
 mod worker;
 
 use line::Line;
-use worker::Worker;
+use process::Process;
 
-/// A wait that is none.
-const SIGN: i64 = 1_000;
 /// Batches and calls of transforms that are held.
 const MOST: usize = 32 << 20;
 /// No line is longer: names of classes are short.
@@ -85,15 +84,6 @@ pub(crate) fn size(folder: &Path) -> u64 {
     sizes.map(|m| m.len()).sum()
 }
 
-/// What a process wrote.
-#[derive(Debug, Default)]
-struct Process {
-    pid: u64,
-    /// Lines of the main process, in the order of the file.
-    main: Vec<Line>,
-    worker: Worker,
-}
-
 /// Reads a folder, or the folder of one of its logs.
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
     let is_folder = path.is_dir();
@@ -104,7 +94,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
             .filter(|p| !p.as_os_str().is_empty())
             .unwrap_or(Path::new(".")),
     };
-    let mut paths = logs(folder, MOST_FILES + 1).map_err(|e| unreadable(folder, e))?;
+    let mut paths = logs(folder, MOST_FILES + 1).map_err(|e| ImportError::unreadable(folder, e))?;
     if paths.len() > MOST_FILES {
         return Err(ImportError::TooMuch {
             kind: Kind::Lotus,
@@ -175,7 +165,7 @@ impl Reader {
             text.clear();
             let limit = LONGEST_LINE as u64 + 1;
             let read = (&mut input).take(limit).read_until(b'\n', &mut text);
-            let read = read.map_err(|e| unreadable(path, e))?;
+            let read = read.map_err(|e| ImportError::unreadable(path, e))?;
             if read == 0 {
                 break;
             }

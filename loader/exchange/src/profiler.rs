@@ -11,32 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::import::{Sink, unreadable};
 use crate::json::{Json, Trouble, Value, nanos};
-use crate::kind::open;
+use crate::open::open;
+use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
 mod calls;
+mod header;
 mod tell;
 
 use calls::{Calls, Slice};
+use header::{Header, text};
 
 /// Between two calls of the sink, bytes.
 const LOOK_EVERY: u64 = 4 << 20;
-
-/// What a trace says about itself.
-#[derive(Debug, Default)]
-pub(super) struct Header {
-    /// What its times count from, ns since 1970.
-    pub base: i64,
-    /// The host.
-    pub host: String,
-    /// Rank and number of ranks.
-    pub rank: u32,
-    pub world_size: u32,
-    /// It is an export of ours.
-    pub is_ours: bool,
-}
 
 pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportError> {
     let file = open(path)?;
@@ -45,7 +33,9 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
     let mut input = BufReader::with_capacity(1 << 16, counted);
     let is_gzip = {
         use std::io::BufRead as _;
-        let head = input.fill_buf().map_err(|e| unreadable(path, e))?;
+        let head = input
+            .fill_buf()
+            .map_err(|e| ImportError::unreadable(path, e))?;
         head.starts_with(&[0x1F, 0x8B])
     };
     let input: Box<dyn Read> = match is_gzip {
@@ -65,7 +55,7 @@ pub(crate) fn read(path: &Path, sink: &mut Sink<'_>) -> Result<Outcome, ImportEr
         Err(Trouble::Io(cause)) if is_gzip => {
             return Err(reader.damaged(&format!("its compression is broken ({cause})")));
         }
-        Err(Trouble::Io(cause)) => return Err(unreadable(path, cause)),
+        Err(Trouble::Io(cause)) => return Err(ImportError::unreadable(path, cause)),
         Err(Trouble::Bad(why)) => return Err(reader.damaged(why)),
     };
     if !sink.wanted {
@@ -221,10 +211,6 @@ impl<R: Read> Reader<R> {
         }
         Ok(())
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Counts what is read of the file, so that progress can be shown.

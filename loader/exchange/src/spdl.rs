@@ -7,11 +7,13 @@ use std::time::Duration;
 use loadscope_trace::{GaugeKind, brief, count};
 use rusqlite::{Connection, ErrorCode, OpenFlags, limits::Limit};
 
-use crate::import::Sink;
+use crate::sink::Sink;
 use crate::{ImportError, Kind, Outcome};
 
+mod row;
 mod tell;
 
+use row::Row;
 use tell::tell;
 
 /// Rows of a table that are held: with what comes of them about half a KiB each.
@@ -31,15 +33,6 @@ const STEPS_OF_BYTE: u64 = 16;
 /// A time as seconds since 1970, be it written as a number or as text.
 const SECONDS: &str = "CASE typeof(timestamp) WHEN 'text' \
                        THEN (julianday(timestamp) - 2440587.5) * 86400.0 ELSE timestamp END";
-
-/// What was measured from one instant until another.
-struct Row {
-    /// Seconds since 1970.
-    start: Option<f64>,
-    end: f64,
-    name: String,
-    values: Vec<(GaugeKind, f64)>,
-}
 
 fn broken(error: &rusqlite::Error) -> ImportError {
     let why = match error.sqlite_error_code() {

@@ -20,8 +20,6 @@ mod prune;
 mod worker;
 
 use crew::Crew;
-pub use main_process::STOPPED;
-use worker::is_of_worker;
 
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;
@@ -148,7 +146,7 @@ impl Join {
             return;
         };
         stream.last = stream.last.max(record.at());
-        if is_of_worker(&record) {
+        if record.is_of_worker() {
             self.held += 1;
             self.held_bytes += record.weight();
             stream.held.push_back(record);

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 mod lenient;
 mod read;
+mod sender;
 mod weight;
 
 /// The version of the streams that is understood.
@@ -388,21 +389,6 @@ pub struct Needed {
 }
 
 impl Record {
-    /// Reads a line.
-    ///
-    /// # Errors
-    /// If it is not understood.
-    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
-        let text = std::str::from_utf8(line).map_err(|_| WireError("it is no text".to_owned()))?;
-        let text = text.trim_ascii();
-        let name = text
-            .strip_prefix("[\"")
-            .and_then(|rest| rest.split_once('"'))
-            .map(|(name, _)| name)
-            .ok_or_else(|| WireError("it is no record".to_owned()))?;
-        read::read(name, text)
-    }
-
     /// When it was, on the clock of its process, ns.
     pub(crate) fn at(&self) -> i64 {
         match self {

@@ -7,21 +7,26 @@
 //! for another number of workers. A [`Setting`] says what is to be different, [`Recorded::forecast`] what comes of it,
 //! [`explore`] does so for many settings.
 
+mod checked;
 mod cores;
 mod doubt;
 mod grid;
 mod load;
+mod number;
 mod play;
 mod prospects;
 mod recorded;
+mod refusal;
 mod setting;
 mod startup;
+mod step;
 mod transport;
 mod uncertain;
 
 pub use grid::{Outlook, explore, grid};
 pub use prospects::prospects;
 pub use recorded::Recorded;
+pub use refusal::Refusal;
 pub use setting::Setting;
 
 use loadscope_trace::Nanos;
@@ -67,11 +72,6 @@ impl Forecast {
     }
 }
 
-/// Why there is no forecast: a sentence for the user.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
-
 impl Recorded {
     /// What is expected of `setting`.
     ///
@@ -107,17 +107,17 @@ impl Recorded {
         let load = Load::of(self, &setting);
         let steps = load.epochs.iter().enumerate().map(|(number, e)| {
             let weight = e.weight;
-            let pause = play::float(self.pause_before(number));
+            let pause = number::float(self.pause_before(number));
             (e.steps_taken() * weight.batches + pause) * weight.epochs
         });
-        Ok(play::nanos(steps.sum::<f64>()))
+        Ok(number::nanos(steps.sum::<f64>()))
     }
 
     fn forecast_of(&self, setting: &Setting, load: &Load, again: &uncertain::Again) -> Forecast {
         let all = self.play_all(setting, load);
         let cores = setting.cores.or(self.cores);
         let busy = cores.map_or(0.0, |n| {
-            all.computed / (play::float(all.time) * n as f64).max(1.0)
+            all.computed / (number::float(all.time) * n as f64).max(1.0)
         });
         let doubt = self.doubt(setting, all.time, busy);
         let (low, high) = again.spread(self, setting, all.time, doubt.share);
@@ -141,10 +141,10 @@ impl Recorded {
             let way = Way::of(self, setting, number);
             let played = play::play(epoch, &way);
             if number == 0 {
-                whole.first = played.first.map(play::nanos);
+                whole.first = played.first.map(number::nanos);
             }
-            let pause = play::float(self.pause_before(number));
-            whole.time += play::nanos(pause * epoch.weight.epochs);
+            let pause = number::float(self.pause_before(number));
+            whole.time += number::nanos(pause * epoch.weight.epochs);
             whole.add(&played, epoch, way.finish);
             if played.stopped {
                 break;
@@ -178,8 +178,8 @@ impl Whole {
         let first = played.first.unwrap_or_default();
         let time = stretched(played.end, first);
         let waited = stretched(played.waited, played.waited_first);
-        self.time += play::nanos(time * weight.epochs);
-        self.waited += play::nanos(waited * weight.epochs);
+        self.time += number::nanos(time * weight.epochs);
+        self.waited += number::nanos(waited * weight.epochs);
         self.computed += load.computed(played.batches) * weight.batches * weight.epochs;
         let many = |n: u64| (n as f64 * weight.batches * weight.epochs).round() as u64;
         self.samples += many(played.samples);

@@ -25,14 +25,15 @@
 pub mod align;
 mod batch;
 mod blame;
+mod clock;
 mod content;
 mod counter;
-
 mod error;
 mod event;
 mod findings;
 pub mod fleet;
 mod id;
+mod keyframe;
 mod lane;
 mod lanes;
 mod log;
@@ -40,6 +41,7 @@ mod message;
 mod options;
 mod pipeline;
 mod process;
+mod room;
 mod rows;
 mod run;
 mod series;

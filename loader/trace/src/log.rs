@@ -9,6 +9,7 @@ mod frames;
 #[cfg(all(test, not(target_family = "wasm")))]
 mod frames_portable;
 mod header;
+mod line;
 mod lines;
 mod merge;
 mod quick;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Stage;
-use crate::align::Clock;
+use crate::clock::Clock;
 
 mod overrides;
 mod python;

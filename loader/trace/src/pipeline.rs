@@ -1,66 +1,11 @@
 //! The pipeline at an instant: which batch is where, and PyTorch's counters.
 
+use crate::keyframe::Flying;
 use crate::{BatchId, Epoch, Lane, Nanos, Run, Stage, Wait};
 
 mod variables;
 
 pub use variables::TaskInfo;
-
-/// The batches in flight before a certain transition. The state at any instant is found from the nearest one, so a
-/// recording of a million batches answers as fast as one of ten.
-#[derive(Clone, Debug)]
-pub(crate) struct Keyframe {
-    /// Number of transitions before it.
-    step: usize,
-    /// Batches in flight, in order of dispatch: position, stage, when it was entered, whether it was pinned.
-    in_flight: Box<[Flying]>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Flying {
-    batch: u32,
-    stage: Stage,
-    pinned: bool,
-    since: Nanos,
-}
-
-impl Keyframe {
-    /// One keyframe per so many transitions.
-    const EVERY: usize = 256;
-
-    /// True if the next transition needs a keyframe before it. There are as many transitions between two keyframes as
-    /// batches in the later one, or more: all keyframes together grow no faster than the list of transitions.
-    pub(crate) fn is_due(run: &Run) -> bool {
-        let before = run.keyframes.last().map_or(0, |k| k.step);
-        run.transitions.len() - before >= Self::EVERY.max(run.in_flight.len())
-    }
-
-    /// What it costs in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.in_flight)
-    }
-
-    /// The state of `run` before a transition that is about to be noted.
-    pub(crate) fn of(run: &Run) -> Self {
-        let flying = |row: u32| {
-            let last = run.batches[row as usize].last;
-            let transition = run.transitions.get(last as usize)?;
-            Some(Flying {
-                batch: row,
-                stage: transition.stage,
-                pinned: run.passed_pin(last),
-                since: transition.at,
-            })
-        };
-        let rows = run.in_flight.iter();
-        let mut in_flight: Vec<Flying> = rows.filter_map(|row| flying(*row)).collect();
-        in_flight.sort_unstable_by_key(|f| f.batch);
-        Self {
-            step: run.transitions.len(),
-            in_flight: in_flight.into(),
-        }
-    }
-}
 
 /// Which batch is where at an instant.
 #[derive(Clone, Debug)]
@@ -213,16 +158,5 @@ impl Run {
         self.batches
             .get(row as usize)
             .map_or(0, |b| b.first as usize)
-    }
-
-    /// True if the batch was in the pin thread at or before the transition `at`.
-    fn passed_pin(&self, mut at: u32) -> bool {
-        while let Some(t) = self.transitions.get(at as usize) {
-            if t.stage == Stage::Pinning {
-                return true;
-            }
-            at = t.previous;
-        }
-        false
     }
 }

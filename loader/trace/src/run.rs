@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Extent};
 use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
+use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
-use crate::pipeline::Keyframe;
 use crate::rows::Rows;
 use crate::series::{Series, Ticks};
 use crate::timings::Timings;
@@ -20,11 +20,12 @@ mod place;
 mod processor;
 mod query;
 mod range;
+mod steps;
+mod times;
 
 pub use memory::Memory;
-pub(crate) use memory::make_room;
-pub use processor::Computed;
 pub use range::RangeSummary;
+pub use times::Computed;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
 const MAX_GAPS: usize = 1 << 20;
@@ -109,7 +110,7 @@ pub struct Run {
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
     pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
     /// What fetches and steps needed of the processor, where it was measured, by position of the batch.
-    pub(crate) processor: processor::Times,
+    pub(crate) processor: times::Times,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
@@ -117,7 +118,7 @@ pub struct Run {
     /// Positions of the batches that are in no final stage, in no order; each knows its place.
     pub(crate) in_flight: Vec<u32>,
     /// The training steps that are over.
-    steps: course::Steps,
+    steps: steps::Steps,
     /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
     opened: Option<(Nanos, Nanos)>,
     /// How long making iterators took.
@@ -341,8 +342,10 @@ impl Run {
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {
         let position = self.transitions.len();
-        if Keyframe::is_due(self) {
-            self.keyframes.push(Keyframe::of(self));
+        let last = self.keyframes.last();
+        if Keyframe::is_due(last, position, self.in_flight.len()) {
+            let keyframe = self.keyframe();
+            self.keyframes.push(keyframe);
         }
         let batch = &mut self.batches[row as usize];
         let previous = std::mem::replace(&mut batch.last, position as u32);

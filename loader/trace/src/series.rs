@@ -1,7 +1,7 @@
 //! Quantities over time: instants that are counted, and values that were measured.
 
 use crate::Nanos;
-use crate::run::make_room;
+use crate::room::make_room;
 
 /// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
 /// is found without a walk.

@@ -1,6 +1,6 @@
 //! The spans of a track, and what they come to until any instant.
 
-use crate::run::make_room;
+use crate::room::make_room;
 use crate::{Activity, Nanos, Shares, Span};
 
 /// The spans of one track in order of time, with running sums so that the time per activity up to any instant is

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::run::make_room;
+use crate::room::make_room;
 use crate::{Nanos, SampleTiming};
 
 /// The times of samples. Processor time takes room only from the first sample on for which it was measured.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
-use super::Turn;
+use super::turn::Turn;
 use crate::pytorch::{self, succeed};
 use crate::setup::Ready;
 use crate::steps;

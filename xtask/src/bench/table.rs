@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::thread;
 
-use super::Turn;
 use super::programs::{Program, Task};
+use super::turn::Turn;
 use super::works::{Goal, Unit, Work};
 
 /// The figures of one piece of work.

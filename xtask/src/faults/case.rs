@@ -1,13 +1,13 @@
 //! A fault, what must hold in spite of it, and whether it did.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::World;
+use super::note::NotTried;
 use super::place::Place;
+use super::world::World;
 
 type Check = Box<dyn Fn(&Place) -> Result<()> + Send + Sync>;
 
@@ -162,18 +162,3 @@ impl fmt::Display for Tried {
         }
     }
 }
-
-/// An end whose reason is that something is not at hand here.
-#[derive(Debug)]
-pub struct NotTried(pub String);
-
-impl fmt::Display for NotTried {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotTried {}
-
-/// What was measured in a case.
-pub type Note = RefCell<String>;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
-use super::World;
-use super::case::{NotTried, Note};
+use super::note::{NotTried, Note};
+use super::world::World;
 
 /// The variable by which the processes of a case are found, wherever they went.
 pub const MARK: &str = "LOADSCOPE_FAULTS_CASE";

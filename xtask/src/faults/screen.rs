@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::case::NotTried;
 use super::keys::Keys;
 use super::launch::{Launch, Started, Stream};
+use super::note::NotTried;
 use super::place::Place;
 use super::speak::Speech;
 

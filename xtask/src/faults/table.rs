@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::World;
 use super::case::{Tried, Verdict};
+use super::world::World;
 
 /// The page.
 pub fn page(world: &World, tried: &[Tried], release: bool, took: Duration) -> String {

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
 
-use super::{LONGEST_KEPT, files};
+use super::places::{LONGEST_KEPT, files};
 
 /// Nearly the smallest; packing takes a few seconds.
 const LEVEL: i32 = 19;

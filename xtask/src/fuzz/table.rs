@@ -6,7 +6,8 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Done, Places, files};
+use super::done::Done;
+use super::places::{Places, files};
 
 /// What was done so far, by target.
 pub(super) fn read_table(places: &Places) -> Result<BTreeMap<String, Done>> {
@@ -109,7 +110,7 @@ fn grouped(number: u64) -> String {
 mod tests {
     use anyhow::Context as _;
 
-    use super::super::targets;
+    use super::super::places::targets;
     use super::*;
 
     #[test]

@@ -13,11 +13,14 @@ use super::text::signed;
 use crate::Datasets;
 use crate::format::percent;
 
+mod chance;
 mod distribution;
 mod pieces;
 mod strip;
 mod titles;
 
+pub use chance::Outcome;
+use chance::{CONFIDENCE, FEW_PIECES, SEED, any_of};
 pub use distribution::Quantile;
 use distribution::quantiles;
 pub(crate) use pieces::Drawn;
@@ -27,13 +30,6 @@ pub use titles::title;
 
 /// So often both runs are drawn anew.
 const DRAWS: usize = 1_000;
-/// The interval holds the truth with this probability.
-const CONFIDENCE: f64 = 0.95;
-/// Fewer pieces say nothing of chance.
-const FEW_PIECES: usize = 5;
-/// The same two recordings give the same intervals.
-const SEED: u128 = 0;
-
 /// Two runs, and what differs.
 pub struct Comparison<'a> {
     /// The first.
@@ -65,18 +61,6 @@ pub struct Measure {
     pub high: Option<f64>,
     /// What to think of it.
     pub outcome: Outcome,
-}
-
-/// What to think of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Improved, beyond chance.
-    Improved,
-    /// Worse, beyond chance.
-    Worse,
-    /// It may be chance, or there is no difference.
-    Unclear,
 }
 
 type Value64 = fn(&Drawn) -> f64;
@@ -372,11 +356,6 @@ fn draw(epochs: &[Vec<Drawn>], random: &mut Rand64) -> Drawn {
         }
     }
     sum
-}
-
-/// Any one of them, each as likely as the others. There is one.
-fn any_of<'a, T>(all: &'a [T], random: &mut Rand64) -> &'a T {
-    &all[random.rand_range(0..all.len() as u64) as usize]
 }
 
 #[cfg(test)]

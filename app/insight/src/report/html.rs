@@ -10,10 +10,8 @@ use crate::format::{percent, printable};
 
 mod style;
 
-use style::{capital, class, dot, prose, severity_class, style};
+use style::{WIDTH, capital, class, dot, prose, severity_class, style};
 
-/// The width that pictures are drawn for, px; they grow and shrink with the page.
-const WIDTH: f64 = 960.0;
 /// The height of the bar of blame, px.
 const BAR: f64 = 28.0;
 /// The height of the strip of the run, px.

@@ -1,101 +1,14 @@
 //! What is wrong with an order, or worth knowing: a sentence with a number, and a remedy in PyTorch's words.
 
-use loadscope_trace::RunOptions;
-
-use super::analysis::Answers;
+use super::answers::Answers;
 use super::balance::Against;
+pub use super::circumstances::{Circumstances, WorkerSeed};
+pub use super::finding::Finding;
+use super::finding::{list, note, problem};
 use super::order::Digest;
 use crate::format::{count, percent, plural};
 
 mod sharing;
-
-/// A sentence with a number, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Its name for scripts.
-    pub id: &'static str,
-    /// What was found.
-    pub says: String,
-    /// What to do about it.
-    pub remedy: String,
-    /// True if it makes training worse than it should be; false if it is merely worth knowing.
-    pub is_problem: bool,
-    /// Where to look: a position in the order.
-    pub position: Option<usize>,
-}
-
-/// A worker and the seed that it started with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkerSeed {
-    /// The epoch under way when it started.
-    pub epoch: u32,
-    /// Its id.
-    pub worker: u16,
-    /// `get_worker_info().seed`
-    pub seed: u64,
-}
-
-/// What is known besides the order itself.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Circumstances {
-    /// What the loader was asked to do.
-    pub options: RunOptions,
-    /// True once no index of this epoch can come any more.
-    pub is_complete: bool,
-    /// The orders of all epochs.
-    pub digests: Vec<Digest>,
-    /// The seeds of all workers.
-    pub seeds: Vec<WorkerSeed>,
-    /// What an iterable dataset has yielded: samples, and workers that yielded them.
-    pub yielded: Option<(u64, usize)>,
-    /// How many samples it says it has.
-    pub len: Option<u64>,
-}
-
-impl Circumstances {
-    fn sampler(&self) -> &str {
-        let (kind, _) = self
-            .options
-            .sampler
-            .split_once(':')
-            .unwrap_or((&self.options.sampler, ""));
-        kind
-    }
-
-    fn is_shuffled(&self) -> bool {
-        self.options.shuffle || !matches!(self.sampler(), "" | "sequential")
-    }
-
-    /// The order is meant to be uniformly random; what a sampler of the program's own means, only the program knows.
-    fn is_random(&self) -> bool {
-        let kind = self.sampler();
-        let plain = matches!(kind, "" | "random") && (self.options.shuffle || kind == "random");
-        plain
-            || matches!(
-                kind,
-                "subset"
-                    | "weighted"
-                    | "distributed"
-                    | "SubsetRandomSampler"
-                    | "WeightedRandomSampler"
-                    | "stream"
-            )
-            || self.options.dataset.starts_with("stream")
-    }
-
-    /// Every index should come exactly once in an epoch.
-    fn is_complete_pass(&self) -> bool {
-        let o = &self.options;
-        self.is_complete
-            && matches!(self.sampler(), "" | "sequential" | "random")
-            && !o.replacement
-            && o.num_samples.is_none()
-    }
-
-    fn is_distributed(&self) -> bool {
-        matches!(self.sampler(), "distributed" | "equi") || self.options.world_size > 1
-    }
-}
 
 /// Everything that is worth saying, problems first.
 pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
@@ -124,23 +37,6 @@ fn named(
         .map(move |finding| Finding { id, ..finding })
 }
 
-fn problem(says: String, remedy: &str) -> Finding {
-    Finding {
-        id: "",
-        says,
-        remedy: remedy.to_owned(),
-        is_problem: true,
-        position: None,
-    }
-}
-
-fn note(says: String, remedy: &str) -> Finding {
-    Finding {
-        is_problem: false,
-        ..problem(says, remedy)
-    }
-}
-
 /// The same permutation in two epochs.
 fn same_order(about: &Circumstances) -> Option<Finding> {
     let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
@@ -164,18 +60,6 @@ fn same_order(about: &Circumstances) -> Option<Finding> {
         "Its generator starts anew in every epoch: seed it once, before the first one, or leave generator out"
     };
     Some(problem(says, remedy))
-}
-
-fn list(numbers: &[u32]) -> String {
-    const MOST: usize = 4;
-    let words: Vec<String> = numbers.iter().take(MOST).map(u32::to_string).collect();
-    match (numbers.len(), words.split_last()) {
-        (n, _) if n > MOST => format!("{} and {} more", words.join(", "), n - MOST),
-        (_, Some((last, before))) if !before.is_empty() => {
-            format!("{} and {last}", before.join(", "))
-        }
-        _ => words.join(""),
-    }
 }
 
 fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use loadscope_trace::{Lane, Level, Nanos, Run};
 
-use super::worker_time;
+use super::fetched::worker_time;
 use crate::format;
 
 /// Something that was found.

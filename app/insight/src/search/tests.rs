@@ -1,4 +1,4 @@
-use loadscope_trace::{Event, EventKind, Fetched, RunId, SampleTiming};
+use loadscope_trace::{Event, EventKind, Fetched, RunId, SampleTiming, Stage};
 use proptest::prelude::*;
 
 use super::*;

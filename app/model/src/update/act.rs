@@ -3,8 +3,10 @@
 use loadscope_insight::landmarks::Goal;
 use loadscope_trace::Origin;
 
+use super::edit::edit;
+use super::escape::escape;
 use super::look::set_view;
-use super::{edit, escape, find, lanes, loader, look, take, travel};
+use super::{find, lanes, loader, look, take, travel};
 use crate::clipboard;
 use crate::command::Action;
 use crate::effect::Effect;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use loadscope_trace::{RunOptions, count};
 
 use loadscope_plan::limits;
@@ -171,4 +171,24 @@ impl LoaderArgs {
         o.drop_last |= self.drop_last;
         o.persistent_workers |= self.persistent_workers;
     }
+}
+
+/// `--pin-memory[=…]`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PinArg {
+    /// Do not pin
+    Off,
+    /// CUDA's page-locked memory; without a GPU, a warning and no pinning
+    On,
+    /// Buffers locked with mlock, with or without a GPU
+    Mlock,
+}
+
+/// `--on-error`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OnErrorArg {
+    /// End the run with the error, as a training loop without `try` does
+    Stop,
+    /// Note it and go on with the next batch
+    Continue,
 }

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::ForceArg;
+use super::force::ForceArg;
 use super::pick::{open, which};
 use super::terminal::{complain, say};
 use loadscope_session::{ExportFormat, export_runs, refuse_export_onto};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use loadscope_trace::{Glance, Level, Nanos, Origin, Run, RunId, Summary};
+use loadscope_trace::{Glance, Nanos, Run, RunId, Summary};
 use serde_json::Value;
 
 use super::terminal::say;
@@ -12,7 +12,10 @@ use loadscope_insight::format;
 use loadscope_insight::report::loader::{Named, named};
 use loadscope_ui::timeline::chart::Chart;
 
+mod facts;
 mod several;
+
+use facts::{facts, messages};
 
 use super::pick::{LoaderArg, open, which};
 
@@ -54,62 +57,6 @@ fn object(id: RunId, run: &Run, cut: bool) -> anyhow::Result<Value> {
             "loaders".to_owned(),
             loaders.iter().map(Named::json).collect(),
         );
-    }
-    Ok(object)
-}
-
-/// The facts about a loader.
-fn facts(run: &Run) -> anyhow::Result<Value> {
-    let mut object = serde_json::to_value(Summary::of(run))?;
-    if let Some(map) = object.as_object_mut() {
-        if run.tells_only_parts() {
-            for unknown in [
-                "epochs",
-                "batches",
-                "samples",
-                "seconds",
-                "samples_per_second",
-                "waited_seconds",
-                "held",
-                "failed",
-                "discarded",
-            ] {
-                map.insert(unknown.to_owned(), Value::Null);
-            }
-        } else if run.info.python_line().is_none() && map.get("samples") == Some(&0.into()) {
-            map.insert("samples".to_owned(), Value::Null);
-            map.insert("samples_per_second".to_owned(), Value::Null);
-        }
-        let charts = Chart::all(run).into_iter().filter(Chart::is_of_part);
-        let parts = charts.map(|chart| {
-            let (what, of) = chart.id(run);
-            serde_json::json!({ "part": of, "what": what, "mean": chart.mean(run) })
-        });
-        map.insert("parts".to_owned(), parts.collect());
-        map.insert("origin".to_owned(), run.info.origin.label().into());
-        map.insert("pinning".to_owned(), run.info.pinning.clone().into());
-        map.insert("options".to_owned(), options(run)?);
-    }
-    Ok(object)
-}
-
-/// What it was asked to do; of a program that is not ours only what it was asked to do itself.
-fn options(run: &Run) -> anyhow::Result<Value> {
-    let options = &run.info.options;
-    let mut object = serde_json::to_value(options)?;
-    if let (Origin::Pytorch(_), Some(map)) = (&run.info.origin, object.as_object_mut()) {
-        for ours in [
-            "dataset",
-            "image_size",
-            "extra_cost",
-            "epochs",
-            "step_ms",
-            "on_error",
-        ] {
-            map.remove(ours);
-        }
-        let in_force = (options.num_workers > 0).then(|| options.prefetch());
-        map.insert("prefetch_factor".to_owned(), in_force.into());
     }
     Ok(object)
 }
@@ -167,23 +114,6 @@ fn write_text(out: &mut String, run: &Run, cut: bool) -> std::fmt::Result {
             out,
             "The file is cut off in the middle; everything before the cut was read"
         )?;
-    }
-    Ok(())
-}
-
-/// The first errors and warnings.
-fn messages(out: &mut String, run: &Run) -> std::fmt::Result {
-    let is_import = matches!(run.info.origin, Origin::Import(_));
-    let said = run.messages().iter();
-    let said = said.filter(|(_, m)| m.level >= Level::Warning || is_import);
-    for (at, m) in said.take(20) {
-        let place = m.place().map(|place| format!(", {place}"));
-        let place = place.unwrap_or_default();
-        match m.level {
-            Level::Error => writeln!(out, "error at {at}{place}: {}", m.text)?,
-            Level::Warning => writeln!(out, "warning at {at}{place}: {}", m.text)?,
-            Level::Info => writeln!(out, "{}", m.text)?,
-        }
     }
     Ok(())
 }

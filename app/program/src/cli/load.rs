@@ -12,8 +12,10 @@ use loadscope_files::{read_text, refuse_input};
 use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
 
 use super::arguments::{LoaderArgs, set};
+use super::arguments::{OnErrorArg, PinArg};
+use super::force::ForceArg;
 use super::terminal::complain;
-use super::{ForceArg, OnErrorArg, PinArg, info, interrupt};
+use super::{info, interrupt};
 use loadscope_insight::format;
 use loadscope_plan::limits;
 use loadscope_session::{self as session, Record, Session, Update};

@@ -9,10 +9,10 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_trace::{Event, EventKind, Stage, plural};
 
+use super::force::ForceArg;
 use super::terminal::{complain, print};
 use super::window;
-use super::{ForceArg, WindowArgs};
-use loadscope_insight::tune::overrides_of_all;
+use super::window::WindowArgs;
 use loadscope_session::{
     End, Journal, Output, PROBE, Record, Request, Session, Update, Watched, at_exit, end_at_once,
     end_by, new_recording, new_recording_in, take_signals,

@@ -14,7 +14,7 @@ use loadscope_trace::{
 };
 use serde_json::{Value, json};
 
-use super::ForceArg;
+use super::force::ForceArg;
 use super::terminal::{complain, say};
 use loadscope_session::look;
 

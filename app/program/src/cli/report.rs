@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loadscope_files::{NewFile, refuse_input};
 
-use super::ForceArg;
+use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::terminal::{complain, say, say_json};
 use loadscope_insight::report::rules::Rule;

@@ -7,7 +7,6 @@ use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use eframe::egui::{IconData, ViewportBuilder};
 
-use super::WindowArgs;
 use crate::preferences::Store;
 use crate::window::{App, Start};
 use loadscope_model::prefs::{Prefs, WindowPlace};
@@ -143,6 +142,17 @@ fn placed(place: Option<WindowPlace>) -> ViewportBuilder {
 fn icon() -> IconData {
     eframe::icon_data::from_png_bytes(include_bytes!("../../../../assets/icon.png"))
         .unwrap_or_default()
+}
+
+/// How the window is opened.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct WindowArgs {
+    /// What draws the window.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    renderer: Renderer,
+    /// Draw without animations.
+    #[arg(long, global = true)]
+    reduce_motion: bool,
 }
 
 #[cfg(test)]

@@ -7,19 +7,13 @@ use eframe::egui::Context;
 use loadscope_trace::Run;
 
 use super::App;
-use crate::desktop::PLATFORM;
+use super::pending::Reading;
 use loadscope_insight::background::{Background, Outcome, Unwanted};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::loaders::{Loaders, names};
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
-use loadscope_session::{Opened, open, refusal};
-
-/// A recording that is being read.
-pub(super) struct Reading {
-    path: PathBuf,
-    job: Background<Result<Opened, String>>,
-}
+use loadscope_session::{open, refusal};
 
 impl App {
     fn next_other(&mut self) -> u64 {

@@ -1,8 +1,9 @@
 //! Hands: keys, keys that are held, the buttons at the side of the mouse.
 
-use eframe::egui::{self, Context, Event, Id, Key, Modifiers, PointerButton};
+use eframe::egui::{self, Context, Event, Key, Modifiers, PointerButton};
 
 use super::App;
+use super::grip::{Drive, Grip};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::update::drive;
@@ -31,40 +32,6 @@ const OF_WIDGETS: [Key; 7] = [
     Key::ArrowLeft,
     Key::ArrowRight,
 ];
-
-/// The view under way while W, S, A or D is held.
-#[derive(Default)]
-pub(super) struct Drive {
-    /// Since when, s.
-    since: Option<f64>,
-}
-
-impl Drive {
-    /// A tap ends before this, s.
-    const TAP: f64 = 0.2;
-    /// After so long it goes as fast as it will, s.
-    const RAMP: f64 = 1.5;
-    /// Doublings of the zoom, and widths of the screen, a second: at first and at last.
-    const ZOOM: (f64, f64) = (1.5, 6.0);
-    const PAN: (f64, f64) = (0.4, 2.5);
-
-    /// How far to go in a frame of `elapsed` at `now`, between the slowest and the fastest pace. Nothing while it may be a tap.
-    fn distance(&mut self, now: f64, elapsed: f64, (slow, fast): (f64, f64)) -> f64 {
-        let held = now - *self.since.get_or_insert(now);
-        if held < Self::TAP {
-            return 0.0;
-        }
-        let ramp = ((held - Self::TAP) / Self::RAMP).min(1.0);
-        (slow + (fast - slow) * ramp * ramp) * elapsed
-    }
-}
-
-/// Groups edits made during one drag or focus into one undo step.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Grip {
-    pressed: bool,
-    focused: Option<Id>,
-}
 
 impl App {
     pub(super) fn keys(&mut self, ctx: &Context) {

@@ -11,17 +11,7 @@ use loadscope_model::message::Message;
 use loadscope_session as session;
 
 use super::App;
-use crate::desktop::PLATFORM;
-
-/// What is looked at.
-pub(super) struct Looking {
-    path: PathBuf,
-    /// A folder that holds no recording may hold pictures.
-    or_pictures: bool,
-    /// What is done once it is being opened.
-    then: Option<Command>,
-    job: Background<Result<(), String>>,
-}
+use super::pending::Looking;
 
 impl App {
     /// Looks at what is to be opened, and then opens it.

@@ -4,6 +4,8 @@ use crossbeam_channel::{Receiver, unbounded};
 use loadscope_trace::{Nanos, RunId};
 
 use super::super::Journal;
+use std::path::{Path, PathBuf};
+
 use super::*;
 
 /// What writes into a journal that has so many bytes already, what it tells, and where it is.

@@ -8,15 +8,16 @@ mod crew;
 mod enlarged;
 mod heat;
 mod lane;
+mod number;
 mod pictures;
 mod range;
 mod sampler;
 mod samples;
 mod story;
 mod tensor;
+mod title;
 mod tree;
 
-use crate::kit::titles::title;
 use crate::theme::space;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
@@ -24,6 +25,7 @@ use loadscope_model::view::Item;
 
 use crate::kit::empty::remark;
 use pictures::PictureCache;
+use title::title;
 
 /// The inspector.
 #[derive(Debug, Default)]

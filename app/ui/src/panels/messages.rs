@@ -3,10 +3,9 @@
 use egui::{Align2, Area, Button, Id, Order, RichText, ScrollArea, TextWrapMode, Ui, vec2};
 use loadscope_trace::{Level, Message, Nanos};
 
-use super::notices::{STATUS, ground};
-use crate::kit::empty::remark;
-use crate::kit::titles::title;
-use crate::theme::{Palette, mono, size, space, words};
+use super::ground::ground;
+use super::notices::STATUS;
+use crate::theme::{Palette, heading, mono, size, space, words};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;

@@ -1,9 +1,8 @@
 //! What went wrong, shown above the status line until it is dismissed. It lies on top: nothing moves when it comes or goes.
 
-use egui::{
-    Align, Align2, Area, Frame, Id, Label, Layout, Margin, Order, RichText, Stroke, Ui, vec2,
-};
+use egui::{Align, Align2, Area, Id, Label, Layout, Order, RichText, Stroke, Ui, vec2};
 
+use crate::panels::ground::ground;
 use crate::panels::{question, typing};
 use crate::theme::{Palette, size, space, words};
 use loadscope_insight::format;
@@ -55,17 +54,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-/// The ground of something that lies on top.
-pub fn ground(palette: &Palette) -> Frame {
-    Frame::NONE
-        .fill(palette.panel)
-        .stroke(Stroke::new(1.0, palette.weak))
-        .corner_radius(4)
-        .inner_margin(Margin::symmetric(12, 8))
-        .outer_margin(Margin::symmetric(0, 2))
-}
-
-fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
+fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
     let palette = Palette::of(ui);
     let edge = match notice.is_error {
         true => palette.stall,

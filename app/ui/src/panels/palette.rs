@@ -9,7 +9,7 @@ mod entries;
 
 use entries::{Entry, entries};
 
-use super::notices::ground;
+use super::ground::ground;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::palette::Palette as Typed;

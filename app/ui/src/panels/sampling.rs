@@ -17,6 +17,7 @@ use loadscope_model::view::Item;
 mod answers;
 mod classes;
 mod head;
+mod heading;
 mod ranks;
 mod scatter;
 

@@ -7,7 +7,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use super::notices::ground;
+use super::ground::ground;
 use super::transport::sign_button;
 use crate::kit::signs::Sign;
 use crate::theme::{Palette, mono, size, space, words};

@@ -292,7 +292,7 @@ impl Pen<'_> {
         let middle = pos2(rest.left() + chip_size.x * 0.5, rect.center().y - 0.5);
         self.chip(
             ui,
-            super::layout::around(middle, chip_size),
+            super::plan::around(middle, chip_size),
             batch,
             Place::Here,
         );
@@ -335,7 +335,7 @@ impl Pen<'_> {
             let size = vec2(width, rect.height() - 2.0);
             self.chip(
                 ui,
-                super::layout::around(rect.center(), size),
+                super::plan::around(rect.center(), size),
                 batch,
                 Place::Here,
             );

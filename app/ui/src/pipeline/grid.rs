@@ -2,7 +2,7 @@
 
 use egui::{Rect, Vec2, pos2, vec2};
 
-use super::layout::{Plan, around};
+use super::plan::{Plan, around};
 
 /// How much room a worker has, and so how much is shown about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

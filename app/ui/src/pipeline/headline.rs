@@ -3,8 +3,8 @@
 use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 use loadscope_trace::Stage;
 
-use super::layout::around;
 use super::pen::{Pen, inset, text_width};
+use super::plan::around;
 use crate::theme::{Palette, heading, size, words};
 use loadscope_insight::narrate::{consequence, narrate};
 use loadscope_model::state::Source;

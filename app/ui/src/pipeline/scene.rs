@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loadscope_insight::variables::{planned_workers, prefetch_factor, prefetch_window};
 use loadscope_trace::{HeldBatch, Lane, Nanos, Pipeline, Run, Stage, Transition, WorkerId};
 
-use super::layout::Plan;
+use super::plan::Plan;
 use loadscope_model::state::State;
 
 /// The pipeline at an instant.

@@ -4,8 +4,9 @@ use egui::{Align2, Id, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, po
 use loadscope_trace::{HeldBatch, Lane};
 
 use super::grid::{Stack, queue_places};
-use super::layout::{PAD, Placed, Station, around};
+use super::layout::{PAD, Placed, Station};
 use super::pen::{CORNER, Pen, Place, row};
+use super::plan::around;
 use super::scene::{Slot, Trainer};
 use super::tip;
 use crate::theme::{mono, size, words};

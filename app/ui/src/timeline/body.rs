@@ -9,10 +9,11 @@ use egui::{
 use loadscope_trace::{Lane, Track};
 
 use super::axis::TimeAxis;
+use super::canvas::Canvas;
 use super::hit::{self, Target};
 use super::input::{self, Asks};
 use super::lanes::{Form, LaneBox};
-use super::paint::{Canvas, Painted};
+use super::paint::Painted;
 use super::scene::{Part, Scene, Version};
 use super::{head, names, overlay, tooltip};
 use crate::theme::{self, size, space};

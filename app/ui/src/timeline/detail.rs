@@ -3,7 +3,7 @@
 use egui::{Color32, Mesh, Rangef, Rect, pos2};
 use loadscope_trace::Sample;
 
-use super::paint::{Canvas, Label, MOST_LABELS, label_width};
+use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 
 /// The narrowest sample that is drawn, points.
 const SAMPLE: f32 = 4.0;

@@ -30,6 +30,17 @@ const TICK: f32 = 5.0;
 /// The narrowest outline, points.
 const NARROWEST: f32 = 3.0;
 
+/// What the search found, as far as it is on `axis`.
+pub(super) fn here(scene: &Scene<'_>, axis: &TimeAxis) -> Vec<Found> {
+    let search = &scene.state.look.search;
+    on_screen(
+        &scene.state.session.run,
+        search.hits(),
+        search.current,
+        axis,
+    )
+}
+
 /// What of `hits` can be seen on `axis`. Of many on the same pixel the first one stands for all.
 pub fn on_screen(run: &Run, hits: &[Hit], current: Option<usize>, axis: &TimeAxis) -> Vec<Found> {
     let view = axis.view;

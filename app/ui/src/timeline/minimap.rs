@@ -9,11 +9,11 @@ use egui::{
 use loadscope_trace::{Lane, Nanos, Track};
 
 use super::axis::TimeAxis;
+use super::found;
 use super::input::{Asks, Drag, Grip};
 use super::layout::{Drawn, Grid, lay_out};
 use super::paint::{lane_ground, stack};
 use super::scene::{Scene, Version};
-use super::{found, found_here};
 use crate::theme::{self, size, space};
 use loadscope_model::view::TimeView;
 
@@ -95,7 +95,7 @@ pub(super) fn show(
         palette.weak,
     );
     painter.add(Shape::mesh(painted(scene, &whole, strip, cache)));
-    let found = found_here(scene, &whole);
+    let found = found::here(scene, &whole);
     found::paint_ticks(&painter, strip, &whole, scene, &found);
 
     let frame = window(&whole, scene.axis.view);

@@ -2,34 +2,16 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, Mesh, Pos2, Rangef, Rect, pos2};
-use loadscope_trace::{Activity, Lane, Nanos, Run, Shares, Span};
+use egui::{Color32, Mesh, Rangef, Rect, pos2};
+use loadscope_trace::{Activity, Lane, Nanos, Shares, Span};
 
-use super::axis::TimeAxis;
+use super::canvas::{Canvas, Label, MOST_LABELS, label_width};
 use super::chart::Step;
 use super::detail;
 use super::lanes::{ChartBox, Form, Head, Lanes};
 use super::layout::{Drawn, Grid, lay_out, lay_out_depth};
 use crate::theme::Palette;
 use loadscope_model::view::Item;
-
-/// What is needed to paint all lanes.
-pub struct Canvas<'a> {
-    /// What happened.
-    pub run: &'a Run,
-    /// Time to pixels.
-    pub axis: TimeAxis,
-    /// The lanes.
-    pub lanes: &'a Lanes,
-    /// Where the first lane begins.
-    pub top: f32,
-    /// What can be seen of the lanes.
-    pub visible: Rangef,
-    /// Colours.
-    pub palette: &'static Palette,
-    /// What stands out.
-    pub selection: Option<Item>,
-}
 
 /// What is kept from frame to frame as long as nothing changes.
 #[derive(Clone, Default)]
@@ -40,23 +22,8 @@ pub struct Painted {
     pub labels: Vec<Label>,
 }
 
-/// Text in a span.
-#[derive(Clone, Debug)]
-pub struct Label {
-    /// Left, in the middle of the height.
-    pub at: Pos2,
-    /// What it says.
-    pub text: String,
-    /// Its colour.
-    pub colour: Color32,
-}
-
-/// Text is the expensive part: more labels than this are not read.
-pub(super) const MOST_LABELS: usize = 400;
 /// The narrowest span with a label, points.
 const LABEL_FROM: f32 = 32.0;
-/// Width of a letter of a label, points.
-const LETTER: f32 = 6.6;
 /// The lowest row with labels, points.
 const LABEL_HEIGHT: f32 = 11.0;
 
@@ -329,11 +296,6 @@ fn label(activity: Activity, batch: u32, rect: Rect) -> Option<String> {
     [long, number]
         .into_iter()
         .find(|text| label_width(text) <= rect.width())
-}
-
-/// About how wide a label is, with its air.
-pub(super) fn label_width(text: &str) -> f32 {
-    text.len() as f32 * LETTER + 8.0
 }
 
 /// Draws stacked shares; `rows` is how many rows would fill the height.

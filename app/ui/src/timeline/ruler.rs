@@ -10,7 +10,7 @@ use loadscope_trace::Nanos;
 
 use super::input::{Asks, Drag, range};
 use super::scene::Scene;
-use super::{found, found_here, marks};
+use super::{found, marks};
 use crate::theme::{self, size};
 use loadscope_model::command::Command;
 use loadscope_model::view::{Cursor, Item};
@@ -50,7 +50,7 @@ pub(super) fn show(
     covered.extend(pointer.map(|t| pill(&painter, strip, scene, t).0));
     covered.extend(paint_range(&painter, strip, scene, &covered));
     paint_marks(&painter, strip, scene, &covered);
-    let found = found_here(scene, &scene.axis);
+    let found = found::here(scene, &scene.axis);
     found::paint_ticks(&painter, strip, &scene.axis, scene, &found);
     let response = ui.interact(strip, ui.scope_id().with("ruler"), Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::GraphicsObject, true, "Time ruler"));

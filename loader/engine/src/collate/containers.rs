@@ -2,12 +2,19 @@
 
 use tch::Tensor;
 
-use super::{CollateSite, collate};
+use super::CollateSite;
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
+/// Puts together what the containers hold; the last argument makes the container of texts.
+type Collate = fn(Vec<Value>, CollateSite, fn(Vec<Value>) -> Value) -> Result<Value, EngineError>;
+
 /// The keys and their order are the first sample's; keys that only later samples have are ignored.
-pub(super) fn maps(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+pub(super) fn maps(
+    batch: Vec<Value>,
+    site: CollateSite,
+    collate: Collate,
+) -> Result<Value, EngineError> {
     let (name, keys): (_, Vec<Key>) = match batch.first() {
         Some(Value::Map(first)) => (
             first.name.clone(),
@@ -60,9 +67,13 @@ fn not_a_mapping(value: &Value) -> EngineError {
 }
 
 /// The type and field names are the first sample's. PyTorch does not check lengths here: `zip` stops at the shortest.
-pub(super) fn named_tuples(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+pub(super) fn named_tuples(
+    batch: Vec<Value>,
+    site: CollateSite,
+    collate: Collate,
+) -> Result<Value, EngineError> {
     let Some(Value::NamedTuple(first)) = batch.first() else {
-        return sequences(batch, site);
+        return sequences(batch, site, collate);
     };
     let (name, fields) = (first.name.clone(), first.fields.clone());
     let rows: Vec<Vec<Value>> = batch.into_iter().map(elements).collect::<Result<_, _>>()?;
@@ -76,11 +87,15 @@ pub(super) fn named_tuples(batch: Vec<Value>, site: CollateSite) -> Result<Value
     Ok(Value::NamedTuple(NamedTuple {
         name,
         fields,
-        items: transposed(rows, shortest, site)?,
+        items: transposed(rows, shortest, site, collate)?,
     }))
 }
 
-pub(super) fn sequences(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+pub(super) fn sequences(
+    batch: Vec<Value>,
+    site: CollateSite,
+    collate: Collate,
+) -> Result<Value, EngineError> {
     let kept = match batch.first() {
         Some(Value::Sequence(first)) if first.keeps_type => Some(first.name.clone()),
         _ => None,
@@ -92,7 +107,7 @@ pub(super) fn sequences(batch: Vec<Value>, site: CollateSite) -> Result<Value, E
             "each element in list of batch should be of equal size",
         ));
     }
-    let items = transposed(rows, width, site)?;
+    let items = transposed(rows, width, site, collate)?;
     Ok(match kept {
         Some(name) => Value::Sequence(Sequence {
             name,
@@ -108,6 +123,7 @@ fn transposed(
     rows: Vec<Vec<Value>>,
     width: usize,
     site: CollateSite,
+    collate: Collate,
 ) -> Result<Vec<Value>, EngineError> {
     let size = rows.len();
     let mut columns: Vec<Vec<Value>> = (0..width).map(|_| Vec::with_capacity(size)).collect();

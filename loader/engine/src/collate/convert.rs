@@ -40,10 +40,10 @@ pub(super) fn as_tensor(value: Value) -> Result<Value, EngineError> {
         Value::Tensor(tensor)
         | Value::Array(NdArray::Numbers(tensor))
         | Value::Scalar(NumpyScalar::Number(tensor)) => Ok(tensor.into()),
-        Value::Array(array @ NdArray::Other { .. }) => Err(no_such_array(array.dtype())),
+        Value::Array(array @ NdArray::Other { .. }) => Err(numbers::no_such_array(array.dtype())),
         Value::Scalar(scalar @ NumpyScalar::Other { .. }) => {
             let name = scalar.type_name();
-            Err(no_such_array(name.trim_start_matches("numpy.")))
+            Err(numbers::no_such_array(name.trim_start_matches("numpy.")))
         }
         Value::Scalar(scalar @ (NumpyScalar::Str(_) | NumpyScalar::Bytes(_))) => {
             let name = scalar.type_name();
@@ -90,21 +90,4 @@ fn nested(items: Vec<Value>) -> Result<Tensor, EngineError> {
         )));
     }
     stack::tensors(&rows, super::CollateSite::Main)
-}
-
-/// What NumPy's arrays of this dtype raise when a tensor is to be made of them.
-pub(super) fn no_such_array(dtype: &str) -> EngineError {
-    let letter = dtype.trim_start_matches(['<', '>', '|', '=']);
-    let class = match letter.chars().next() {
-        Some('U') => "str_",
-        Some('S' | 'a') => "bytes_",
-        Some('V') => "void",
-        _ if letter == "object" => "object_",
-        // `datetime64[D]` is of the class datetime64.
-        _ => letter.split('[').next().unwrap_or_default(),
-    };
-    EngineError::type_error(format!(
-        "can't convert np.ndarray of type numpy.{class}. The only supported types are: float64, float32, float16, \
-         complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
-    ))
 }

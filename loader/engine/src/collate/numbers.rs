@@ -2,7 +2,6 @@
 
 use tch::{Kind, Tensor};
 
-use super::convert::no_such_array;
 use super::stack::{dtype_of, promote};
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{DType, NdArray, NumpyScalar, Value, new_tensor, torch_error};
@@ -202,4 +201,21 @@ fn element(tensor: &Tensor, refusal: Refusal) -> Result<Tensor, EngineError> {
     tensor
         .f_reshape([0i64; 0].as_slice())
         .map_err(|e| torch_error("read a number out of a tensor", &e))
+}
+
+/// What NumPy's arrays of this dtype raise when a tensor is to be made of them.
+pub(super) fn no_such_array(dtype: &str) -> EngineError {
+    let letter = dtype.trim_start_matches(['<', '>', '|', '=']);
+    let class = match letter.chars().next() {
+        Some('U') => "str_",
+        Some('S' | 'a') => "bytes_",
+        Some('V') => "void",
+        _ if letter == "object" => "object_",
+        // `datetime64[D]` is of the class datetime64.
+        _ => letter.split('[').next().unwrap_or_default(),
+    };
+    EngineError::type_error(format!(
+        "can't convert np.ndarray of type numpy.{class}. The only supported types are: float64, float32, float16, \
+         complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+    ))
 }

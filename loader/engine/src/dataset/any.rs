@@ -1,10 +1,8 @@
-//! A dataset of either style, and `+`.
+//! A dataset of either style.
 
-use std::ops::Add;
 use std::sync::Arc;
 
-use super::{ChainDataset, ConcatDataset, Dataset, IterableDataset};
-use crate::error::EngineError;
+use super::{Dataset, IterableDataset};
 use crate::value::Value;
 
 /// A dataset of either style, for where PyTorch looks at run time which one it got.
@@ -66,18 +64,5 @@ impl<S> From<Arc<dyn Dataset<Sample = S>>> for AnyDataset<S> {
 impl<S> From<Arc<dyn IterableDataset<Sample = S>>> for AnyDataset<S> {
     fn from(dataset: Arc<dyn IterableDataset<Sample = S>>) -> Self {
         Self::Iterable(dataset)
-    }
-}
-
-/// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable. As in PyTorch, `map + iterable`
-/// fails at once and `iterable + map` when the chain gets there.
-impl<S: Send + 'static> Add for AnyDataset<S> {
-    type Output = Result<Self, EngineError>;
-
-    fn add(self, other: Self) -> Self::Output {
-        Ok(match self {
-            Self::Map(_) => Self::map(ConcatDataset::new([self, other])?),
-            Self::Iterable(_) => Self::iterable(ChainDataset::new([self, other])),
-        })
     }
 }

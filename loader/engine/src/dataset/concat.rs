@@ -1,5 +1,6 @@
-//! One dataset behind the other.
+//! One dataset behind the other, also by `+`.
 
+use std::ops::Add;
 use std::sync::Arc;
 
 use super::{AnyDataset, Dataset, SampleClock, SampleError, SampleStream};
@@ -193,6 +194,19 @@ impl<S> Chain<S> {
 
 fn assertion(message: &str) -> EngineError {
     EngineError::python(ExceptionKind::ASSERTION_ERROR, message)
+}
+
+/// `a + b`: a [`ConcatDataset`] if `a` is map-style, a [`ChainDataset`] if it is iterable. As in PyTorch, `map + iterable`
+/// fails at once and `iterable + map` when the chain gets there.
+impl<S: Send + 'static> Add for AnyDataset<S> {
+    type Output = Result<Self, EngineError>;
+
+    fn add(self, other: Self) -> Self::Output {
+        Ok(match self {
+            Self::Map(_) => Self::map(ConcatDataset::new([self, other])?),
+            Self::Iterable(_) => Self::iterable(ChainDataset::new([self, other])),
+        })
+    }
 }
 
 #[cfg(test)]

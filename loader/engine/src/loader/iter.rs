@@ -4,7 +4,7 @@ mod single;
 
 use loadscope_trace::{BatchId, EventKind, Level, Message, Stage, WorkerId};
 
-use super::state::{Behind, LoaderState, Progress, Snapshot, state_of};
+use super::state::{Behind, LoaderState, Progress, Snapshot};
 use super::{DataLoader, RequestIter};
 use crate::batch::Loaded;
 use crate::error::EngineError;
@@ -62,7 +62,8 @@ pub struct LoaderIter<'a, F: Fetch> {
 impl<F: Fetch> LoaderIter<'_, F> {
     /// `state_dict()`: a loader that is given it yields exactly the batches that this iterator has not yet yielded.
     pub fn state_dict(&self) -> LoaderState {
-        state_of(self.loader, self.epoch, &self.snapshot, &self.progress)
+        let num_workers = self.loader.options.num_workers;
+        self.snapshot.state(num_workers, self.epoch, &self.progress)
     }
 
     /// Index of the next task to be sent, PyTorch's `_send_idx`; `None` without workers.

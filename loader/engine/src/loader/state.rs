@@ -1,17 +1,14 @@
 //! Saving a loader in the middle of an epoch, and going on from there.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::DataLoader;
 use crate::error::EngineError;
-use crate::fetch::Fetch;
 use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
 
 /// The version of [`LoaderState`].
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// What `state_dict()` returns: a loader that is given it yields exactly the batches that were not yet yielded, and the same
 /// epochs afterwards. The counterpart of torchdata's `StatefulDataLoader.state_dict()`.
@@ -141,22 +138,32 @@ pub(super) struct Snapshot {
     base_seed: i64,
 }
 
-pub(super) fn snapshot<F: Fetch>(loader: &DataLoader<F>, base_seed: i64) -> Snapshot {
-    Snapshot {
-        generators: (loader.generators().iter())
-            .map(|g| lock_generator(g).clone())
-            .collect(),
-        base_seed,
+impl Snapshot {
+    pub fn of(generators: &[SharedGenerator], base_seed: i64) -> Self {
+        Self {
+            generators: generators
+                .iter()
+                .map(|g| lock_generator(g).clone())
+                .collect(),
+            base_seed,
+        }
+    }
+
+    /// The state in the middle of an epoch.
+    pub fn state(&self, num_workers: usize, epoch: u32, progress: &Progress) -> LoaderState {
+        LoaderState {
+            version: VERSION,
+            num_workers,
+            epoch,
+            generators: self.generators.iter().map(Generator::state).collect(),
+            base_seed: Some(self.base_seed),
+            progress: Some(progress.clone()),
+        }
     }
 }
 
-fn states(generators: &[SharedGenerator]) -> Vec<GeneratorState> {
-    let state = |g: &SharedGenerator| lock_generator(g).state();
-    generators.iter().map(state).collect()
-}
-
 /// A state to go on from.
-pub(super) struct Resume(LoaderState);
+pub(super) struct Resume(pub LoaderState);
 
 impl Resume {
     pub fn epoch(&self) -> u32 {
@@ -164,109 +171,13 @@ impl Resume {
     }
 
     /// Sets the generators back; returns the base seed, if it was drawn, and what was yielded.
-    pub fn restore<F: Fetch>(
+    pub fn restore(
         self,
-        loader: &DataLoader<F>,
+        generators: &[SharedGenerator],
     ) -> Result<(Option<i64>, Option<Behind>), EngineError> {
-        let generators = loader.generators();
         for (generator, state) in generators.iter().zip(&self.0.generators) {
             lock_generator(generator).set_state(state)?;
         }
         Ok((self.0.base_seed, self.0.progress.map(Behind::from)))
-    }
-}
-
-impl<F: Fetch> DataLoader<F> {
-    /// All generators that an epoch draws from, each once.
-    fn generators(&self) -> Vec<SharedGenerator> {
-        let mut all = vec![Arc::clone(self.generator())];
-        for generator in self.index.generators() {
-            if !all.iter().any(|known| Arc::ptr_eq(known, &generator)) {
-                all.push(generator);
-            }
-        }
-        all
-    }
-
-    /// The state between two epochs. In the middle of one ask its iterator:
-    /// [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
-    pub fn state_dict(&self) -> LoaderState {
-        match &self.resume {
-            Some(Resume(state)) => state.clone(),
-            None => LoaderState {
-                version: VERSION,
-                num_workers: self.options.num_workers,
-                epoch: self.next_epoch,
-                generators: states(&self.generators()),
-                base_seed: self.base_seed,
-                progress: None,
-            },
-        }
-    }
-
-    /// Makes the next [`iter`](Self::iter) go on where `state` was saved.
-    ///
-    /// # Errors
-    /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
-    /// streams, another number of workers.
-    pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
-        if state.version != VERSION {
-            return Err(EngineError::value_error(format!(
-                "the state is of version {}, but this program knows version {VERSION}",
-                state.version
-            )));
-        }
-        let (saved, here) = (state.generators.len(), self.generators().len());
-        if saved != here {
-            return Err(EngineError::value_error(format!(
-                "the state was saved by a loader with {saved} generators, this one has {here}. \
-                 Give it the same samplers"
-            )));
-        }
-        for saved in &state.generators {
-            // Now, not when the next epoch begins.
-            Generator::new(0).set_state(saved)?;
-        }
-        if state.epoch == u32::MAX {
-            return Err(EngineError::value_error(format!(
-                "the state is of epoch {}, and no epoch after it could be counted; it is damaged",
-                state.epoch
-            )));
-        }
-        let fits = match &state.progress {
-            Some(Progress::Streams(counts)) => {
-                self.streams() && counts.len() == self.options.num_workers.max(1)
-            }
-            Some(Progress::Tasks { .. }) => !self.streams(),
-            None => true,
-        };
-        if !fits {
-            return Err(EngineError::value_error(format!(
-                "the state was saved by a loader with num_workers={} of another kind of dataset or with another \
-                 number of workers; a stream goes on only with as many workers as it had",
-                state.num_workers
-            )));
-        }
-        // Threads that are alive have streams and seeds of their own epoch.
-        self.persistent = None;
-        self.resume = Some(Resume(state));
-        Ok(())
-    }
-}
-
-/// The state in the middle of an epoch.
-pub(super) fn state_of<F: Fetch>(
-    loader: &DataLoader<F>,
-    epoch: u32,
-    snapshot: &Snapshot,
-    progress: &Progress,
-) -> LoaderState {
-    LoaderState {
-        version: VERSION,
-        num_workers: loader.options.num_workers,
-        epoch,
-        generators: snapshot.generators.iter().map(Generator::state).collect(),
-        base_seed: Some(snapshot.base_seed),
-        progress: Some(progress.clone()),
     }
 }

@@ -2,8 +2,6 @@
 
 use tch::{Kind, TchError, Tensor};
 
-use super::new_tensor;
-
 /// The type of a tensor's elements, `torch.dtype`.
 ///
 /// libtorch knows unsigned integers of 16, 32 and 64 bits; [`Kind`] does not. A tensor of such a dtype is an ordinary
@@ -119,22 +117,6 @@ impl DType {
             .find(|dtype| dtype.numpy_name() == name)
     }
 
-    /// `tensor.to(dtype)`: a copy of that dtype, or another reference to the same tensor if it has it.
-    ///
-    /// # Errors
-    /// libtorch's, if there is no such conversion.
-    pub fn convert(self, tensor: &Tensor) -> Result<Tensor, TchError> {
-        match self {
-            Self::Kind(kind) => tensor.f_to_kind(kind),
-            wide if Self::of(tensor) == Some(wide) => Ok(tensor.shallow_clone()),
-            wide => {
-                let mut copy = new_tensor(&tensor.size(), wide, |_| {})?;
-                copy.f_copy_(tensor)?;
-                Ok(copy)
-            }
-        }
-    }
-
     /// The name inside libtorch, which its errors use: `Long`.
     pub(crate) fn cpp_name(self) -> String {
         match self {
@@ -153,5 +135,11 @@ impl DType {
             .iter()
             .find(|(_, dtype)| *dtype == self)
             .map_or(-1, |(code, _)| *code)
+    }
+}
+
+impl From<Kind> for DType {
+    fn from(kind: Kind) -> Self {
+        Self::Kind(kind)
     }
 }

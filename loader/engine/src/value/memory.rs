@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Device, TchError, Tensor};
 
 use super::DType;
 
@@ -131,8 +131,20 @@ pub(super) fn tensor_bytes(tensor: &Tensor) -> u64 {
     }
 }
 
-impl From<Kind> for DType {
-    fn from(kind: Kind) -> Self {
-        Self::Kind(kind)
+impl DType {
+    /// `tensor.to(dtype)`: a copy of that dtype, or another reference to the same tensor if it has it.
+    ///
+    /// # Errors
+    /// libtorch's, if there is no such conversion.
+    pub fn convert(self, tensor: &Tensor) -> Result<Tensor, TchError> {
+        match self {
+            Self::Kind(kind) => tensor.f_to_kind(kind),
+            wide if Self::of(tensor) == Some(wide) => Ok(tensor.shallow_clone()),
+            wide => {
+                let mut copy = new_tensor(&tensor.size(), wide, |_| {})?;
+                copy.f_copy_(tensor)?;
+                Ok(copy)
+            }
+        }
     }
 }

@@ -1,28 +1,7 @@
 //! Values of NumPy, as datasets that cross over from Python yield them.
 
-use std::sync::Arc;
-
-use tch::Tensor;
-
 use super::memory::{same_tensors, tensor_bytes};
-use super::{DType, Value};
-
-/// `numpy.ndarray`
-#[derive(Debug)]
-pub enum NdArray {
-    /// An array of numbers or truth values, held as the tensor that `torch.as_tensor` makes of it without a copy. Its
-    /// dtype is one that NumPy has, too.
-    Numbers(Tensor),
-    /// An array of texts, objects, dates: nothing a tensor could hold.
-    Other {
-        /// `str(array.dtype)`: `<U1`, `object`, `datetime64[D]`.
-        dtype: Arc<str>,
-        /// Sizes.
-        shape: Vec<i64>,
-        /// Elements, row-major.
-        items: Vec<Value>,
-    },
-}
+use super::{DType, NdArray, NumpyScalar, Value};
 
 impl NdArray {
     /// `str(array.dtype)`
@@ -93,22 +72,6 @@ impl NdArray {
             Self::Other { items, .. } => items.iter().map(Value::nbytes).sum(),
         }
     }
-}
-
-/// A NumPy scalar, `numpy.generic`.
-#[derive(Debug)]
-pub enum NumpyScalar {
-    /// `numpy.float32(1.5)`, held as the 0-d tensor that `torch.as_tensor` makes of it.
-    Number(Tensor),
-    /// `numpy.str_`
-    Str(String),
-    /// `numpy.bytes_`
-    Bytes(Vec<u8>),
-    /// Any other: `numpy.datetime64`, `numpy.void`.
-    Other {
-        /// Name of the type as Python prints it: `numpy.datetime64`.
-        type_name: Arc<str>,
-    },
 }
 
 impl NumpyScalar {

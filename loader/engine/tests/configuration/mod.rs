@@ -6,6 +6,7 @@
 //! A random loader: what it loads, how, and what the algorithm says must come out. Shared by several tests.
 
 mod data;
+mod got;
 mod model;
 mod strategy;
 
@@ -14,12 +15,13 @@ use std::sync::Arc;
 use loadscope_engine::rng::SharedGenerator;
 use loadscope_engine::sampler::{BatchIter, BatchSource, IndexIter, RandomSampler, RandomSource};
 use loadscope_engine::sampler::{BatchSampler, Sampler, SequentialSampler};
-use loadscope_engine::{DataLoader, EngineError, Fetch, Loaded, LoaderBuilder, Probe};
+use loadscope_engine::{DataLoader, Fetch, LoaderBuilder, Probe};
 use loadscope_trace::PinMemory;
 use proptest::test_runner::Config as ProptestConfig;
 
 pub use data::{Alive, Numbers, Pick, Picked, Shards, Stream, Troubles, silence_wanted_panics};
-pub use model::{Expected, Outcome};
+pub use got::{Got, Outcome};
+pub use model::Expected;
 pub use strategy::{maps, streams};
 
 /// In which order a map-style dataset is gone through.
@@ -219,40 +221,6 @@ fn configure<K, D>(
         builder.prefetch_factor(config.prefetch_factor)
     } else {
         builder
-    }
-}
-
-/// What came out of a loader.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Got {
-    /// Its task index.
-    pub idx: usize,
-    /// Who made it; `None`: the main thread.
-    pub worker: Option<usize>,
-    /// The samples, or what went wrong.
-    pub outcome: Outcome,
-}
-
-impl Got {
-    pub fn of(result: Result<Loaded<Picked>, EngineError>) -> Self {
-        match result {
-            Ok(batch) => Self {
-                idx: batch.id.idx as usize,
-                worker: batch.worker.map(usize::from),
-                outcome: Ok(batch.samples()),
-            },
-            Err(EngineError::Worker {
-                worker,
-                batch,
-                cause,
-                ..
-            }) => Self {
-                idx: batch.idx as usize,
-                worker: worker.map(usize::from),
-                outcome: Err(cause.to_string()),
-            },
-            Err(other) => panic!("no such error was made: {other}"),
-        }
     }
 }
 

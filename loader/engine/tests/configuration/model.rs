@@ -2,10 +2,7 @@
 
 use loadscope_engine::rng::{SharedGenerator, lock_generator};
 
-use super::{Config, Got, What};
-
-/// The samples of a batch, or what went wrong with it.
-pub type Outcome = Result<Vec<usize>, String>;
+use super::{Config, Got, Outcome, What};
 
 /// Everything that an epoch yields if it is not stopped early.
 #[derive(Clone, Debug)]

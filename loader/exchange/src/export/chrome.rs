@@ -8,7 +8,7 @@ use std::io::Write;
 use loadscope_trace::{Activity, Lane, Nanos, Run, RunId, Span, Track};
 use serde_json::Value;
 
-use super::Failure;
+use super::failure::Failure;
 
 /// Slices between two looks at whether to go on.
 const LOOK_EVERY: usize = 1 << 14;

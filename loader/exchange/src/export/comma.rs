@@ -7,7 +7,7 @@ use std::io::Write;
 
 use loadscope_trace::{Run, RunId};
 
-use super::Failure;
+use super::failure::Failure;
 use super::table::{Cell, Table};
 
 /// Writes a table.

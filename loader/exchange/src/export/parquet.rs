@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::Failure;
+use super::failure::Failure;
 use super::table::{Cell, Column, Kind, Table};
 
 /// Rows that are held before they are written.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage};
 
-use super::Failure;
+use super::failure::Failure;
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

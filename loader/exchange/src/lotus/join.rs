@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::line::Line;
+use super::line::{Line, SIGN};
+use super::process::Process;
 use super::worker::{Batch, Call};
-use super::{Process, SIGN};
 use crate::{ImportError, Kind};
 
 /// Epochs at most; each costs some thousand bytes, and a line is enough for one.

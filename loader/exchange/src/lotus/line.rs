@@ -61,6 +61,9 @@ impl Line {
     }
 }
 
+/// A wait that is none.
+pub(super) const SIGN: i64 = 1_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use loadscope_trace::{
 
 use super::join::{Epoch, Joined, Run, samples};
 use super::worker::{Batch, Call};
-use crate::import::Sink;
+use crate::sink::Sink;
 
 /// Events of an epoch with their times, to be put into order; of those of one instant the lower number comes first.
 type Tape = Vec<(i64, u8, EventKind)>;

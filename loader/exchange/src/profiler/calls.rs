@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::header::text;
+
 /// So many calls are kept: each costs a run some 250 bytes.
 pub(super) const MOST_CALLS: usize = 4 << 20;
 /// At most so many threads with calls are kept separate.
@@ -115,8 +117,8 @@ impl Calls {
             }
             None => {
                 self.threads.push(Thread {
-                    pid: super::text(&slice.pid),
-                    tid: super::text(&slice.tid),
+                    pid: text(&slice.pid),
+                    tid: text(&slice.tid),
                     end: i64::MIN,
                     ..Thread::default()
                 });
@@ -134,7 +136,7 @@ impl Calls {
             return;
         }
         self.count += 1;
-        let class = thread.class(&super::text(class));
+        let class = thread.class(&text(class));
         thread.settle();
         thread.calls.push(Call {
             start,

@@ -7,9 +7,9 @@ use loadscope_trace::{
     BatchId, Event, EventKind, Level, Nanos, Origin, RunId, RunInfo, Sorter, Stage, count, plural,
 };
 
-use super::Header;
 use super::calls::{Call, Calls, MOST_CALLS, Thread};
-use crate::import::{Sink, note};
+use super::header::Header;
+use crate::sink::{Sink, note};
 use crate::{ImportError, Kind};
 
 /// What this iterator yields, the trainer fetches by itself.

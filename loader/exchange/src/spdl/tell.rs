@@ -6,8 +6,8 @@ use loadscope_trace::{
     EventKind, Gauge, GaugeKind, Level, Origin, RunInfo, Stage, percent, plural,
 };
 
-use super::Row;
-use crate::import::Sink;
+use super::row::Row;
+use crate::sink::Sink;
 
 /// The rows of each part in order of time, each with a beginning; how many are left out because they sum others up or say no time.
 fn in_order(rows: Vec<Row>) -> (BTreeMap<String, Vec<Row>>, u64) {

@@ -2,7 +2,7 @@
 
 use super::crew::Found;
 use super::{Join, Place, Stream, StreamId};
-use crate::wire::{Record, Where};
+use crate::wire::Record;
 use loadscope_trace::Stage;
 
 impl Join {
@@ -104,14 +104,4 @@ impl Join {
         }
         self.streams.insert(id, stream);
     }
-}
-
-pub(super) fn is_of_worker(record: &Record) -> bool {
-    let of = match record {
-        Record::Fetcher { .. } => return true,
-        Record::Begin { of, .. } | Record::Collate { of, .. } | Record::Content { of, .. } => *of,
-        Record::Fetch(fetch) => fetch.of,
-        _ => return false,
-    };
-    matches!(of, Where::Worker { .. })
 }

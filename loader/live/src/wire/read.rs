@@ -66,8 +66,25 @@ fn fields<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
     serde_json::from_str(text).map_err(WireError::of)
 }
 
+impl Record {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// If it is not understood.
+    pub fn parse(line: &[u8]) -> Result<Self, WireError> {
+        let text = std::str::from_utf8(line).map_err(|_| WireError("it is no text".to_owned()))?;
+        let text = text.trim_ascii();
+        let name = text
+            .strip_prefix("[\"")
+            .and_then(|rest| rest.split_once('"'))
+            .map(|(name, _)| name)
+            .ok_or_else(|| WireError("it is no record".to_owned()))?;
+        read(name, text)
+    }
+}
+
 /// Of the loaders of a process, and of itself.
-pub(super) fn read(name: &str, text: &str) -> Result<Record, WireError> {
+fn read(name: &str, text: &str) -> Result<Record, WireError> {
     Ok(match name {
         "loader" => {
             let (_, at, loader, about): (Name, _, _, _) = fields(text)?;

@@ -6,7 +6,7 @@
 
 use loadscope_trace::{Nanos, Origin};
 
-use super::play::float;
+use super::number::float;
 use super::{Recorded, Setting};
 
 /// Two runs of the same program differ by so much.

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::play;
+use super::number::{self, chance};
 use super::recorded::{EpochCosts, TaskCost, Weight};
+use super::step::StepLoad;
 use super::transport::Change;
 use super::{Recorded, Setting};
 
@@ -32,15 +33,6 @@ pub(super) struct EpochLoad {
     pub computes: bool,
     /// For how much it stands.
     pub weight: Weight,
-}
-
-/// A training step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct StepLoad {
-    /// How long it takes where it never waits for a core.
-    pub alone: f64,
-    /// What all threads compute in it.
-    pub cpu: f64,
 }
 
 /// One batch.
@@ -142,14 +134,14 @@ impl<'a> Costs<'a> {
         let free_of_queueing = 1.0 / (1.0 + self.recorded.fair_queueing());
         let samples = (task.first..task.first + task.len).map(|at| self.sample(at));
         let computes = |time: f64| time * free_of_queueing / self.recorded.slowed;
-        let rest = computes(play::float(task.extra + task.collate));
+        let rest = computes(number::float(task.extra + task.collate));
         Draft {
             samples: samples.collect(),
             rest: self
                 .transport
-                .rest(rest, computes(play::float(task.beside)), task.len),
-            off: play::float(task.off),
-            pin: play::float(task.pin) * free_of_queueing,
+                .rest(rest, computes(number::float(task.beside)), task.len),
+            off: number::float(task.off),
+            pin: number::float(task.pin) * free_of_queueing,
             worker: task.worker,
             fails: task.fails,
         }
@@ -162,7 +154,7 @@ impl<'a> Costs<'a> {
         }
         let cost = self.recorded.samples[at];
         let mut off = self.recorded.truly_off(cost.off, cost.cpu);
-        let mut cpu = play::float(cost.cpu) / self.recorded.slowed;
+        let mut cpu = number::float(cost.cpu) / self.recorded.slowed;
         for (name, factor) in &self.setting.faster {
             let Some(stage) = self.recorded.stage(name) else {
                 continue;
@@ -171,12 +163,12 @@ impl<'a> Costs<'a> {
             // Computing first: that is what can be made faster, unless the stage took longer than that.
             let (on, waits) = match waits(name) {
                 true => {
-                    let waits = play::float(wall).min(off);
-                    ((play::float(wall) - waits).min(cpu), waits)
+                    let waits = number::float(wall).min(off);
+                    ((number::float(wall) - waits).min(cpu), waits)
                 }
                 false => {
-                    let on = play::float(wall).min(cpu);
-                    (on, (play::float(wall) - on).min(off))
+                    let on = number::float(wall).min(cpu);
+                    (on, (number::float(wall) - on).min(off))
                 }
             };
             let saved = 1.0 - 1.0 / factor;
@@ -234,8 +226,8 @@ impl<'a> Costs<'a> {
     pub fn steps(&self, epoch: &EpochCosts, drafts: &[Draft]) -> Vec<StepLoad> {
         let steps = epoch.steps.iter().map(|step| {
             self.transport.step(StepLoad {
-                alone: play::float(step.alone),
-                cpu: play::float(step.cpu) / self.recorded.slowed,
+                alone: number::float(step.alone),
+                cpu: number::float(step.cpu) / self.recorded.slowed,
             })
         });
         let steps: Vec<StepLoad> = steps.collect();
@@ -249,7 +241,7 @@ impl<'a> Costs<'a> {
         };
         if let Some(step) = self.setting.step {
             // As large a share of it computes.
-            let step = play::float(step);
+            let step = number::float(step);
             let cpu = if sum.alone > 0.0 {
                 step * sum.cpu / sum.alone
             } else {
@@ -326,13 +318,4 @@ fn waits(stage: &str) -> bool {
         name.split(|c: char| !c.is_alphanumeric())
             .any(|part| part == *word)
     })
-}
-
-/// A number in 0..1 that belongs to `at` (SplitMix64).
-pub(super) fn chance(at: u64) -> f64 {
-    let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
-    (z >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }

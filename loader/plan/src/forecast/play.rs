@@ -4,27 +4,18 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::convert::Infallible;
 
-use loadscope_trace::Nanos;
-
 use super::cores::Cores;
-use super::load::{EpochLoad, StepLoad};
+use super::load::EpochLoad;
+use super::number::float;
+use super::step::StepLoad;
 use super::{Recorded, Setting};
 use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
 
 mod fetching;
 mod single;
+mod worker;
 
-use fetching::{Job, Worker};
-
-/// For counting with.
-pub(super) fn float(time: Nanos) -> f64 {
-    time.0 as f64
-}
-
-/// For telling.
-pub(super) fn nanos(time: f64) -> Nanos {
-    Nanos(time.round() as i64)
-}
+use worker::{Job, Worker};
 
 /// How an epoch is loaded. Times are ns.
 #[derive(Clone, Debug)]

@@ -7,13 +7,15 @@ mod measured;
 mod notes;
 mod part;
 mod processor;
+mod sample;
+mod size;
 
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Summary};
 
 use super::cores::side_by_side;
+use super::number::{self, sane};
 use super::startup::Startup;
-use super::transport::Size;
-use super::{Refusal, Setting, play};
+use super::{Refusal, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
 use measured::CoreWaits;
@@ -21,9 +23,8 @@ pub(super) use measured::Step;
 use part::Part;
 pub(super) use part::Weight;
 use processor::Processor;
-
-/// No cost is longer than eleven days: what a broken source says must not overflow.
-const LONGEST: Nanos = Nanos(1_000_000_000_000_000);
+use sample::{SampleCost, cost_of};
+pub(super) use size::Size;
 
 /// Batches that are looked at in a second or so, for several dozens of settings.
 const MOST_BATCHES: usize = 16_384;
@@ -31,11 +32,6 @@ const MOST_BATCHES: usize = 16_384;
 const MOST_SAMPLES: usize = 524_288;
 /// Fewer batches say nothing, however large they are.
 const FEW_BATCHES: usize = 512;
-
-/// A duration as it can be counted with.
-pub(super) fn sane(time: Nanos) -> Nanos {
-    time.clamp(Nanos::ZERO, LONGEST)
-}
 
 /// What loading took in a recording, sample by sample.
 #[derive(Clone, Debug)]
@@ -71,15 +67,6 @@ pub struct Recorded {
     notes: Vec<String>,
     time: Nanos,
     waited: Nanos,
-}
-
-/// What one sample costs.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SampleCost {
-    /// Time that it needs no core.
-    pub off: Nanos,
-    /// Time that it computes.
-    pub cpu: Nanos,
 }
 
 /// A named stage of the samples.
@@ -241,7 +228,7 @@ impl Recorded {
         };
         match (self.setting().ends_workers(), setting.ends_workers()) {
             (true, false) => Nanos::ZERO,
-            (true, true) => Nanos((play::float(recorded) * more) as i64),
+            (true, true) => Nanos((number::float(recorded) * more) as i64),
             (false, true) => recorded + self.startup.end,
             _ => recorded,
         }
@@ -249,19 +236,6 @@ impl Recorded {
 
     pub(super) fn stops_at_errors(&self) -> bool {
         self.options.on_error == OnError::Stop
-    }
-
-    /// By how much the forecast of the recorded setting is off.
-    fn refit(&self) -> f64 {
-        let Ok(setting) = self.checked(&self.setting()) else {
-            return 0.0;
-        };
-        let load = super::load::Load::of(self, &setting);
-        let took = play::float(self.play_all(&setting, &load).time);
-        match self.time > Nanos::ZERO {
-            true => took / play::float(self.time) - 1.0,
-            false => 0.0,
-        }
     }
 
     /// How many times as long computing took beside other threads, on average, as it would have alone.
@@ -272,12 +246,12 @@ impl Recorded {
         let tasks = self.epochs.iter().flat_map(|e| &e.tasks);
         let of_tasks = tasks.map(|t| {
             let samples = &self.samples[t.first..t.first + t.len];
-            let samples = samples.iter().map(|s| play::float(s.cpu)).sum::<f64>();
-            samples + play::float(t.extra + t.collate + t.beside)
+            let samples = samples.iter().map(|s| number::float(s.cpu)).sum::<f64>();
+            samples + number::float(t.extra + t.collate + t.beside)
         });
         let steps = self.epochs.iter().flat_map(|e| &e.steps);
-        let computed = of_tasks.sum::<f64>() + steps.map(|s| play::float(s.cpu)).sum::<f64>();
-        let busy = computed / play::float(self.time).max(1.0);
+        let computed = of_tasks.sum::<f64>() + steps.map(|s| number::float(s.cpu)).sum::<f64>();
+        let busy = computed / number::float(self.time).max(1.0);
         side_by_side(busy.min(cores as f64))
     }
 
@@ -452,21 +426,21 @@ impl Recorded {
         }
         if cpu == Nanos::ZERO && sum > Nanos::ZERO {
             // Quick ones are not asked: what the batch computed, by their share of its time.
-            let share = play::float(computed.cpu.min(sum)) / play::float(wall.max(Nanos(1)));
+            let share = number::float(computed.cpu.min(sum)) / number::float(wall.max(Nanos(1)));
             samples.iter_mut().for_each(|s| {
                 let wall = s.off + s.cpu;
-                s.cpu = Nanos((play::float(wall) * share) as i64).min(wall);
+                s.cpu = Nanos((number::float(wall) * share) as i64).min(wall);
                 s.off = wall - s.cpu;
                 cpu += s.cpu;
             });
         }
         // What waits for something else does so in the samples, by their time off a core.
-        let idle: f64 = samples.iter().map(|s| play::float(s.off)).sum();
-        let truly = play::float(off).min(idle);
+        let idle: f64 = samples.iter().map(|s| number::float(s.off)).sum();
+        let truly = number::float(off).min(idle);
         let kept = if idle > 0.0 { truly / idle } else { 0.0 };
         samples
             .iter_mut()
-            .for_each(|s| s.off = Nanos((play::float(s.off) * kept) as i64));
+            .for_each(|s| s.off = Nanos((number::float(s.off) * kept) as i64));
         Some(Beside {
             computes: sane(computed.cpu - cpu),
             off: sane(off - Nanos(truly as i64)),
@@ -505,16 +479,4 @@ fn lasted(run: &Run) -> (Nanos, Nanos) {
         Nanos::from_secs_f64(summary.seconds),
         Nanos::from_secs_f64(summary.waited_seconds),
     )
-}
-
-/// Samples shorter than this are taken to compute if their processor time is not known; asking for it would take too long.
-const QUICK: Nanos = Nanos(20_000);
-
-fn cost_of(wall: Nanos, cpu: Option<Nanos>) -> SampleCost {
-    let unknown = if wall < QUICK { wall } else { Nanos::ZERO };
-    let cpu = cpu.map_or(unknown, sane).min(wall);
-    SampleCost {
-        off: wall - cpu,
-        cpu,
-    }
 }

@@ -2,7 +2,7 @@
 
 use loadscope_trace::Nanos;
 
-use super::{Recorded, Refusal};
+use super::Refusal;
 use crate::keyvalue::{Given, Key, Language, Wrong, flag, real, whole};
 use crate::limits;
 
@@ -176,75 +176,4 @@ fn faster(text: &str) -> Result<(String, f64), Wrong> {
     });
     let wanted = "a named stage and a factor are expected, as in faster=decode:2";
     parsed.ok_or_else(|| Wrong::other(wanted))
-}
-
-impl Recorded {
-    /// How it was recorded.
-    pub fn setting(&self) -> Setting {
-        let o = &self.options;
-        Setting {
-            num_workers: o.num_workers,
-            prefetch_factor: o.prefetch_factor.unwrap_or(2).max(1),
-            batch_size: o.batch_size,
-            in_order: o.in_order,
-            persistent_workers: o.persistent_workers,
-            pin_memory: self.pinned,
-            step: None,
-            cores: None,
-            cache: 0.0,
-            faster: Vec::new(),
-            trainer_cpu: None,
-        }
-    }
-
-    /// The setting as it can be simulated.
-    pub(super) fn checked(&self, setting: &Setting) -> Result<Setting, Refusal> {
-        let mut setting = setting.clone();
-        let refuse = |text: &str| Err(Refusal(text.to_owned()));
-        if setting.num_workers > limits::WORKERS {
-            return Err(Refusal(limits::too_much(
-                "num_workers",
-                limits::grouped(limits::WORKERS as u64),
-                setting.num_workers,
-                "ask for fewer workers",
-            )));
-        }
-        if setting.num_workers > 0 && setting.prefetch_factor == 0 {
-            return refuse("prefetch_factor must be greater than 0");
-        }
-        // It counts batches, of which there are no more than samples.
-        setting.prefetch_factor = setting.prefetch_factor.clamp(1, self.samples.len().max(1));
-        if setting.batch_size == Some(0) {
-            return refuse("batch_size should be a positive integer value, but got batch_size=0");
-        }
-        if setting.cores == Some(0) {
-            return refuse("there is at least one core");
-        }
-        if setting.num_workers == 0 {
-            // PyTorch refuses it together with no workers; here it merely has no effect.
-            setting.persistent_workers = false;
-        }
-        if setting.pin_memory && !self.pinned {
-            return refuse(
-                "the recording does not tell what pinning takes, because it was made without. Record a run with \
-                 pin_memory=True",
-            );
-        }
-        if self.streams && setting.num_workers.max(1) != self.options.num_workers.max(1) {
-            return refuse(
-                "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
-                 Record a run with that many workers",
-            );
-        }
-        if let Some((stage, _)) = (setting.faster.iter()).find(|(s, _)| self.stage(s).is_none()) {
-            let known = match self.stages.is_empty() {
-                true => "The dataset names no stages".to_owned(),
-                false => format!("Its stages are {}", self.stage_names().join(", ")),
-            };
-            return Err(Refusal(format!(
-                "the recording knows no stage {stage}. {known}"
-            )));
-        }
-        Ok(setting)
-    }
 }

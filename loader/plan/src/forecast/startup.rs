@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use loadscope_trace::{Nanos, Origin, ProcessCost, Run, WorkerId};
 
-use super::recorded::{BatchFacts, median, sane};
+use super::number::sane;
+use super::recorded::{BatchFacts, median};
 
 /// Starting and ending workers, and what happens before the first task is sent.
 #[derive(Clone, Debug, Default)]

@@ -5,11 +5,11 @@
 //! workers there is none of that. What a recording with workers tells of it is used for all numbers of workers; for the step
 //! from workers to none, or back, it is taken to be as measured on an ordinary host.
 
-use loadscope_trace::{Nanos, Origin, Run};
+use loadscope_trace::Origin;
 
-use super::load::StepLoad;
-use super::play::float;
-use super::recorded::median;
+use super::number::float;
+use super::recorded::Size;
+use super::step::StepLoad;
 use super::{Recorded, Setting};
 
 /// What transport costs, ns: for a tensor, and for a byte of it.
@@ -62,32 +62,6 @@ struct Recording {
     sample: f64,
     step: f64,
     receive: f64,
-}
-
-/// How large batches are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Size {
-    tensors: f64,
-    bytes: f64,
-}
-
-impl Size {
-    /// The middle of the batches of which the content was looked at; `None` if that was done with none.
-    pub fn of(run: &Run) -> Option<Self> {
-        let contents = (0..run.batches().len()).filter_map(|row| run.content(row));
-        let (mut tensors, mut bytes): (Vec<Nanos>, Vec<Nanos>) = contents
-            .map(|content| {
-                (
-                    Nanos(content.fields.len() as i64),
-                    Nanos(i64::try_from(content.bytes()).unwrap_or(i64::MAX)),
-                )
-            })
-            .unzip();
-        (!tensors.is_empty()).then(|| Self {
-            tensors: float(median(&mut tensors)),
-            bytes: float(median(&mut bytes)),
-        })
-    }
 }
 
 /// What a setting changes in it.

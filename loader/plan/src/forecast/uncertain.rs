@@ -2,8 +2,8 @@
 
 use loadscope_trace::Nanos;
 
-use super::load::{Costs, Draft, EpochLoad, Load, chance};
-use super::play;
+use super::load::{Costs, Draft, EpochLoad, Load};
+use super::number::{self, chance};
 use super::recorded::EpochCosts;
 use super::{Recorded, Setting};
 
@@ -92,7 +92,7 @@ impl Again {
         let mut times: Vec<f64> = self
             .loads
             .iter()
-            .map(|load| play::float(recorded.play_all(setting, load).time))
+            .map(|load| number::float(recorded.play_all(setting, load).time))
             .collect();
         times.sort_by(f64::total_cmp);
         let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
@@ -105,7 +105,7 @@ impl Again {
             true => together((of / mean - 1.0) * self.shrink),
             false => doubt,
         };
-        let at = |factor: f64| play::nanos(play::float(time) * factor.max(0.0));
+        let at = |factor: f64| number::nanos(number::float(time) * factor.max(0.0));
         (at(1.0 - share(*low)), at(1.0 + share(*high)))
     }
 }

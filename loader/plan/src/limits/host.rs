@@ -2,8 +2,8 @@
 
 use std::{fmt, io};
 
-use super::grouped;
 use crate::error::EngineError;
+use loadscope_trace::count as grouped;
 
 #[cfg(unix)]
 /// Address space of a thread: its stack, its guard page, the stack for signals and what the allocator reserves for it.

@@ -1,20 +1,20 @@
 //! Files of indices, weights and labels: JSON, or plain text. They are read as they come, up to stated limits.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::path::Path;
 use std::str::FromStr;
 
-use loadscope_files::{Input, open_input};
 use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
-use crate::limits::{CLASSES, SAMPLER_BYTES, SAMPLER_ENTRIES, grouped};
 
 mod entries;
+mod most;
+mod text;
 mod words;
 
 use entries::{Lists, Numbers};
+use most::{check_classes, check_count};
+use text::Text;
 use words::Words;
 
 /// Dataset indices below `len`: a JSON list, or numbers between blanks, commas or line ends.
@@ -96,84 +96,6 @@ fn quoted(word: &str) -> String {
     match word.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{:?}…", &word[..end]),
         None => format!("{word:?}"),
-    }
-}
-
-fn check_count(path: &str, what: &str, count: usize) -> Result<(), EngineError> {
-    match count > SAMPLER_ENTRIES {
-        true => Err(EngineError::Spec(format!("{path} {}", too_many(what)))),
-        false => Ok(()),
-    }
-}
-
-fn check_classes(path: &str, count: usize) -> Result<(), EngineError> {
-    match count > CLASSES {
-        true => Err(EngineError::Spec(format!("{path} {}", too_many_classes()))),
-        false => Ok(()),
-    }
-}
-
-fn too_many(what: &str) -> String {
-    format!(
-        "has more than {} {what}, the limit for such a file; use a smaller dataset",
-        grouped(SAMPLER_ENTRIES as u64)
-    )
-}
-
-fn too_many_classes() -> String {
-    format!(
-        "has more than {} different labels, the limit for such a file; use fewer classes",
-        grouped(CLASSES as u64)
-    )
-}
-
-/// A file that is being read.
-struct Text<'a> {
-    path: &'a str,
-    input: BufReader<Input>,
-    /// Line ends before the first byte that is no blank, and that byte, which have been taken already.
-    skipped: usize,
-    first: Option<u8>,
-}
-
-impl<'a> Text<'a> {
-    fn open(path: &'a str, what: &'static str) -> Result<Self, EngineError> {
-        let input = open_input(Path::new(path), what, SAMPLER_BYTES);
-        let input = input.map_err(|e| EngineError::Spec(format!("cannot read {e}")))?;
-        let mut text = Self {
-            path,
-            input: BufReader::with_capacity(1 << 16, input),
-            skipped: 0,
-            first: None,
-        };
-        text.skip_blanks().map_err(|e| text.failed(e))?;
-        Ok(text)
-    }
-
-    fn skip_blanks(&mut self) -> io::Result<()> {
-        loop {
-            let Some(byte) = self.input.fill_buf()?.first().copied() else {
-                return Ok(());
-            };
-            self.input.consume(1);
-            if !byte.is_ascii_whitespace() {
-                self.first = Some(byte);
-                return Ok(());
-            }
-            self.skipped += usize::from(byte == b'\n');
-        }
-    }
-
-    fn json<T: DeserializeOwned>(mut self) -> Result<T, EngineError> {
-        let text = self.first.as_slice().chain(&mut self.input);
-        serde_json::from_reader(text).map_err(|e| match e.is_io() {
-            true => self.failed(e.into()),
-            false => EngineError::Spec(format!("{} is not understood: {e}", self.path)),
-        })
-    }
-
-    fn failed(&self, cause: io::Error) -> EngineError {
-        EngineError::Spec(format!("cannot read {}", self.input.get_ref().error(cause)))
     }
 }
 

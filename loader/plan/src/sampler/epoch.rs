@@ -1,8 +1,10 @@
 //! Epochs: what samplers hand their indices out with.
 
-use super::IndexIter;
 use crate::error::EngineError;
 use crate::rng::Indices;
+
+/// The indices of one epoch. After an error it is finished, as a Python generator is.
+pub type IndexIter = Box<dyn Iterator<Item = Result<usize, EngineError>> + Send>;
 
 /// One epoch of a sampler for a consumer that takes many indices at a time. Draws as [`IndexIter`] does: what is not
 /// asked for is not drawn.

@@ -24,7 +24,7 @@ pub use arguments::{PyArg, boolean_argument, positive_int_argument};
 pub use batch::{BatchIter, BatchSampler, BatchSource};
 pub(crate) use distributed::Rank;
 pub use distributed::{DistributedSampler, DistributedWeightedSampler};
-pub use epoch::Epoch;
+pub use epoch::{Epoch, IndexIter};
 pub use equi_batch::DistributedEquiBatchSampler;
 pub use infinite::InfiniteSampler;
 pub use random::RandomSampler;
@@ -35,9 +35,6 @@ pub use weighted::WeightedRandomSampler;
 
 use crate::error::EngineError;
 use crate::rng::SharedGenerator;
-
-/// The indices of one epoch. After an error it is finished, as a Python generator is.
-pub type IndexIter = Box<dyn Iterator<Item = Result<usize, EngineError>> + Send>;
 
 /// PyTorch's `Sampler`: an order of indices, anew for every epoch.
 pub trait Sampler: Send + Sync {

@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use std::mem::take;
 
 use super::MAX_LINE;
+use super::line::{thorough, too_long};
 use super::quick::Quick;
 use super::read::LogReader;
-use super::wire::Line;
-use crate::{Event, LogError, brief};
+use crate::{Event, LogError};
 
 /// So much is read at a time, bytes.
 const BLOCK: usize = 512 << 10;
@@ -166,23 +166,4 @@ impl Parsed {
     fn fail(&mut self, why: LogError) {
         (self.failed, self.cut) = (Some(why), false);
     }
-}
-
-/// The event on a line of any kind; `None` on an empty one.
-pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
-    let text = line.trim_ascii();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    serde_json::from_slice::<Line<'_>>(text)
-        .map_err(|e| e.to_string())
-        .and_then(Line::into_event)
-        .map(Some)
-        // What is wrong is quoted, and may be as long as the line.
-        .map_err(brief)
-}
-
-pub(super) fn too_long(line: u64, longest: usize) -> LogError {
-    let why = format!("it is longer than {} MiB", longest >> 20);
-    LogError::Line { line, why }
 }

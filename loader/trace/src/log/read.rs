@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ZSTD_MAGIC;
 use super::header::Header;
-use super::lines::{thorough, too_long};
+use super::line::{thorough, too_long};
 use super::quick::Quick;
 use super::unpack::Unpacked;
 use super::{MAX_HEADER, MAX_HELD, MAX_LINE, SORT_WINDOW};

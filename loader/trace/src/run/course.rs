@@ -4,66 +4,6 @@
 use super::Run;
 use crate::Nanos;
 
-/// A training step longer than so many times the usual one is something else: the program saved a checkpoint, or never asked
-/// for another batch. Only so much of it counts.
-const LONGEST_STEP: f64 = 20.0;
-
-/// Of fewer steps none is usual.
-const FEW_STEPS: u64 = 4;
-
-/// The lengths of the training steps that are over, by powers of two.
-#[derive(Clone, Debug)]
-pub(crate) struct Steps {
-    counts: [u64; 64],
-    sums: [i64; 64],
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Self {
-            counts: [0; 64],
-            sums: [0; 64],
-        }
-    }
-}
-
-impl Steps {
-    pub(super) fn record(&mut self, took: Nanos) {
-        let bucket = bucket(took);
-        self.counts[bucket] += 1;
-        self.sums[bucket] = self.sums[bucket].saturating_add(took.0.max(0));
-    }
-
-    /// The longest that a step counts with, ns.
-    fn longest(&self) -> f64 {
-        let all: u64 = self.counts.iter().sum();
-        if all < FEW_STEPS {
-            return f64::INFINITY;
-        }
-        let mut seen = 0;
-        let median = self.counts.iter().position(|count| {
-            seen += count;
-            seen * 2 >= all
-        });
-        median.map_or(f64::INFINITY, |bucket| {
-            let mean = self.sums[bucket] as f64 / self.counts[bucket].max(1) as f64;
-            LONGEST_STEP * mean.max(1.0)
-        })
-    }
-
-    /// All together, of steps that are too long only as much as counts; and the longest that counts.
-    fn sum(&self) -> (f64, f64) {
-        let longest = self.longest();
-        let each = self.counts.iter().zip(&self.sums);
-        let sums = each.map(|(count, sum)| (*sum as f64).min(*count as f64 * longest));
-        (sums.sum(), longest)
-    }
-}
-
-fn bucket(took: Nanos) -> usize {
-    63 - (took.0.max(1) as u64).leading_zeros() as usize
-}
-
 impl Run {
     /// How long the program was in the loader's loop: in `iter`, in the waits, and in the training steps. Steps that are more than 20
     /// times the usual one count with 20 times that.

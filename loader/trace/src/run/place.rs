@@ -1,6 +1,7 @@
 //! Where batches are: the spans of the lanes, and the trainer's waiting.
 
 use super::{Run, Wait};
+use crate::keyframe::{Flying, Keyframe};
 use crate::{Activity, Lane, Nanos, Span, Stage};
 
 impl Run {
@@ -56,5 +57,33 @@ impl Run {
         if let Some(rows) = self.lanes.get_mut(&Lane::Trainer) {
             rows.close_waiting(at, batch.unwrap_or(Span::NO_BATCH));
         }
+    }
+
+    /// What is in flight before a transition that is about to be noted.
+    pub(super) fn keyframe(&self) -> Keyframe {
+        let flying = |row: u32| {
+            let last = self.batches[row as usize].last;
+            let transition = self.transitions.get(last as usize)?;
+            Some(Flying {
+                batch: row,
+                stage: transition.stage,
+                pinned: self.passed_pin(last),
+                since: transition.at,
+            })
+        };
+        let rows = self.in_flight.iter();
+        let in_flight = rows.filter_map(|row| flying(*row)).collect();
+        Keyframe::new(self.transitions.len(), in_flight)
+    }
+
+    /// True if the batch was in the pin thread at or before the transition `at`.
+    fn passed_pin(&self, mut at: u32) -> bool {
+        while let Some(t) = self.transitions.get(at as usize) {
+            if t.stage == Stage::Pinning {
+                return true;
+            }
+            at = t.previous;
+        }
+        false
     }
 }

@@ -12,8 +12,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 
 use super::disk::{WRITERS, Writer};
-use crate::faults::case::{Case, NotTried};
+use crate::faults::case::Case;
 use crate::faults::launch::{Ended, Stream};
+use crate::faults::note::NotTried;
 use crate::faults::place::Place;
 use crate::faults::speak::notes;
 

@@ -8,39 +8,16 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 mod chance;
+mod one;
 mod window;
 
-use chance::{Chance, Missing, Pulse};
+use chance::Chance;
+use one::{kill, missing, repeat, speech};
 
 use crate::faults::case::Case;
 use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
-use crate::faults::speak::{Speech, notes, now};
-
-fn speech(place: &Place) -> Speech {
-    Speech {
-        batches: 0,
-        every: 3000,
-        ..place.speech()
-    }
-}
-
-/// What a program told before it was killed, or its recorder was, and is not in the recording.
-fn missing(place: &Place, log: &Path, killed: Duration) -> Result<Duration> {
-    let batches = place.facts(log)?.batches;
-    let told = notes(&place.notes());
-    let first = told
-        .iter()
-        .find(|told| told.batch >= batches && told.at <= killed);
-    Ok(first.map_or(Duration::ZERO, |told| killed - told.at))
-}
-
-fn kill(process: i32) -> Duration {
-    let at = now();
-    // SAFETY: kill reads no memory of ours.
-    unsafe { libc::kill(process, libc::SIGKILL) };
-    at
-}
+use crate::faults::speak::notes;
 
 /// The program that speaks, of the processes of a case.
 fn program(place: &Place) -> Result<i32> {
@@ -53,31 +30,6 @@ fn program(place: &Place) -> Result<i32> {
         .into_iter()
         .find(speaks)
         .context("the program is gone")
-}
-
-/// Kills until so many count.
-fn repeat(place: &Place, kills: u32, mut one: impl FnMut(u32) -> Result<Duration>) -> Result<()> {
-    let pulse = Pulse::start()?;
-    let mut all = Missing::default();
-    let mut number = 0;
-    while (all.each.len() as u32) < kills {
-        number += 1;
-        ensure!(
-            number <= kills * 4 + 20,
-            "the host stands still too often: {}",
-            all.said()
-        );
-        pulse.stood_still();
-        let missing =
-            one(number).with_context(|| format!("kill {number}, seed {}", place.world.seed))?;
-        if missing > place.world.most_missing && pulse.stood_still() {
-            all.stood_still += 1;
-            continue;
-        }
-        all.each.push(missing);
-    }
-    place.note(all.judged(place.world.most_missing)?);
-    Ok(())
 }
 
 fn recorder(place: &Place, kills: u32) -> Result<()> {

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use crate::faults::case::{Case, NotTried, Row, table};
+use crate::faults::case::{Case, Row, table};
 use crate::faults::launch::{Launch, Stream};
+use crate::faults::note::NotTried;
 use crate::faults::place::Place;
 use crate::faults::rule::{Act, Call, On, Rule, When};
 

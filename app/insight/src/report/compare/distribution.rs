@@ -4,7 +4,7 @@ use loadscope_trace::Nanos;
 use oorandom::Rand64;
 use serde::Serialize;
 
-use super::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
+use super::chance::{CONFIDENCE, FEW_PIECES, Outcome, SEED, any_of};
 
 /// So often the batches are drawn anew.
 const DRAWS: usize = 300;

@@ -3,8 +3,10 @@
 use loadscope_trace::{Activity, Cause, Severity};
 use maud::{Markup, html};
 
-use super::WIDTH;
 use crate::colours::Colours;
+
+/// The width that pictures are drawn for, px; they grow and shrink with the page.
+pub(super) const WIDTH: f64 = 960.0;
 
 /// The colour of a cause.
 pub(super) fn class(cause: Cause) -> &'static str {

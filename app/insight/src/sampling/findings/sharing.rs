@@ -1,8 +1,9 @@
 //! Findings about those who share the work: workers, ranks, and the workers of a stream.
 
-use super::super::analysis::Answers;
-use super::{Circumstances, Finding, list, note, problem};
 use crate::format::{count, plural};
+use crate::sampling::answers::Answers;
+use crate::sampling::circumstances::Circumstances;
+use crate::sampling::finding::{Finding, list, note, problem};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \

@@ -7,7 +7,7 @@ use loadscope_trace::fleet::straggler;
 use loadscope_trace::{Nanos, Run, RunId, Summary, plural};
 use serde_json::{Value, json};
 
-use super::{facts, messages};
+use super::facts::{facts, messages};
 use loadscope_insight::format;
 use loadscope_insight::loaders::{clocks, crew_names, crews, names, said};
 use loadscope_insight::report::loader::named;

@@ -3,7 +3,7 @@
 use egui::{Align2, Mesh, Rect, RichText, Role, Sense, Shape, Ui, Vec2, WidgetInfo, pos2, vec2};
 use loadscope_trace::Field;
 
-use super::tensor::{NUMBER, name_of, number};
+use super::number::{NUMBER, name_of, number};
 use crate::kit::rows::ROW;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::clipboard::per_sample;

@@ -3,9 +3,8 @@
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
 
-use crate::kit::empty::remark;
-use crate::kit::rows::fact;
-use crate::kit::titles::{section, title};
+use super::title::title;
+use crate::kit::rows::{fact, remark, section};
 use crate::theme::{mono, size};
 use loadscope_insight::format;
 use loadscope_model::command::Command;

@@ -4,8 +4,8 @@ use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInf
 use loadscope_trace::{Field, FieldData};
 
 use super::heat::Grid;
-use crate::kit::empty::remark;
-use crate::kit::rows::{Cell, Marks, list_of, row};
+use super::number::{NUMBER, name_of, number};
+use crate::kit::rows::{Cell, Marks, list_of, remark, row};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 
@@ -184,18 +184,6 @@ fn bin(field: &Field, min: f64, max: f64, k: usize) -> (f64, Option<f64>) {
     (from, (!is_one).then_some(from + width))
 }
 
-/// What a leaf is called when it is spoken of.
-pub fn name_of(field: &Field) -> &str {
-    if field.name.is_empty() {
-        "the batch"
-    } else {
-        &field.name
-    }
-}
-
-/// Room for a number.
-pub const NUMBER: f32 = 44.0;
-
 /// Scalars, side by side.
 fn numbers(ui: &mut Ui, field: &Field, values: &[f64]) {
     let width = ui.available_width();
@@ -237,23 +225,6 @@ fn cut(ui: &mut Ui, field: &Field) {
     if kept < all {
         let (kept, all) = (format::count(kept), format::count(all));
         remark(ui, &format!("The first {kept} of {all} values were kept"));
-    }
-}
-
-/// A value as people read it: whole numbers without decimals, others with four significant digits.
-pub fn number(v: f64) -> String {
-    if !v.is_finite() {
-        return v.to_string();
-    }
-    if v == v.trunc() && v.abs() < 1e7 {
-        return format!("{v:.0}");
-    }
-    match v.abs() {
-        a if !(1e-3..1e6).contains(&a) => format!("{v:.2e}"),
-        a => format!(
-            "{v:.*}",
-            (3 - a.log10().floor() as i32).clamp(0, 6) as usize
-        ),
     }
 }
 

@@ -3,8 +3,7 @@
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::{number, row};
-use crate::kit::empty::hint;
+use super::row::{hint, number, row};
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 

@@ -3,8 +3,7 @@
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::{flag, number, row};
-use crate::kit::empty::hint;
+use super::row::{flag, hint, number, row};
 use crate::theme::{mono, size, space};
 
 /// A kind of sampler: how its text begins, its name, what it does, and the file it needs.

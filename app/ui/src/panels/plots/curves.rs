@@ -5,7 +5,7 @@ use egui_plot::{AxisHints, GridMark, HoverPosition, Line, PlotPoints, Span, VLin
 use loadscope_trace::{Counter, Lane, Nanos, Run};
 
 use super::history::History;
-use super::{AXIS, axis_hints, few_marks, still_plot};
+use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
 use crate::theme::Palette;
 use crate::timeline::axis::TimeAxis;
 use loadscope_insight::format;
@@ -241,7 +241,7 @@ pub fn show(
             }
             plot.pointer_coordinate()
         });
-    super::name(&response.response, curve.title, curve.about);
+    still::name(&response.response, curve.title, curve.about);
     let time = |x: f64| view.start + Nanos(x.round() as i64);
     let at = response.inner.map(|p| time(p.x));
     // A drag is noticed some pixels after it began.

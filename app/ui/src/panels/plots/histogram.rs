@@ -8,7 +8,7 @@ use loadscope_trace::Nanos;
 
 use super::history::History;
 use super::series::{BINS, Counts, NO_DISTANCE, PER_DECADE, Series, quantile, start_of};
-use super::{AXIS, axis_hints, few_marks, still_plot};
+use super::still::{self, AXIS, axis_hints, few_marks, still_plot};
 use crate::theme::Palette;
 use loadscope_insight::format::{count, plural};
 use loadscope_model::command::Command;
@@ -232,13 +232,11 @@ pub fn show(
             }
             plot.pointer_coordinate()
         });
-    super::name(&response.response, kind.title(), &histogram.summary());
-    let at = response.inner.filter(|_| response.response.hovered());
-    let is_there =
-        |b: &&Range<usize>| at.is_some_and(|p| (b.start as f64..b.end as f64).contains(&p.x));
-    let Some(bar) = bars.iter().find(is_there) else {
-        return;
-    };
+    still::name(&response.response, kind.title(), &histogram.summary());
+    let at = response.inner.filter(|_| response.response.hovered())?;
+    let bar = bars
+        .iter()
+        .find(|b| (b.start as f64..b.end as f64).contains(&at.x))?;
     let batches = plural(sum(&histogram.all, bar) as u64, "batch", "batches");
     let what = match kind {
         Kind::Distance => place_text(bar.start),

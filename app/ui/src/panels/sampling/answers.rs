@@ -1,14 +1,13 @@
 //! Beside the scatter: coverage, shuffle quality and class balance, each with its number first.
 
 use egui::{
-    Align, Align2, Button, Label, Layout, Rect, Response, RichText, Role, Sense, Shape, Stroke, Ui,
+    Align, Align2, Button, Label, Layout, Rect, RichText, Role, Sense, Shape, Stroke, Ui,
     WidgetInfo, pos2, vec2,
 };
 
 use super::classes;
+use super::heading::{line, name, title};
 use super::scatter::short;
-use crate::kit::empty::hint;
-use crate::kit::titles;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format::{count, percent};
 use loadscope_insight::sampling::analysis::Answers;
@@ -59,26 +58,6 @@ fn separate(ui: &mut Ui) {
     ui.add_space(space::GAP * 2.0);
     ui.separator();
     ui.add_space(space::GAP);
-}
-
-/// A heading with its figure at the right.
-pub fn title(ui: &mut Ui, text: &str, figure: &str) {
-    let palette = Palette::of(ui);
-    ui.horizontal(|ui| {
-        titles::title(ui, text);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(
-                RichText::new(figure)
-                    .font(mono(size::BODY))
-                    .color(palette.strong),
-            );
-        });
-    });
-}
-
-/// A name for screen readers.
-pub fn name(response: &Response, text: &str) {
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
 
 fn coverage(ui: &mut Ui, c: &Coverage, is_rank: bool) {

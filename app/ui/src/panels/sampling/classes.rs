@@ -2,8 +2,7 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
-use super::answers::title;
-use crate::kit::empty::hint;
+use super::heading::{self, line, title};
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::balance::{Against, Balance, Class};
@@ -100,7 +99,7 @@ fn row(ui: &mut Ui, class: &Class, most: f64) {
         ),
         None => format!("{}: {} came", class.name, count(class.came)),
     };
-    super::answers::name(&response, &text);
+    heading::name(&response, &text);
     let painter = ui.painter();
     let (left, right) = (rect.left() + 92.0, rect.right() - 60.0);
     let galley = painter.layout(

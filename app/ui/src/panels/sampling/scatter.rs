@@ -1,7 +1,6 @@
 //! Position × index: one point a sample. Drawn as a picture of as many pixels as the screen has, so that ten million points cost
 //! no more than a thousand.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use egui::{
@@ -28,15 +27,7 @@ const AT_ONCE: usize = 200_000;
 mod view;
 
 use view::View;
-pub use view::short;
-
-/// The batches that stand out, as ranges of positions.
-pub struct Marks {
-    /// The selected one.
-    pub selected: Option<Range<usize>>,
-    /// The one that the pointer is over somewhere.
-    pub hovered: Option<Range<usize>>,
-}
+pub use view::{Marks, short};
 
 /// What the pointer was used for: positions.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 use super::super::grid::queue_places;
 use super::*;
+use egui::Pos2;
 
 const SIZES: [(f32, f32); 9] = [
     (520.0, 160.0),

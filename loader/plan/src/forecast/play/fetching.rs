@@ -1,50 +1,11 @@
 //! Workers and the pin thread.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 
 use super::Player;
+use super::worker::Job;
+use crate::forecast::number::float;
 use crate::forecast::recorded::SWITCH_INTERVAL;
-
-/// A batch under way in a worker.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    /// Its task index.
-    pub idx: usize,
-    /// Its position in the load.
-    pub task: usize,
-    /// Halves of its parts that are done: time off, then time on a core.
-    halves: usize,
-    began: f64,
-}
-
-impl Job {
-    pub fn new(idx: usize, task: usize) -> Self {
-        Self {
-            idx,
-            task,
-            halves: 0,
-            began: 0.0,
-        }
-    }
-}
-
-/// A worker.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Worker {
-    /// Its index queue.
-    queue: VecDeque<usize>,
-    /// What it fetches; `None` while it has nothing to do or goes to its queue.
-    job: Option<Job>,
-    /// It is on its way to its queue.
-    coming: bool,
-    /// It has fetched something.
-    at_work: bool,
-    /// Tasks it was sent.
-    pub asked: usize,
-    /// Its stream has ended: tasks get no answer.
-    ended: bool,
-}
 
 impl Player<'_> {
     /// Puts a task into the index queue of `worker`.
@@ -158,7 +119,7 @@ impl Player<'_> {
         let next = self.workers[worker].queue.front();
         let next = next.and_then(|idx| self.job(*idx));
         let task = next.and_then(|job| self.load.tasks.get(job.task));
-        let longest = super::float(SWITCH_INTERVAL);
+        let longest = float(SWITCH_INTERVAL);
         task.map_or(0.0, |task| task.alone.min(longest) * self.way.interpreter)
     }
 

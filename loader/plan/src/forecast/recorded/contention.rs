@@ -10,6 +10,7 @@
 use loadscope_trace::Nanos;
 
 use super::super::load::Load;
+use super::super::number;
 use super::super::play::{self, Way};
 use super::Recorded;
 use crate::limits;
@@ -59,7 +60,7 @@ impl Recorded {
             let fetch = samples
                 .iter()
                 .fold(t.extra + t.collate, |sum, s| sum + s.off + s.cpu);
-            play::float(fetch)
+            number::float(fetch)
         });
         busy.sum()
     }
@@ -84,6 +85,19 @@ impl Recorded {
 
     /// What of `off`, spent by something that computed for `cpu`, is waiting for something else than a core.
     pub(in super::super) fn truly_off(&self, off: Nanos, cpu: Nanos) -> f64 {
-        (play::float(off) - play::float(cpu) * self.queueing).max(0.0)
+        (number::float(off) - number::float(cpu) * self.queueing).max(0.0)
+    }
+
+    /// By how much the forecast of the recorded setting is off.
+    pub(super) fn refit(&self) -> f64 {
+        let Ok(setting) = self.checked(&self.setting()) else {
+            return 0.0;
+        };
+        let load = Load::of(self, &setting);
+        let took = number::float(self.play_all(&setting, &load).time);
+        match self.time > Nanos::ZERO {
+            true => took / number::float(self.time) - 1.0,
+            false => 0.0,
+        }
     }
 }

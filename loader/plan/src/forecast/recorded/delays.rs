@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use loadscope_trace::{Nanos, Run, WorkerId};
 
 use super::batch::BatchFacts;
-use super::sane;
+use crate::forecast::number::sane;
 
 /// Python lets another thread go on after so long: `sys.getswitchinterval()`.
 pub(in super::super) const SWITCH_INTERVAL: Nanos = Nanos::from_millis(5);

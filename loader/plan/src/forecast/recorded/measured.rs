@@ -6,7 +6,7 @@
 
 use loadscope_trace::{Computed, Nanos, Part, Run};
 
-use super::super::play::float;
+use super::super::number::float;
 
 /// How much of the time off a core was waiting for one, where both were measured.
 #[derive(Clone, Copy, Debug, Default)]

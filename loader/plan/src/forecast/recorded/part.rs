@@ -3,6 +3,8 @@
 
 use loadscope_trace::Run;
 
+use crate::forecast::number;
+
 /// Stretches of an epoch: what happens in some part of it only is not overlooked.
 const STRETCHES: usize = 256;
 /// A stretch holds so many windows of batches at least, so that its ends do not matter.
@@ -99,7 +101,7 @@ fn stretches(len: usize, most: usize, window: usize) -> Vec<(usize, usize)> {
     // One somewhere in each of as many equal parts, since what is repeated regularly must not fall between them; the
     // beginning is always among them.
     let of = len / count;
-    let place = |k: usize| (super::super::load::chance(k as u64) * (of - each + 1) as f64) as usize;
+    let place = |k: usize| (number::chance(k as u64) * (of - each + 1) as f64) as usize;
     (0..count)
         .map(|k| k * of + if k == 0 { 0 } else { place(k) })
         .map(|start| (start, start + each))

@@ -5,7 +5,8 @@
 
 use loadscope_trace::{Nanos, Sample};
 
-use super::{QUICK, SampleCost, sane};
+use super::sample::{QUICK, SampleCost};
+use crate::forecast::number::sane;
 
 /// Samples that take long enough to ask for their processor time.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{CLASSES, SAMPLER_ENTRIES, too_many, too_many_classes};
+use super::most::{too_many, too_many_classes};
+use crate::limits::{CLASSES, SAMPLER_ENTRIES};
 
 /// A list of numbers.
 pub(super) struct Numbers<T>(pub Vec<T>);

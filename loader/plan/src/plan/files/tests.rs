@@ -1,6 +1,7 @@
 use std::io::Write as _;
 
 use super::*;
+use crate::limits::CLASSES;
 
 fn file(text: &str) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();

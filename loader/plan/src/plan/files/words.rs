@@ -2,7 +2,7 @@
 
 use std::io::BufRead as _;
 
-use super::Text;
+use super::text::Text;
 use crate::error::EngineError;
 use crate::limits::grouped;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::damage::{Damage, Gap};
 use super::splitter::{End, Piece};
 use crate::log::header::Header;
-use crate::log::lines::thorough;
+use crate::log::line::thorough;
 use crate::log::quick::Quick;
 use crate::log::{MAX_HEADER, MAX_LINE};
 use crate::{LogError, Nanos};

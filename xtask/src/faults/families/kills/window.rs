@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::chance::Chance;
-use super::{kill, missing, repeat, speech};
+use super::one::{kill, missing, repeat, speech};
 use crate::faults::keys;
 use crate::faults::place::Place;
 use crate::faults::screen::{Display, WINDOW, journal, opened_and_ended};

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use egui::{Align2, Pos2, Rect, Stroke, Ui, Vec2, pos2};
 
-use super::Marks;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::analysis::Answers;
@@ -159,6 +158,14 @@ pub fn short(n: u64, range: f64) -> String {
         true => format!("{}{letter}", n / unit),
         false => format!("{:.1}{letter}", n as f64 / unit as f64),
     }
+}
+
+/// The batches that stand out, as ranges of positions.
+pub struct Marks {
+    /// The selected one.
+    pub selected: Option<Range<usize>>,
+    /// The one that the pointer is over somewhere.
+    pub hovered: Option<Range<usize>>,
 }
 
 #[cfg(test)]

@@ -1,0 +1,45 @@
+//! What is said of an order.
+
+/// A sentence with a number, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its name for scripts.
+    pub id: &'static str,
+    /// What was found.
+    pub says: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// True if it makes training worse than it should be; false if it is merely worth knowing.
+    pub is_problem: bool,
+    /// Where to look: a position in the order.
+    pub position: Option<usize>,
+}
+
+pub(super) fn problem(says: String, remedy: &str) -> Finding {
+    Finding {
+        id: "",
+        says,
+        remedy: remedy.to_owned(),
+        is_problem: true,
+        position: None,
+    }
+}
+
+pub(super) fn note(says: String, remedy: &str) -> Finding {
+    Finding {
+        is_problem: false,
+        ..problem(says, remedy)
+    }
+}
+
+pub(super) fn list(numbers: &[u32]) -> String {
+    const MOST: usize = 4;
+    let words: Vec<String> = numbers.iter().take(MOST).map(u32::to_string).collect();
+    match (numbers.len(), words.split_last()) {
+        (n, _) if n > MOST => format!("{} and {} more", words.join(", "), n - MOST),
+        (_, Some((last, before))) if !before.is_empty() => {
+            format!("{} and {last}", before.join(", "))
+        }
+        _ => words.join(""),
+    }
+}

@@ -1,0 +1,19 @@
+//! How long a batch was in its worker.
+
+use loadscope_trace::{Nanos, Run, Stage};
+
+/// Time in its worker: fetching and collating.
+pub(super) fn worker_time(run: &Run, row: usize) -> Nanos {
+    let path = run.path(row);
+    let in_worker = path
+        .iter()
+        .filter(|s| matches!(s.stage, Stage::Fetching | Stage::Collating));
+    in_worker
+        .map(|s| s.end.unwrap_or(run.end()) - s.start)
+        .fold(Nanos::ZERO, |a, b| a + b)
+}
+
+/// True if nothing more will be known of how long it took.
+pub(super) fn is_fetched(run: &Run, row: usize) -> bool {
+    run.batches()[row].stage > Stage::Collating
+}

@@ -1,0 +1,12 @@
+//! Other options in the form.
+
+use loadscope_trace::RunOptions;
+
+use crate::state::State;
+
+pub(super) fn edit(state: &mut State, options: RunOptions) {
+    if options != state.prefs.options {
+        state.look.history.change(&state.prefs.options);
+        state.prefs.options = options;
+    }
+}

@@ -1,0 +1,30 @@
+//! What Esc takes away.
+
+use crate::state::State;
+
+/// Innermost first: what lies on top, then the selection. Never the moment that is looked at: it would be lost.
+pub(super) fn escape(state: &mut State) {
+    if state.overlay.palette.take().is_some()
+        || state.overlay.typing.take().is_some()
+        || state.session.replacing.take().is_some()
+        || state.session.question.take().is_some()
+    {
+        return;
+    }
+    let open = [
+        &mut state.overlay.help_open,
+        &mut state.overlay.messages_open,
+        &mut state.look.search.open,
+    ];
+    if let Some(open) = open.into_iter().find(|open| **open) {
+        *open = false;
+    } else if state.session.seeking.take().is_some() {
+        // The run stays held, or goes on, as it was.
+    } else if let Some(last) = state.session.notices.len().checked_sub(1) {
+        state.session.notices.truncate(last);
+    } else if state.session.enlarged.is_some() {
+        state.session.enlarged = None;
+    } else {
+        state.session.selection = None;
+    }
+}

@@ -1,0 +1,21 @@
+//! `--force`.
+
+use loadscope_files::Existing;
+
+/// `--force`.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ForceArg {
+    /// Replace the output if it exists; the old one stays until the new one is complete
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArg {
+    /// What becomes of a file that exists.
+    pub fn existing(self) -> Existing {
+        match self.force {
+            true => Existing::Replace,
+            false => Existing::Keep,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Why a session could not start.
+
+use loadscope_live::ProgramError;
+use loadscope_plan::error::EngineError;
+use loadscope_trace::LogError;
+
+/// Why a session could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// This build has no embedded loader.
+    #[error(
+        "this build has no embedded loader: it opens, records, watches and simulates. `cargo build --release` makes one that has it"
+    )]
+    NoEngine,
+    /// The engine refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The recording cannot be written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The program that is to be watched cannot be started.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The system gave no thread.
+    #[error("cannot start a thread: {0}. Close other programs and try again")]
+    Thread(std::io::Error),
+}

@@ -1,0 +1,148 @@
+//! How an epoch begins.
+
+use loadscope_trace::EventKind;
+
+use super::iter::{LoaderIter, Source};
+use super::state::{Behind, Resume, Snapshot};
+use super::{DataLoader, RequestIter};
+use crate::error::{EngineError, ExceptionKind};
+use crate::fetch::Fetch;
+use crate::pool::{Plan, Pool};
+use crate::rng::lock_generator;
+use crate::scheduler::{Scheduler, SchedulerOptions};
+use crate::worker::Looking;
+
+impl<F: Fetch> DataLoader<F> {
+    /// `iter(loader)`: starts an epoch. With workers, their queues are filled before this returns.
+    ///
+    /// # Errors
+    /// If the sampler fails, a thread cannot be started, or `timeout` and `prefetch_factor` do not go with the number of
+    /// workers.
+    pub fn iter(&mut self) -> Result<LoaderIter<'_, F>, EngineError> {
+        for text in self.warned_at_iter.clone() {
+            self.warn(text);
+        }
+        let resume = self.resume.take();
+        let epoch = resume.as_ref().map_or(self.next_epoch, Resume::epoch);
+        self.next_epoch = epoch.saturating_add(1);
+        self.probe.emit(|| EventKind::EpochStarted { epoch });
+        let begun = self.begin(resume)?;
+        let mut iter = LoaderIter {
+            epoch,
+            source: begun.source,
+            requests: begun.requests,
+            training: None,
+            ended: false,
+            num_yielded: 0,
+            len_called: self.len_called.get(),
+            progress: begun.behind.progress(),
+            behind: begun.behind,
+            snapshot: begun.snapshot,
+            loader: self,
+        };
+        iter.prime()?;
+        Ok(iter)
+    }
+
+    /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
+    fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, EngineError> {
+        let pool = self.persistent.take();
+        let mut behind = Behind::new(self.streams(), self.options.num_workers);
+        let mut base_seed = pool.as_ref().and(self.base_seed);
+        if let Some(resume) = resume {
+            let done;
+            (base_seed, done) = resume.restore(&self.generators())?;
+            behind = done.unwrap_or(behind);
+        }
+        // PyTorch takes an iterator of the sampler before it draws the base seed, and a second one once new workers run.
+        let mut requests = self.index.iter();
+        let base_seed = match base_seed {
+            Some(seed) => seed,
+            None => lock_generator(self.generator()).random_i64(),
+        };
+        self.base_seed = self.options.persistent_workers.then_some(base_seed);
+        self.check_start()?;
+        let snapshot = Snapshot::of(&self.generators(), base_seed);
+        let source = if self.options.num_workers == 0 {
+            Source::Single {
+                fetcher: self.fetch.start()?,
+                next: 0,
+                stream_ended: false,
+                looking: Looking::new(self.probe.content()),
+            }
+        } else {
+            let pool = match pool {
+                Some(pool) => self.wake(pool)?,
+                None => {
+                    let pool = self.start_workers(base_seed)?;
+                    requests = self.index.iter();
+                    pool
+                }
+            };
+            Source::Threads {
+                pool,
+                scheduler: Scheduler::new(SchedulerOptions {
+                    num_workers: self.options.num_workers,
+                    prefetch_factor: self.options.prefetch_factor.unwrap_or(2),
+                    in_order: self.options.in_order,
+                }),
+            }
+        };
+        Ok(Begun {
+            source,
+            requests,
+            behind,
+            snapshot,
+        })
+    }
+
+    /// What PyTorch asserts when an iterator is made, after the base seed was drawn.
+    fn check_start(&self) -> Result<(), EngineError> {
+        let assertion = |text: &str| EngineError::python(ExceptionKind::ASSERTION_ERROR, text);
+        if self.options.num_workers == 0 {
+            if self.options.timeout > 0.0 {
+                return Err(assertion(
+                    "_SingleProcessDataLoaderIter requires timeout == 0",
+                ));
+            }
+        } else if self.options.prefetch_factor == Some(0) {
+            return Err(assertion(
+                "prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes persistent workers ready for a new epoch.
+    fn wake(&mut self, mut pool: Pool<F>) -> Result<Pool<F>, EngineError> {
+        match pool.resume(self.interrupt.as_deref()) {
+            Ok(()) => Ok(pool),
+            Err(error) => {
+                if matches!(error, EngineError::WorkerDied { .. }) {
+                    // As in PyTorch, which keeps the iterator and fails again in every epoch.
+                    self.persistent = Some(pool);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn start_workers(&self, base_seed: i64) -> Result<Pool<F>, EngineError> {
+        let plan = Plan {
+            fetch: &self.fetch,
+            init: self.init.clone(),
+            num_workers: self.options.num_workers,
+            base_seed: base_seed as u64,
+            pinner: self.pinner.clone(),
+        };
+        Pool::start(plan, &self.probe)
+    }
+}
+
+/// An epoch that has been begun.
+struct Begun<F: Fetch> {
+    source: Source<F>,
+    requests: RequestIter,
+    behind: Behind,
+    snapshot: Snapshot,
+}

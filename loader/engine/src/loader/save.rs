@@ -1,0 +1,92 @@
+//! What a loader says of itself so that another one can go on.
+
+use std::sync::Arc;
+
+use super::DataLoader;
+use super::state::{LoaderState, Progress, Resume, VERSION};
+use crate::error::EngineError;
+use crate::fetch::Fetch;
+use crate::rng::{Generator, GeneratorState, SharedGenerator, lock_generator};
+
+impl<F: Fetch> DataLoader<F> {
+    /// All generators that an epoch draws from, each once.
+    pub(super) fn generators(&self) -> Vec<SharedGenerator> {
+        let mut all = vec![Arc::clone(self.generator())];
+        for generator in self.index.generators() {
+            if !all.iter().any(|known| Arc::ptr_eq(known, &generator)) {
+                all.push(generator);
+            }
+        }
+        all
+    }
+
+    /// The state between two epochs. In the middle of one ask its iterator:
+    /// [`LoaderIter::state_dict`](super::LoaderIter::state_dict).
+    pub fn state_dict(&self) -> LoaderState {
+        match &self.resume {
+            Some(Resume(state)) => state.clone(),
+            None => LoaderState {
+                version: VERSION,
+                num_workers: self.options.num_workers,
+                epoch: self.next_epoch,
+                generators: states(&self.generators()),
+                base_seed: self.base_seed,
+                progress: None,
+            },
+        }
+    }
+
+    /// Makes the next [`iter`](Self::iter) go on where `state` was saved.
+    ///
+    /// # Errors
+    /// ValueError if the state is damaged, or of another kind of loader: another version, another number of generators, or, for
+    /// streams, another number of workers.
+    pub fn load_state_dict(&mut self, state: LoaderState) -> Result<(), EngineError> {
+        if state.version != VERSION {
+            return Err(EngineError::value_error(format!(
+                "the state is of version {}, but this program knows version {VERSION}",
+                state.version
+            )));
+        }
+        let (saved, here) = (state.generators.len(), self.generators().len());
+        if saved != here {
+            return Err(EngineError::value_error(format!(
+                "the state was saved by a loader with {saved} generators, this one has {here}. \
+                 Give it the same samplers"
+            )));
+        }
+        for saved in &state.generators {
+            // Now, not when the next epoch begins.
+            Generator::new(0).set_state(saved)?;
+        }
+        if state.epoch == u32::MAX {
+            return Err(EngineError::value_error(format!(
+                "the state is of epoch {}, and no epoch after it could be counted; it is damaged",
+                state.epoch
+            )));
+        }
+        let fits = match &state.progress {
+            Some(Progress::Streams(counts)) => {
+                self.streams() && counts.len() == self.options.num_workers.max(1)
+            }
+            Some(Progress::Tasks { .. }) => !self.streams(),
+            None => true,
+        };
+        if !fits {
+            return Err(EngineError::value_error(format!(
+                "the state was saved by a loader with num_workers={} of another kind of data set or with another \
+                 number of workers; a stream goes on only with as many workers as it had",
+                state.num_workers
+            )));
+        }
+        // Threads that are alive have streams and seeds of their own epoch.
+        self.persistent = None;
+        self.resume = Some(Resume(state));
+        Ok(())
+    }
+}
+
+fn states(generators: &[SharedGenerator]) -> Vec<GeneratorState> {
+    let state = |g: &SharedGenerator| lock_generator(g).state();
+    generators.iter().map(state).collect()
+}

@@ -1,0 +1,108 @@
+//! The values that hold other values.
+
+use std::sync::Arc;
+
+use tch::Tensor;
+
+use super::key::Key;
+
+/// A sample, a part of one, or a collated batch.
+#[derive(Debug)]
+pub enum Value {
+    /// `None`, which cannot be collated but may pass through.
+    None,
+    /// `bool`
+    Bool(bool),
+    /// `int`, as far as it fits 64 bits.
+    Int(i64),
+    /// `int` beyond 64 bits, as far as it fits 128: too large for a tensor of integers.
+    BigInt(i128),
+    /// `float`
+    Float(f64),
+    /// `str`
+    Str(String),
+    /// `bytes`
+    Bytes(Vec<u8>),
+    /// `torch.Tensor`
+    Tensor(Tensor),
+    /// `numpy.ndarray`
+    Array(NdArray),
+    /// `numpy.generic`
+    Scalar(NumpyScalar),
+    /// `list`
+    List(Vec<Value>),
+    /// `tuple`
+    Tuple(Vec<Value>),
+    /// Any other sequence: `range`, `deque`.
+    Sequence(Sequence),
+    /// `dict` or another mapping.
+    Map(Mapping),
+    /// An instance of a `collections.namedtuple` type.
+    NamedTuple(NamedTuple),
+    /// Any other object. Nothing is known of it but the name of its type, as Python prints it: `set`, `complex`.
+    Other(Arc<str>),
+}
+
+/// A tuple with named fields.
+#[derive(Debug)]
+pub struct NamedTuple {
+    /// Name of the type.
+    pub name: Arc<str>,
+    /// Names of the fields.
+    pub fields: Arc<[String]>,
+    /// Values of the fields, in the same order.
+    pub items: Vec<Value>,
+}
+
+/// A sequence that is neither a list nor a tuple.
+#[derive(Debug)]
+pub struct Sequence {
+    /// Name of the type: `range`, `deque`.
+    pub name: Arc<str>,
+    /// Whether a sequence of this type can hold tensors. A `deque` stays one when it is collated; a `range` becomes a list.
+    pub keeps_type: bool,
+    /// The elements.
+    pub items: Vec<Value>,
+}
+
+/// A mapping, in order of insertion.
+#[derive(Debug)]
+pub struct Mapping {
+    /// Name of the type: `dict`, `OrderedDict`. Collating keeps it.
+    pub name: Arc<str>,
+    /// Keys and values. Keys differ from each other.
+    pub entries: Vec<(Key, Value)>,
+}
+
+/// `numpy.ndarray`
+#[derive(Debug)]
+pub enum NdArray {
+    /// An array of numbers or truth values, held as the tensor that `torch.as_tensor` makes of it without a copy. Its
+    /// dtype is one that NumPy has, too.
+    Numbers(Tensor),
+    /// An array of texts, objects, dates: nothing a tensor could hold.
+    Other {
+        /// `str(array.dtype)`: `<U1`, `object`, `datetime64[D]`.
+        dtype: Arc<str>,
+        /// Sizes.
+        shape: Vec<i64>,
+        /// Elements, row-major.
+        items: Vec<Value>,
+    },
+}
+
+/// A NumPy scalar, `numpy.generic`.
+#[derive(Debug)]
+pub enum NumpyScalar {
+    /// `numpy.float32(1.5)`, held as the 0-d tensor that `torch.as_tensor` makes of it.
+    Number(Tensor),
+    /// `numpy.str_`
+    Str(String),
+    /// `numpy.bytes_`
+    Bytes(Vec<u8>),
+    /// Any other: `numpy.datetime64`, `numpy.void`.
+    Other {
+        /// Name of the type as Python prints it: `numpy.datetime64`.
+        type_name: Arc<str>,
+    },
+}

@@ -1,0 +1,16 @@
+//! Opening files.
+
+use std::fs::File;
+use std::path::Path;
+
+use loadscope_files::{ReadError, open_regular};
+
+use crate::ImportError;
+
+/// Opens a regular file: reading from a pipe would take what has to be read again, and a device may never end.
+pub(crate) fn open(path: &Path) -> Result<File, ImportError> {
+    open_regular(path).map_err(|e| match e {
+        ReadError::Io { cause, .. } => ImportError::unreadable(path, cause),
+        _ => ImportError::foreign("is no file"),
+    })
+}

@@ -1,0 +1,171 @@
+//! What a file is, by its content.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::open::open;
+use crate::{ImportError, Kind, lotus};
+
+/// So much of a file is looked at.
+const HEAD: usize = 64 << 10;
+
+/// First bytes, and what has them.
+#[rustfmt::skip]
+const SIGNS: &[(&[u8], &str)] = &[
+    (b"\x89PNG", "is a PNG picture"),
+    (b"\xFF\xD8\xFF", "is a JPEG picture"),
+    (b"GIF8", "is a GIF picture"),
+    (b"%PDF", "is a PDF document"),
+    (b"PK\x03\x04", "is a ZIP archive (PyTorch saves models so). Unpack it first"),
+    (b"PAR1", "is a Parquet table"),
+    (b"ARROW1", "is an Arrow file"),
+    (b"\x89HDF", "is an HDF5 file"),
+    (b"\x7FELF", "is a program"),
+    (b"MZ", "is a program"),
+    (b"BZh", "is compressed with bzip2. Unpack it first"),
+    (b"\xFD7zXZ", "is compressed with xz. Unpack it first"),
+    (b"\x80\x02", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x03", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x04", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x80\x05", "is a Python pickle; Loadscope does not open pickles, because they can run code"),
+    (b"\x93NUMPY", "is a NumPy array"),
+    (b"<!DOCTYPE html", "is a web page"),
+    (b"<html", "is a web page"),
+    (b"<?xml", "is an XML file"),
+];
+
+impl Kind {
+    /// What is at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is nothing that can be opened.
+    pub fn of(path: &Path) -> Result<Self, ImportError> {
+        let failed = |cause| ImportError::Open {
+            path: path.to_owned(),
+            cause,
+        };
+        let metadata = std::fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return match lotus::is_folder(path).map_err(failed)? {
+                true => Ok(Self::Lotus),
+                false => Err(ImportError::foreign("folder holds no LotusTrace logs")),
+            };
+        }
+        let head = head(open(path)?).map_err(failed)?;
+        Self::of_head(&head)
+    }
+
+    fn of_head(head: &[u8]) -> Result<Self, ImportError> {
+        if head.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+            return Ok(Self::Log);
+        }
+        if head.starts_with(b"SQLite format 3\0") {
+            return Ok(Self::Spdl);
+        }
+        if head.starts_with(&[0x1F, 0x8B]) {
+            let mut text = Vec::new();
+            // What is damaged after its beginning is reported when it is read.
+            let _ = MultiGzDecoder::new(head)
+                .take(HEAD as u64)
+                .read_to_end(&mut text);
+            return match Self::of_text(&text) {
+                Some(Self::Profiler) => Ok(Self::Profiler),
+                Some(Self::Log) => Err(ImportError::foreign(
+                    "is a recording compressed with gzip. Unpack it first, or compress it with zstd",
+                )),
+                _ => Err(ImportError::foreign(
+                    "is compressed with gzip, and no trace of torch.profiler is in it",
+                )),
+            };
+        }
+        if head.trim_ascii().is_empty() {
+            return Err(ImportError::foreign(match head {
+                [] => "file is empty",
+                _ => "file holds nothing but blanks",
+            }));
+        }
+        if let Some(kind) = Self::of_text(head) {
+            return Ok(kind);
+        }
+        let sign = SIGNS.iter().find(|(sign, _)| head.starts_with(sign));
+        if let Some((_, what)) = sign {
+            return Err(ImportError::foreign(what));
+        }
+        let is_text = !head.contains(&0) && valid_beginning(head);
+        Err(ImportError::foreign(
+            match (is_text, head.trim_ascii_start().first()) {
+                (true, Some(b'{' | b'[')) => "is JSON, but neither a recording nor a trace",
+                (true, _) => "is a text of some other kind",
+                (false, _) => "is a binary file",
+            },
+        ))
+    }
+
+    fn of_text(text: &[u8]) -> Option<Self> {
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+        let text = text.trim_ascii_start();
+        let first = text.split(|b| *b == b'\n').next().unwrap_or_default();
+        match text.first()? {
+            b'{' if finds(first, b"\"loadscope\"") => Some(Self::Log),
+            b'{' if finds(text, b"\"traceEvents\"") || finds(text, b"\"schemaVersion\"") => {
+                Some(Self::Profiler)
+            }
+            b'{' if finds(text, b"\"deviceProperties\"") => Some(Self::Profiler),
+            b'[' if finds(text, b"\"ph\"") => Some(Self::Profiler),
+            b'S' if lotus::is_line(first) => Some(Self::Lotus),
+            _ => None,
+        }
+    }
+}
+
+/// The first bytes of a file.
+pub(crate) fn head(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    input.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn finds(text: &[u8], what: &[u8]) -> bool {
+    text.windows(what.len()).any(|w| w == what)
+}
+
+/// UTF-8, be it that a character is cut in two at the end.
+fn valid_beginning(text: &[u8]) -> bool {
+    std::str::from_utf8(text).map_or_else(|e| e.error_len().is_none(), |_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(head: &[u8]) -> String {
+        match Kind::of_head(head) {
+            Ok(kind) => format!("{kind:?}"),
+            Err(e) => e.to_string(),
+        }
+    }
+
+    #[test]
+    fn content_tells_what_it_is() {
+        assert_eq!(said(b"{\"loadscope\":1}\n"), "Log");
+        assert_eq!(said(b"\n{ \"schemaVersion\": 1,"), "Profiler");
+        assert_eq!(said(b"\xEF\xBB\xBF[{\"ph\": \"X\""), "Profiler");
+        assert_eq!(said(b"SBatchWait_0,5,1000\n"), "Lotus");
+        assert_eq!(said(b"SQLite format 3\0"), "Spdl");
+        for (head, word) in [
+            (&b"\x89PNG\r\n"[..], "PNG"),
+            (b"", "empty"),
+            (b"  \n", "blanks"),
+            (b"{\"a\": 1}", "JSON"),
+            (b"Some day,1,2", "text"),
+            (b"\0\0\0", "binary"),
+            (b"\x80\x04\x95", "pickle"),
+            (b"\x1F\x8Bnothing", "gzip"),
+        ] {
+            let text = said(head);
+            assert!(text.contains(word) && text.contains("SPDL"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! One line of a log, and what is wrong with it.
+
+use super::wire::Line;
+use crate::{Event, LogError, brief};
+
+/// The event on a line of any kind; `None` on an empty one.
+pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
+    let text = line.trim_ascii();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice::<Line<'_>>(text)
+        .map_err(|e| e.to_string())
+        .and_then(Line::into_event)
+        .map(Some)
+        // What is wrong is quoted, and may be as long as the line.
+        .map_err(brief)
+}
+
+pub(super) fn too_long(line: u64, longest: usize) -> LogError {
+    let why = format!("it is longer than {} MiB", longest >> 20);
+    LogError::Line { line, why }
+}

@@ -1,0 +1,59 @@
+//! Where things are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// Longest input that the repository keeps, bytes.
+pub(super) const LONGEST_KEPT: usize = 50_000;
+
+/// Where things are.
+pub(super) struct Places {
+    /// `loader/fuzz`.
+    pub home: PathBuf,
+    /// What is made here and stays on this host.
+    pub work: PathBuf,
+}
+
+impl Places {
+    /// The corpus in the repository.
+    pub fn archive(&self) -> PathBuf {
+        self.home.join("tests/corpus.tar.zst")
+    }
+
+    /// What was in the archive, by target.
+    pub fn inputs(&self) -> PathBuf {
+        self.work.join("inputs")
+    }
+
+    pub fn corpus(&self, target: &str) -> PathBuf {
+        self.inputs().join(target)
+    }
+
+    /// Inputs that found a mistake; each has a test.
+    pub fn faults(&self, target: &str) -> PathBuf {
+        self.home.join("tests/faults").join(target)
+    }
+
+    pub fn table(&self) -> PathBuf {
+        self.home.join("FUZZ.md")
+    }
+}
+
+/// Each has a folder in the corpus.
+pub(super) fn targets(places: &Places) -> Result<Vec<String>> {
+    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
+    let folders = files(&places.inputs())?;
+    Ok(folders.into_iter().filter_map(name).collect())
+}
+
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,21 @@
+//! The version of libtorch that Loadscope is built with.
+
+use std::env;
+
+use anyhow::{Result, bail};
+
+/// The version that the tch crate is made for.
+pub const VERSION: &str = "2.13.0";
+
+/// Accepts the version tch is made for, or no known version.
+pub fn require_version(version: &str, whose: &str, remedy: &str) -> Result<()> {
+    let plain = version.trim().split('+').next().unwrap_or_default();
+    let unchecked = env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_some();
+    if plain.is_empty() || plain == VERSION || unchecked {
+        return Ok(());
+    }
+    bail!(
+        "Loadscope is built with libtorch {VERSION}, but {whose} is {plain}. {remedy} Setting \
+         LIBTORCH_BYPASS_VERSION_CHECK=1 tries it all the same."
+    )
+}
