@@ -35,6 +35,7 @@ mod sanitize;
 mod setup;
 mod steps;
 mod test;
+mod truth;
 mod version;
 mod web;
 
