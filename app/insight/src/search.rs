@@ -1,8 +1,6 @@
 //! Search: "batch 512", "sample 40123", "slower than 200 ms". A run of ten million samples is gone through a slice a frame, so
 //! hits appear while one types and the window never waits.
 
-use std::time::{Duration, Instant};
-
 use loadscope_trace::{Activity, BatchId, Lane, Level, Nanos, Run, Track};
 
 use crate::landmarks::Landmarks;

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+#![allow(clippy::print_stderr, reason = "what was not tested is said")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

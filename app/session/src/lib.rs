@@ -47,7 +47,7 @@ pub use opened::{Opened, open, read_run};
 pub use record::{Record, Waker};
 pub use recording::{new_recording, new_recording_in};
 pub use session::Session;
-pub use watch::Watched;
+pub use watch::{Asking, Watched};
 
 /// Who is asked about datasets: the engine, which opens them.
 pub fn datasets() -> Datasets {

@@ -1,64 +1,22 @@
 //! Tries other arguments of `DataLoader` in a program itself: runs it once as it is, then with what the forecast holds for promising,
 //! and in between as it is again. Each run is ended once it has told enough, and leaves a recording.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use loadscope_files::{Existing, NewFile, WriteError};
+use loadscope_files::{Existing, NewFile};
 use loadscope_insight::loaders::{find, name};
 use loadscope_insight::tune::{Choice, Expected, Kind, Measured, Table, Tried, choose, yielded};
-use loadscope_live::{End, ProgramError, Stop};
+use loadscope_live::{End, Stop};
 use loadscope_trace::{Fleet, Overrides, Run, RunId, RunInfo, plural};
 
-use super::SessionError;
-
+mod job;
 mod one;
 
+pub use job::{Job, Progress, TuneError};
 use one::{One, Ran};
 
 /// After so many tries the program is run as it is again.
 const REPEAT_AFTER: usize = 3;
 /// Fewer batches say nothing.
 const FEW: usize = 5;
-
-/// What is to be tried.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The program and its arguments.
-    pub command: Vec<OsString>,
-    /// When each run has told enough.
-    pub stop: Stop,
-    /// So many settings are tried at most.
-    pub tries: usize,
-    /// These, if there are any, instead of what the forecast holds for promising.
-    pub asked: Vec<Overrides>,
-    /// The loader, as a person names it; `None`: the one that is waited for longest.
-    pub loader: Option<String>,
-    /// The arguments of all loaders are set, and not only of the one that is measured.
-    pub all_loaders: bool,
-    /// Where the recordings go: an empty folder.
-    pub folder: PathBuf,
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// A run begins.
-    Begins {
-        /// From 1.
-        number: usize,
-        /// How many there will be, once that is known.
-        of: Option<usize>,
-        /// What it is for.
-        kind: Kind,
-        /// What is set in it.
-        overrides: &'a Overrides,
-    },
-    /// A run has ended.
-    Ended(&'a Tried),
-    /// There is something to say.
-    Notice(&'a str),
-}
 
 /// What came of it.
 #[derive(Clone, Debug)]
@@ -67,31 +25,6 @@ pub struct Tuned {
     pub table: Option<Table>,
     /// The user asked this process to end.
     pub interrupted: bool,
-}
-
-/// Why nothing was tried.
-#[derive(Debug, thiserror::Error)]
-pub enum TuneError {
-    /// The program cannot be started.
-    #[error(transparent)]
-    Start(#[from] ProgramError),
-    /// It failed by itself, as it is.
-    #[error("the program failed by itself, before anything was changed. What it wrote is in {log}")]
-    Failed {
-        /// How it ended.
-        end: End,
-        /// What it wrote.
-        log: PathBuf,
-    },
-    /// There is nothing to measure.
-    #[error("{0}")]
-    Nothing(String),
-    /// A file cannot be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// A program cannot be followed.
-    #[error(transparent)]
-    Session(#[from] SessionError),
 }
 
 /// Tries. `tell` hears how far it is; `ends` says how often this process was asked to end: once, and the program is asked to

@@ -158,24 +158,3 @@ impl Timeline {
         }
     }
 }
-
-fn show_empty(ui: &mut Ui, rect: Rect, palette: &Palette) {
-    let key = Action::Run
-        .info()
-        .shortcut
-        .map(|shortcut| ui.format_shortcut(&shortcut));
-    let text = match key {
-        Some(key) => format!("No batches yet — press {key} to run"),
-        None => "No batches yet".to_owned(),
-    };
-    let label = egui::Label::new(
-        egui::RichText::new(text)
-            .font(theme::words(size::BODY))
-            .color(palette.weak),
-    );
-    let size = [rect.width(), 20.0].into();
-    ui.put(
-        Align2::CENTER_CENTER.align_size_within_rect(size, rect),
-        label,
-    );
-}

@@ -14,12 +14,14 @@ use crate::wire::{Fetch, Introduction, Outcome, Record};
 
 mod about;
 mod crew;
+mod failing;
 mod fetched;
 mod main_process;
 mod prune;
 mod worker;
 
 use crew::Crew;
+pub use main_process::STOPPED;
 
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;

@@ -9,7 +9,6 @@ pub use super::answers::Answers;
 use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
 use super::findings::{Circumstances, WorkerSeed, findings};
-use super::foretell::{self, EpochOrder, Knowledge};
 use super::order::{Digest, Order};
 use super::predict::{self, EpochOrder, Knowledge};
 use super::ranks::{Builder, Ranks};

@@ -53,7 +53,12 @@ impl Circumstances {
         plain
             || matches!(
                 kind,
-                "subset" | "weighted" | "distributed" | "SubsetRandomSampler" | "WeightedRandomSampler" | "stream"
+                "subset"
+                    | "weighted"
+                    | "distributed"
+                    | "SubsetRandomSampler"
+                    | "WeightedRandomSampler"
+                    | "stream"
             )
             || self.options.dataset.starts_with("stream")
     }

@@ -13,6 +13,7 @@ use super::force::ForceArg;
 use super::terminal::{complain, print};
 use super::window;
 use super::window::WindowArgs;
+use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
     End, Journal, Output, PROBE, Record, Request, Session, Update, Watched, at_exit, end_at_once,
     end_by, new_recording, new_recording_in, take_signals,

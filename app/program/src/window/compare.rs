@@ -8,6 +8,7 @@ use loadscope_trace::Run;
 
 use super::App;
 use super::pending::Reading;
+use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Unwanted};
 use loadscope_insight::diagnose::{Check, Other};
 use loadscope_insight::loaders::{Loaders, names};

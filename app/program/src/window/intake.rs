@@ -1,15 +1,13 @@
 //! Takes in what a session tells.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_insight::background::{Background, Outcome};
 use loadscope_model::message::Message;
 use loadscope_model::notice::Notice;
 
 use super::App;
-use crate::desktop::PLATFORM;
+use super::held::Next;
 
 /// Events are taken in for at most so long a frame.
 const DRAIN: Duration = Duration::from_millis(10);

@@ -12,6 +12,7 @@ use loadscope_session as session;
 
 use super::App;
 use super::pending::Looking;
+use crate::desktop::PLATFORM;
 
 impl App {
     /// Looks at what is to be opened, and then opens it.

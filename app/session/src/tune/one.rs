@@ -10,7 +10,7 @@ use loadscope_insight::tune::Kind;
 use loadscope_live::{End, Output, Request, STOPPED};
 use loadscope_trace::{EventKind, Fleet, Overrides};
 
-use super::{Job, Progress, TuneError};
+use super::job::{Job, Progress, TuneError};
 use crate::watch::{Asking, Watched};
 use crate::{Record, Session, Update, new_recording, open, refusal};
 

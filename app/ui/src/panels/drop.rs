@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use egui::{Align2, Area, Id, LayerId, Margin, Order, RichText, Stroke, StrokeKind, Ui, Vec2};
 
 use super::ground::ground;
-use crate::theme::{Palette, heading, size, words};
+use crate::kit::titles;
+use crate::theme::{Palette, size, words};
 use loadscope_insight::format::plural;
 
 /// Shows it above everything else, as long as they are held there.

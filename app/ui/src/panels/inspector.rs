@@ -15,9 +15,9 @@ mod sampler;
 mod samples;
 mod story;
 mod tensor;
-mod title;
 mod tree;
 
+use crate::kit::titles::title;
 use crate::theme::space;
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
@@ -25,7 +25,6 @@ use loadscope_model::view::Item;
 
 use crate::kit::empty::remark;
 use pictures::PictureCache;
-use title::title;
 
 /// The inspector.
 #[derive(Debug, Default)]

@@ -5,7 +5,9 @@ use loadscope_trace::{Level, Message, Nanos};
 
 use super::ground::ground;
 use super::notices::STATUS;
-use crate::theme::{Palette, heading, mono, size, space, words};
+use crate::kit::empty::remark;
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;

@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     commands
 }
 
-fn card(ui: &mut Ui, at: usize, notice: &Notice) -> Option<Command> {
+fn card(ui: &mut Ui, at: usize, notice: &Notice, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
     let edge = match notice.is_error {
         true => palette.stall,

@@ -8,7 +8,9 @@ mod sampler;
 use egui::{self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, Ui};
 use loadscope_trace::{OnError, PinMemory, RunOptions};
 
-use self::row::{flag, hint, number, python, row, section, time};
+use self::row::{flag, number, python, row, time};
+use crate::kit::empty::hint;
+use crate::kit::titles::section;
 use crate::theme::{Palette, mono, size, space};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;

@@ -3,7 +3,8 @@
 use egui::{Color32, Label, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2};
 use loadscope_trace::Nanos;
 
-use crate::theme::{Palette, heading, size, space, words};
+use crate::kit::titles;
+use crate::theme::{Palette, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 use loadscope_model::view::TimeView;

@@ -3,7 +3,8 @@
 use egui::{Id, Label, RichText, Ui, vec2};
 
 use super::ground::ground;
-use crate::theme::{Palette, heading, size, words};
+use crate::kit::titles::{title, title_text};
+use crate::theme::{Palette, size, words};
 use loadscope_model::command::Command;
 use loadscope_model::question::{Answer, Output, Question};
 

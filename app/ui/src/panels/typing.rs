@@ -3,7 +3,8 @@
 use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
 
 use super::ground::ground;
-use crate::theme::{Palette, heading, mono, size, words};
+use crate::kit::titles::title;
+use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::typing::TypedPath;
 

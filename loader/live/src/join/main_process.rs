@@ -2,12 +2,11 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, EndReason, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId,
-    WorkerInfo,
+    BatchId, Event, EventKind, Level, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
-use super::{Failure, Join, Place, Stream, StreamId, about, run_of};
+use super::{Join, Place, Stream, StreamId, about, run_of};
 use crate::wire::{About, Arrival, Record, Where};
 
 /// What a recording says where the program was ended because it was asked to.
@@ -153,29 +152,8 @@ impl Join {
                     EventKind::dispatched(named(epoch, batch), worker, indices),
                 );
             }
-            Record::Wait { step, .. } => {
-                let stepped = crew.stepping.take().zip(step);
-                self.event(at, run, EventKind::Consumer { waiting: true });
-                if let Some((batch, needed)) = stepped {
-                    self.needed(at, run, batch, Part::Step, needed);
-                }
-            }
-            Record::Yield { epoch, batch, .. } => {
-                crew.stepping = Some(named(epoch, batch));
-                self.enter(at, run, named(epoch, batch), Stage::Training);
-            }
-            Record::Step {
-                epoch,
-                batch,
-                needed,
-                ..
-            } => {
-                crew.stepping = None;
-                let batch = named(epoch, batch);
-                self.enter(at, run, batch, Stage::Done);
-                if let Some(needed) = needed {
-                    self.needed(at, run, batch, Part::Step, needed);
-                }
+            Record::Wait { .. } | Record::Yield { .. } | Record::Step { .. } => {
+                self.of_step(crew, at, record);
             }
             Record::Fail {
                 epoch, batch, text, ..
@@ -208,6 +186,38 @@ impl Join {
                 }
             }
             record => self.of_batch(stream, run, at, record),
+        }
+    }
+
+    /// What the main process says of its training steps.
+    fn of_step(&mut self, crew: &mut Crew, at: Nanos, record: Record) {
+        let run = crew.run;
+        match record {
+            Record::Wait { step, .. } => {
+                let stepped = crew.stepping.take().zip(step);
+                self.event(at, run, EventKind::Consumer { waiting: true });
+                if let Some((batch, needed)) = stepped {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            Record::Yield { epoch, batch, .. } => {
+                crew.stepping = Some(named(epoch, batch));
+                self.enter(at, run, named(epoch, batch), Stage::Training);
+            }
+            Record::Step {
+                epoch,
+                batch,
+                needed,
+                ..
+            } => {
+                crew.stepping = None;
+                let batch = named(epoch, batch);
+                self.enter(at, run, batch, Stage::Done);
+                if let Some(needed) = needed {
+                    self.needed(at, run, batch, Part::Step, needed);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -305,86 +315,6 @@ impl Join {
                 }
             }
             _ => {}
-        }
-    }
-
-    fn failed(
-        &mut self,
-        main: StreamId,
-        stream: &Stream,
-        iterator: u32,
-        at: Nanos,
-        batch: Option<BatchId>,
-        text: String,
-    ) {
-        let Some(run) = stream.crews.get(&iterator).map(|crew| crew.run) else {
-            return;
-        };
-        match batch {
-            Some(batch) => {
-                self.enter(at, run, batch, Stage::Failed);
-                self.failures.push(Failure {
-                    main,
-                    iterator,
-                    at,
-                    run,
-                    batch,
-                    text,
-                    turns: 0,
-                });
-            }
-            None => {
-                self.event(at, run, EventKind::Consumer { waiting: false });
-                self.message(at, run, Level::Error, text);
-            }
-        }
-    }
-
-    /// Tells of errors whose sample is known by now, and of those for which `it_is_time`.
-    pub(super) fn tell_failures(&mut self, it_is_time: impl Fn(&Failure) -> bool) {
-        for failure in std::mem::take(&mut self.failures) {
-            let main = self.streams.get_mut(&failure.main);
-            let crew = main.and_then(|main| main.crews.get_mut(&failure.iterator));
-            let known = crew.and_then(|crew| crew.failure(failure.batch));
-            if known.is_none() && !it_is_time(&failure) {
-                self.failures.push(failure);
-                continue;
-            }
-            let (worker, sample) = known.unwrap_or_default();
-            let message = Message {
-                level: Level::Error,
-                text: failure.text,
-                about: Some(failure.batch),
-                worker,
-                sample,
-            };
-            let kind = EventKind::Message(Box::new(message));
-            self.event(failure.at, failure.run, kind);
-        }
-    }
-
-    fn left(&mut self, at: Nanos, run: RunId, worker: WorkerId, pid: u64, code: i64) {
-        // PyTorch itself terminates a worker that does not end in time.
-        let reason = match code {
-            0 | -15 => EndReason::Finished,
-            _ => EndReason::Died,
-        };
-        self.event(at, run, EventKind::WorkerEnded { worker, reason });
-        if reason == EndReason::Died {
-            let how = match code {
-                ..0 => format!("was killed by signal {}", code.unsigned_abs()),
-                _ => format!("ended with code {code}"),
-            };
-            let text = format!("Worker {worker} (process {pid}) {how}");
-            let worker = Some(worker);
-            let message = Message {
-                level: Level::Error,
-                text,
-                about: None,
-                worker,
-                sample: None,
-            };
-            self.event(at, run, EventKind::Message(Box::new(message)));
         }
     }
 }

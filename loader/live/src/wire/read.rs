@@ -174,11 +174,6 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
                 unnamed,
             }
         }
-        "wait" => {
-            let Wait(_, at, iterator, cpu, core_wait) = fields(text)?;
-            let step = needed(cpu, core_wait, None);
-            Record::Wait { at, iterator, step }
-        }
         "arrive" => {
             type Line = (Name, i64, u32, u32, u32, Arrival, String, i64, i64);
             let (_, at, iterator, epoch, batch, how, pin, start, end): Line = fields(text)?;
@@ -211,6 +206,18 @@ fn read_of_batch(name: &str, text: &str) -> Result<Record, WireError> {
                 batch,
                 end,
             }
+        }
+        _ => read_of_step(name, text)?,
+    })
+}
+
+/// Of the loop of the main process.
+fn read_of_step(name: &str, text: &str) -> Result<Record, WireError> {
+    Ok(match name {
+        "wait" => {
+            let Wait(_, at, iterator, cpu, core_wait) = fields(text)?;
+            let step = needed(cpu, core_wait, None);
+            Record::Wait { at, iterator, step }
         }
         "step" => {
             let Step(_, at, iterator, epoch, batch, cpu, core_wait) = fields(text)?;

@@ -2,7 +2,6 @@
 
 use super::Run;
 use super::times::Computed;
-use crate::Nanos;
 use crate::event::{Part, ProcessorTime};
 
 impl Run {
@@ -23,7 +22,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BatchId, Event, EventKind, RunId};
+    use crate::{BatchId, Event, EventKind, Nanos, RunId};
 
     #[test]
     fn what_was_measured_is_kept_by_batch_and_part() {

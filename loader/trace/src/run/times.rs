@@ -45,7 +45,7 @@ impl Packed {
     }
 
     fn unpacked(self) -> Option<Computed> {
-        let time = |number: f32| (!number.is_nan()).then(|| Nanos(number as i64));
+        let time = |number: f32| (!number.is_nan()).then_some(Nanos(number as i64));
         Some(Computed {
             cpu: time(self.cpu)?,
             core_wait: time(self.core_wait),

@@ -4,9 +4,11 @@ use egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, PathStep, Run, Stage};
 
 use super::pictures::PictureCache;
-use super::title::title;
 use super::{content, samples, story};
-use crate::kit::rows::{Cell, Marks, button, millis, remark, row, section, share};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, millis, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::pipeline::stage_dot;
 use crate::theme::{Palette, space};
 use loadscope_insight::format;

@@ -4,8 +4,10 @@ use egui::Ui;
 use loadscope_trace::{Activity, EndReason, Lane, Nanos, Run, Shares, Track, WorkerId};
 
 use super::crew;
-use super::title::title;
-use crate::kit::rows::{Cell, Marks, fact, remark, row, section, share};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, fact, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::theme::Palette;
 use loadscope_insight::format;
 use loadscope_insight::format::capital;
@@ -223,21 +225,5 @@ pub fn activity(ui: &mut Ui, state: &State, activity: Activity) {
         ];
         let bar = Some((0.0, share(spent, most), palette.activity(activity)));
         table.row(ui, cells, Marks { dot: None, bar });
-    }
-}
-
-/// What an activity means.
-fn meaning(activity: Activity) -> &'static str {
-    use loadscope_trace::Stage;
-    match activity {
-        Activity::Waiting => "The trainer has asked for a batch that is not there yet",
-        Activity::Training => Stage::Training.explanation(),
-        Activity::Fetching => Stage::Fetching.explanation(),
-        Activity::Collating => Stage::Collating.explanation(),
-        Activity::Pinning => Stage::Pinning.explanation(),
-        Activity::Held => Stage::Held.explanation(),
-        Activity::Ready => Stage::Ready.explanation(),
-        Activity::Queued => Stage::Queued.explanation(),
-        Activity::Returning => Stage::Returning.explanation(),
     }
 }

@@ -4,8 +4,10 @@ use egui::{Align, Layout, Link, RichText, Ui};
 use loadscope_trace::{Activity, Nanos, RangeSummary, Shares};
 
 use super::lane::table;
-use super::title::title;
-use crate::kit::rows::{Cell, Marks, ROW, fact, remark, row, section, share};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Marks, ROW, fact, share};
+use crate::kit::table::{Column, Table};
+use crate::kit::titles::{section, title};
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::format;
 use loadscope_model::command::Command;

@@ -3,8 +3,9 @@
 use egui::{RichText, Ui};
 use loadscope_trace::{Run, RunOptions};
 
-use super::title::title;
-use crate::kit::rows::{fact, remark, section};
+use crate::kit::empty::remark;
+use crate::kit::rows::fact;
+use crate::kit::titles::{section, title};
 use crate::theme::{mono, size};
 use loadscope_insight::format;
 use loadscope_model::command::Command;

@@ -5,7 +5,8 @@ use loadscope_trace::{Field, FieldData};
 
 use super::heat::Grid;
 use super::number::{NUMBER, name_of, number};
-use crate::kit::rows::{Cell, Marks, list_of, remark, row};
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, list_of, row};
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
 

@@ -3,7 +3,8 @@
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::row::{hint, number, row};
+use super::row::{number, row};
+use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 

@@ -5,8 +5,11 @@ use egui::{self, Align, Button, Label, Layout, RichText, ScrollArea, Ui};
 use loadscope_insight::format::capital;
 use loadscope_trace::{OnError, Origin, PinMemory, RunOptions, count};
 
-use super::row::{hint, python, section};
-use crate::theme::{Palette, heading, mono, size, space, words};
+use super::row::python;
+use crate::kit::action;
+use crate::kit::empty::hint;
+use crate::kit::titles::section;
+use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::loaders::names;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};

@@ -3,13 +3,8 @@
 use egui::emath::Numeric;
 use egui::{self, Align, DragValue, Layout, RichText, Ui, WidgetText};
 
-use crate::theme::{Palette, heading, mono, size, space, words};
-
-pub(super) fn section(ui: &mut Ui, title: &str) {
-    ui.add_space(space::GAP * 2.0);
-    ui.label(RichText::new(title).font(heading(size::BODY)));
-    ui.add_space(2.0);
-}
+use crate::kit::empty::hint;
+use crate::theme::{Palette, mono, size, space, words};
 
 /// One argument: its name, its control, and what it does.
 pub(super) fn row(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, egui::Id)) {
@@ -42,13 +37,6 @@ pub(super) fn time(ui: &mut Ui, label: egui::Id, value: &mut f64, unit: &str) {
 
 pub(super) fn flag(ui: &mut Ui, label: egui::Id, value: &mut bool) {
     ui.checkbox(value, "").labelled_by(label);
-}
-
-pub(super) fn hint(ui: &mut Ui, text: &str) {
-    let text = RichText::new(text)
-        .font(words(size::SMALL))
-        .color(Palette::of(ui).weak);
-    ui.add(egui::Label::new(text).wrap());
 }
 
 pub(super) fn python(ui: &mut Ui, line: &str) {

@@ -3,7 +3,8 @@
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
 use loadscope_trace::RunOptions;
 
-use super::row::{flag, hint, number, row};
+use super::row::{flag, number, row};
+use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 
 /// A kind of sampler: how its text begins, its name, what it does, and the file it needs.

@@ -233,10 +233,12 @@ pub fn show(
             plot.pointer_coordinate()
         });
     still::name(&response.response, kind.title(), &histogram.summary());
-    let at = response.inner.filter(|_| response.response.hovered())?;
-    let bar = bars
-        .iter()
-        .find(|b| (b.start as f64..b.end as f64).contains(&at.x))?;
+    let at = response.inner.filter(|_| response.response.hovered());
+    let is_there =
+        |b: &&Range<usize>| at.is_some_and(|p| (b.start as f64..b.end as f64).contains(&p.x));
+    let Some(bar) = bars.iter().find(is_there) else {
+        return;
+    };
     let batches = plural(sum(&histogram.all, bar) as u64, "batch", "batches");
     let what = match kind {
         Kind::Distance => place_text(bar.start),

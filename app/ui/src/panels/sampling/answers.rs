@@ -6,8 +6,9 @@ use egui::{
 };
 
 use super::classes;
-use super::heading::{line, name, title};
+use super::heading::{name, title};
 use super::scatter::short;
+use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format::{count, percent};
 use loadscope_insight::sampling::analysis::Answers;

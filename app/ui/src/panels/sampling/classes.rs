@@ -2,7 +2,8 @@
 
 use egui::{Align2, Label, Rect, RichText, Sense, Ui, pos2, vec2};
 
-use super::heading::{self, line, title};
+use super::heading::{self, title};
+use crate::kit::empty::hint;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_insight::format::count;
 use loadscope_insight::sampling::balance::{Against, Balance, Class};
@@ -41,7 +42,7 @@ pub fn show(ui: &mut Ui, balance: &Balance) {
         Against::Dataset => "Tick: its share of the dataset",
         Against::Nothing => "Nothing is known to hold the classes against",
     };
-    hint(ui, &against);
+    hint(ui, against);
     if let Some(test) = balance.test {
         let text = format!(
             "χ² = {:.2}, {} degrees of freedom, p {}",
