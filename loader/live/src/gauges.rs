@@ -8,6 +8,8 @@ use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Lane, Nanos, RunId};
 use crate::Process;
 use crate::join::lane;
 
+mod left;
+
 /// How often processor use is looked at.
 const EVERY: Duration = Duration::from_millis(100);
 
@@ -16,6 +18,17 @@ const MEMORY_EVERY: Duration = Duration::from_secs(1);
 
 /// Of the time of a processor, looking at memory may take one part in this many.
 const MEMORY_SHARE: u32 = 200;
+
+/// Memory of a process, bytes, as far as the system tells.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    /// In all its pages.
+    rss: Option<f64>,
+    /// The same, pages divided by those who share them.
+    pss: Option<f64>,
+    /// In pages that nobody shares.
+    uss: Option<f64>,
+}
 
 /// Measures processes.
 #[derive(Default)]
@@ -49,7 +62,16 @@ impl Gauges {
                 *used.or_insert_with(|| self.cores(process.pid, now)),
             )];
             if memory {
-                values.push((GaugeKind::Pss, proc::pss(process.pid)));
+                let held = proc::memory(process.pid).unwrap_or_default();
+                values.push((GaugeKind::Pss, held.pss));
+                // Of all together they say nothing: shared pages would count more than once, or not at all.
+                let of = Some(lane.unwrap_or(Lane::Trainer));
+                for (what, value) in [(GaugeKind::Rss, held.rss), (GaugeKind::Uss, held.uss)] {
+                    found.extend(value.map(|value| ((run, of, what), value)));
+                }
+                if lane.is_none() {
+                    found.extend(held.pss.map(|value| ((run, of, GaugeKind::Pss), value)));
+                }
                 values.push((GaugeKind::Descriptors, proc::descriptors(process.pid)));
             }
             for (what, value) in values {
@@ -61,9 +83,15 @@ impl Gauges {
             }
         }
         if memory {
-            if let Some(shm) = proc::shared() {
-                let main = processes.iter().filter(|p| p.worker.is_none());
-                found.extend(main.map(|p| ((p.run, None, GaugeKind::Shm), shm)));
+            for main in processes.iter().filter(|p| p.worker.is_none()) {
+                let shared = proc::shared();
+                let all = [
+                    (GaugeKind::Shm, shared.map(|(used, _)| used)),
+                    (GaugeKind::ShmLeft, shared.map(|(_, left)| left)),
+                    (GaugeKind::MemoryLeft, left::memory(main.pid)),
+                ];
+                let known = all.into_iter().filter_map(|(what, v)| Some((what, v?)));
+                found.extend(known.map(|(what, value)| ((main.run, None, what), value)));
             }
             self.memory = Some((now, now.elapsed()));
         }
@@ -120,7 +148,8 @@ fn gauge(at: Nanos, run: RunId, lane: Option<Lane>, what: GaugeKind, value: f64)
 #[cfg(target_os = "linux")]
 mod proc {
     use std::fs;
-    use std::os::unix::fs::MetadataExt as _;
+
+    use super::Memory;
 
     /// Processor time so far, seconds.
     pub fn seconds(pid: u64) -> Option<f64> {
@@ -137,12 +166,19 @@ mod proc {
         if ticks > 0 { ticks as f64 } else { 100.0 }
     }
 
-    /// Proportional share of memory, bytes.
-    pub fn pss(pid: u64) -> Option<f64> {
+    /// What a process holds.
+    pub fn memory(pid: u64) -> Option<Memory> {
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-        let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kib * 1024.0)
+        let kib = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()
+        };
+        let own = kib("Private_Clean:").zip(kib("Private_Dirty:"));
+        Some(Memory {
+            rss: kib("Rss:").map(|kib| kib * 1024.0),
+            pss: kib("Pss:").map(|kib| kib * 1024.0),
+            uss: own.map(|(clean, dirty)| (clean + dirty) * 1024.0),
+        })
     }
 
     /// Open file descriptors.
@@ -150,17 +186,17 @@ mod proc {
         Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count() as f64)
     }
 
-    /// What PyTorch has in /dev/shm, bytes.
-    pub fn shared() -> Option<f64> {
-        let files = fs::read_dir("/dev/shm").ok()?;
-        let ours = files
-            .flatten()
-            .filter(|f| f.file_name().to_string_lossy().starts_with("torch_"));
-        Some(
-            ours.filter_map(|f| f.metadata().ok())
-                .map(|m| m.blocks() as f64 * 512.0)
-                .sum(),
-        )
+    /// Used and free bytes of `/dev/shm`. PyTorch's own files there have no name any more once they are mapped, so what is used
+    /// is of all programs.
+    pub fn shared() -> Option<(f64, f64)> {
+        // SAFETY: all zeros is a value of this plain structure.
+        let mut of: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the path ends with a zero byte and `of` lives longer than the call.
+        let answer = unsafe { libc::statvfs(c"/dev/shm".as_ptr(), &raw mut of) };
+        let block = of.f_frsize as f64;
+        let used = of.f_blocks.saturating_sub(of.f_bfree) as f64 * block;
+        // Without a size it is no file system of its own.
+        (answer == 0 && of.f_blocks > 0).then(|| (used, of.f_bavail as f64 * block))
     }
 }
 
@@ -169,13 +205,13 @@ mod proc {
     pub fn seconds(_: u64) -> Option<f64> {
         None
     }
-    pub fn pss(_: u64) -> Option<f64> {
+    pub fn memory(_: u64) -> Option<super::Memory> {
         None
     }
     pub fn descriptors(_: u64) -> Option<f64> {
         None
     }
-    pub fn shared() -> Option<f64> {
+    pub fn shared() -> Option<(f64, f64)> {
         None
     }
 }
@@ -195,6 +231,46 @@ mod tests {
             _ => None,
         });
         cpu.collect()
+    }
+
+    #[test]
+    fn memory_is_told_in_three_ways_and_what_is_left_of_it() {
+        let pid = u64::from(std::process::id());
+        let process = Process {
+            pid,
+            run: RunId(0),
+            worker: None,
+        };
+        let mut out = Vec::new();
+        Gauges::default().measure(&[process], Nanos(1), &mut out);
+        let value = |what| {
+            let found = out.iter().rev().find_map(|event| match &event.kind {
+                EventKind::Gauge(g) if g.what == what => Some(g.value),
+                _ => None,
+            });
+            found.unwrap_or_else(|| panic!("no {what:?}"))
+        };
+        let (rss, pss, uss) = (
+            value(GaugeKind::Rss),
+            value(GaugeKind::Pss),
+            value(GaugeKind::Uss),
+        );
+        assert!(uss > 0.0 && uss <= pss && pss <= rss, "{uss} {pss} {rss}");
+        assert!(value(GaugeKind::MemoryLeft) > 0.0);
+    }
+
+    /// PyTorch's files there have no name once they are mapped: to count files found nothing.
+    #[test]
+    fn shared_memory_is_counted_whose_file_has_no_name_any_more() {
+        const SIZE: usize = 8 << 20;
+        let Some((before, _)) = proc::shared() else {
+            return;
+        };
+        let mut file = tempfile::tempfile_in("/dev/shm").expect("a file without a name");
+        std::io::Write::write_all(&mut file, &vec![1; SIZE]).expect("room");
+        let (used, _) = proc::shared().expect("it was there before");
+        // Other tests may use and free some.
+        assert!(used > before + SIZE as f64 / 2.0, "{before} {used}");
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn a_loader_is_known_by_the_line_that_makes_it() {
     tell(
         &mut join,
         MAIN,
-        r#"["loader",1000,0,{"dataset":"D","class":"StatefulDataLoader","arguments":["collate_fn=pad"],"batch_sampler":"Buckets","batch_size":4,"file":"/home/me/train.py","line":42,"place":"train.py:42"}]"#,
+        r#"["loader",1000,0,{"dataset":"D","class":"StatefulDataLoader","arguments":["collate_fn=pad"],"batch_sampler":"Buckets","batch_size":4,"in_order":true,"file":"/home/me/train.py","line":42,"place":"train.py:42"}]"#,
     );
     let run = folded(&mut join);
     let made_at = run.info.made_at.clone().expect("it is known");
@@ -89,11 +89,12 @@ fn a_loader_is_known_by_the_line_that_makes_it() {
 #[test]
 fn processes_are_reached_once_and_workers_with_their_parents() {
     let mut join = Join::default();
-    join.open(MAIN, introduction(1));
-    // Its parent is process 1.
-    join.open(WORKER, introduction(20));
+    join.open(MAIN, introduction(10));
+    let mut worker = introduction(20);
+    worker.parent = 10;
+    join.open(WORKER, worker);
     let reached: Vec<u64> = join.reached().iter().map(|who| who.pid).collect();
-    assert_eq!(reached, [1]);
+    assert_eq!(reached, [10]);
     assert!(join.reached().is_empty());
     tell(&mut join, MAIN, r#"["other",1100,"torchdata.nodes"]"#);
     assert_eq!(join.others().collect::<Vec<_>>(), ["torchdata.nodes"]);

@@ -12,6 +12,7 @@ mod cores;
 mod doubt;
 mod grid;
 mod load;
+mod memory;
 mod number;
 mod play;
 mod prospects;
@@ -55,6 +56,8 @@ pub struct Forecast {
     pub samples: u64,
     /// Batches handed to the trainer.
     pub batches: u64,
+    /// The most memory that all processes take together, bytes; `None` if the recording does not tell.
+    pub memory: Option<u64>,
 }
 
 impl Forecast {
@@ -131,6 +134,7 @@ impl Recorded {
             doubt: doubt.why,
             samples: all.samples,
             batches: all.batches,
+            memory: self.memory_of(setting),
         }
     }
 

@@ -224,10 +224,16 @@ pub enum GaugeKind {
     Rss,
     /// Proportional share of memory, bytes.
     Pss,
+    /// Memory that no other process shares, bytes.
+    Uss,
     /// Processor use, cores.
     Cpu,
-    /// Shared memory in `/dev/shm`, bytes.
+    /// Shared memory in `/dev/shm`, bytes: of all programs of the host, or of the container.
     Shm,
+    /// What is left of it, bytes.
+    ShmLeft,
+    /// Memory that the program may still take, bytes: of the host, or of its control group.
+    MemoryLeft,
     /// Open file descriptors.
     Descriptors,
     /// Page-locked memory, bytes.
@@ -252,8 +258,11 @@ impl GaugeKind {
         match self {
             Self::Rss => "rss",
             Self::Pss => "pss",
+            Self::Uss => "uss",
             Self::Cpu => "cpu",
             Self::Shm => "shm",
+            Self::ShmLeft => "shm_left",
+            Self::MemoryLeft => "memory_left",
             Self::Descriptors => "descriptors",
             Self::PinnedBytes => "pinned_bytes",
             Self::Occupancy => "occupancy",
@@ -268,7 +277,13 @@ impl GaugeKind {
     /// The unit of its values, in tables.
     pub fn unit(self) -> &'static str {
         match self {
-            Self::Rss | Self::Pss | Self::Shm | Self::PinnedBytes => "bytes",
+            Self::Rss
+            | Self::Pss
+            | Self::Uss
+            | Self::Shm
+            | Self::ShmLeft
+            | Self::MemoryLeft
+            | Self::PinnedBytes => "bytes",
             Self::Cpu => "cores",
             Self::Occupancy => "share",
             Self::Throughput => "1/s",
@@ -284,7 +299,11 @@ mod tests {
 
     #[test]
     fn gauges_have_one_name() {
-        for kind in [GaugeKind::PinnedBytes, GaugeKind::WaitingToGet] {
+        for kind in [
+            GaugeKind::PinnedBytes,
+            GaugeKind::WaitingToGet,
+            GaugeKind::MemoryLeft,
+        ] {
             let text = serde_json::to_string(&kind).expect("a word");
             assert_eq!(text, format!("\"{}\"", kind.id()));
         }

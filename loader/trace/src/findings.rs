@@ -13,6 +13,7 @@ mod finding;
 mod forecast;
 mod glance;
 mod handover;
+mod memory;
 mod remedy;
 mod resources;
 mod start;
@@ -70,6 +71,9 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     {
         all.extend(crew::failed(survey));
     }
+    all.extend(memory::nearly_full(survey));
+    all.extend(memory::copy_on_write(survey));
+    all.extend(memory::growth(survey));
     all.extend(resources::lost_events(survey));
     all.extend(blocked::heavy_tail(survey));
     all.extend(blocked::head_of_line(survey));

@@ -89,7 +89,7 @@ pub use spans::{Landmark, Spans};
 pub use stage::Stage;
 pub use summary::Summary;
 pub use time::Nanos;
-pub use words::{brief, count, percent, plural};
+pub use words::{brief, bytes, count, percent, plural};
 
 /// The example of the README compiles and holds.
 #[cfg(doctest)]

@@ -30,6 +30,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A number of bytes, in the unit that suits it.
+pub fn bytes(value: f64) -> String {
+    let (unit, size) = match value.abs() {
+        v if v >= 1e9 => ("GB", 1e9),
+        v if v >= 1e6 => ("MB", 1e6),
+        v if v >= 1e3 => ("kB", 1e3),
+        _ => return format!("{value:.0}\u{2009}B"),
+    };
+    let value = value / size;
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}\u{2009}{unit}")
+}
+
 /// A sentence that may quote a stranger: of a long one the beginning.
 pub fn brief(mut text: String) -> String {
     const MOST: usize = 400;

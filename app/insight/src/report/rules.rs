@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
-use loadscope_trace::{Cause, Nanos, Severity};
+use loadscope_trace::{Cause, GaugeKind, Nanos, Run, Severity, bytes};
 
 use super::Report;
 use crate::format::percent;
@@ -38,6 +38,10 @@ enum What {
     Errors,
     /// Findings that are warnings or worse.
     Findings,
+    /// The most memory that all processes held together.
+    Memory,
+    /// The most that was in use of `/dev/shm`.
+    Shm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +49,8 @@ enum Unit {
     /// Of the run's time.
     Percent,
     Seconds,
+    /// Of memory.
+    Bytes,
     Plain,
 }
 
@@ -52,7 +58,7 @@ enum Unit {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "'{0}' is no rule: {1}. A rule is a name, one of > >= < <=, and a number: wait>10%, wait>2s, fetching>500ms, \
-     throughput<100, dropped>0, findings>0"
+     throughput<100, dropped>0, findings>0, memory>8GB"
 )]
 pub struct NoRule(String, String);
 
@@ -63,7 +69,7 @@ fn names() -> Language {
     Language::new(names.map(|name| Key::once(name, name)))
 }
 
-const NAMES: [(&str, What); 7] = [
+const NAMES: [(&str, What); 9] = [
     ("wait", What::Wait),
     ("run", What::Run),
     ("ready", What::Ready),
@@ -71,6 +77,19 @@ const NAMES: [(&str, What); 7] = [
     ("dropped", What::Dropped),
     ("errors", What::Errors),
     ("findings", What::Findings),
+    ("memory", What::Memory),
+    ("shm", What::Shm),
+];
+
+/// Units of memory. The longer ones come first, since each ends in the last.
+const BYTES: [(&str, f64); 7] = [
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+    ("GiB", 1073741824.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("B", 1.0),
 ];
 
 impl FromStr for Rule {
@@ -89,7 +108,12 @@ impl FromStr for Rule {
             None => (false, rest.trim()),
         };
         let what = what(name.trim()).map_err(|mistake| no(&names().sentence(&mistake)))?;
-        let (number, unit, factor) = if let Some(number) = number.strip_suffix('%') {
+        let in_bytes = BYTES
+            .into_iter()
+            .find_map(|(name, factor)| Some((number.strip_suffix(name)?, factor)));
+        let (number, unit, factor) = if let Some((number, factor)) = in_bytes {
+            (number, Unit::Bytes, factor)
+        } else if let Some(number) = number.strip_suffix('%') {
             (number, Unit::Percent, 0.01)
         } else if let Some(number) = number.strip_suffix("ms") {
             (number, Unit::Seconds, 1e-3)
@@ -100,9 +124,17 @@ impl FromStr for Rule {
         };
         let limit = real(number.trim(), ..).map_err(|wrong| no(&wrong.to_string()))?;
         let is_time = matches!(what, What::Wait | What::Blame(_) | What::Run | What::Ready);
-        match (is_time, unit) {
-            (true, Unit::Plain) => return Err(no("its limit needs a unit: %, s or ms")),
-            (false, Unit::Percent | Unit::Seconds) => return Err(no("its limit has no unit")),
+        let is_memory = matches!(what, What::Memory | What::Shm);
+        match (is_time, is_memory, unit) {
+            (true, _, Unit::Plain | Unit::Bytes) => {
+                return Err(no("its limit needs a unit: %, s or ms"));
+            }
+            (_, true, Unit::Plain | Unit::Percent | Unit::Seconds) => {
+                return Err(no("its limit needs a unit: kB, MB, GB, KiB, MiB or GiB"));
+            }
+            (false, false, Unit::Percent | Unit::Seconds | Unit::Bytes) => {
+                return Err(no("its limit has no unit"));
+            }
             _ => {}
         }
         Ok(Self {
@@ -142,6 +174,7 @@ impl Rule {
         let value = match self.unit {
             Unit::Percent => percent(value),
             Unit::Seconds => Nanos::from_secs_f64(value).to_string(),
+            Unit::Bytes => bytes(value),
             Unit::Plain if value.fract() == 0.0 => format!("{value:.0}"),
             Unit::Plain => format!("{value:.1}"),
         };
@@ -163,6 +196,8 @@ impl Rule {
                 None
             }
             What::Throughput => return Some(report.summary.samples_per_second),
+            What::Memory => return peak(survey.run, GaugeKind::Pss),
+            What::Shm => return peak(survey.run, GaugeKind::Shm),
             What::Dropped => return Some(report.summary.dropped as f64),
             What::Errors => return Some(report.summary.errors as f64),
             What::Findings => {
@@ -175,6 +210,12 @@ impl Rule {
             _ => time.as_secs_f64(),
         })
     }
+}
+
+/// The highest value of what was measured of the whole program.
+fn peak(run: &Run, what: GaugeKind) -> Option<f64> {
+    let series = run.gauge(None, what)?;
+    series.highest(Nanos(i64::MIN), Nanos::MAX)
 }
 
 impl fmt::Display for Rule {

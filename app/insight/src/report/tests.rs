@@ -1,4 +1,4 @@
-use loadscope_trace::{Nanos, RunOptions};
+use loadscope_trace::{Event, EventKind, Gauge, GaugeKind, Nanos, Run, RunId, RunOptions};
 
 use super::rules::Rule;
 use super::{Report, text};
@@ -78,6 +78,10 @@ fn rules_are_broken_or_not() {
         ("dropped>3%", "has no unit"),
         ("wait>NaN%", "'NaN' is no number"),
         ("wait>1e999s", "'1e999' is no number"),
+        ("memory>8", "needs a unit: kB, MB"),
+        ("memory>8s", "needs a unit: kB, MB"),
+        ("wait>8GB", "needs a unit: %"),
+        ("dropped>8MiB", "has no unit"),
     ] {
         let error = wrong.parse::<Rule>().expect_err(wrong).to_string();
         let begins = format!("'{wrong}' is no rule: ");
@@ -87,6 +91,41 @@ fn rules_are_broken_or_not() {
         );
         assert!(error.contains("wait>10%"), "{error}");
     }
+}
+
+#[test]
+fn rules_know_memory() {
+    let mut run = simulated(&proof());
+    let of = |run: &Run, text: &str| {
+        let rule: Rule = text.parse().expect(text);
+        let report = Report::of(run, false, Datasets::default());
+        rule.broken_by(&report).map(|t| t.replace('\u{2009}', " "))
+    };
+    assert!(of(&run, "memory>8GB").is_some_and(|why| why.contains("does not measure it")));
+    for (what, value) in [
+        (GaugeKind::Pss, 9e9),
+        (GaugeKind::Pss, 1e9),
+        (GaugeKind::Shm, 65e6),
+    ] {
+        let gauge = Gauge {
+            lane: None,
+            part: None,
+            what,
+            value,
+        };
+        run.apply(&Event {
+            at: run.end(),
+            run: RunId(0),
+            kind: EventKind::Gauge(Box::new(gauge)),
+        });
+    }
+    assert_eq!(
+        of(&run, "memory>8GB").as_deref(),
+        Some("memory>8GB: it is 9.00 GB")
+    );
+    assert_eq!(of(&run, "memory > 9 GiB"), None);
+    assert_eq!(of(&run, "shm>62MiB"), None);
+    assert!(of(&run, "shm>61MiB").is_some());
 }
 
 #[test]

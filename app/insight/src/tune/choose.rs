@@ -50,7 +50,7 @@ pub fn choose(
     let recorded = Recorded::of_part(run);
     let mut choice = Choice::default();
     let settings = match &recorded {
-        Ok(recorded) => ranked(recorded, wanted),
+        Ok(recorded) => ranked(recorded, is_stream(run), wanted),
         Err(refusal) => {
             let text = format!("Nothing is forecast: {refusal}");
             choice.notes.push(text);
@@ -91,10 +91,14 @@ pub fn choose(
 }
 
 /// Settings with their forecasts, the fastest first; `None` if there are none.
-fn ranked(recorded: &Recorded, wanted: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Forecast>> {
+fn ranked(
+    recorded: &Recorded,
+    is_stream: bool,
+    wanted: &(dyn Fn() -> bool + Sync),
+) -> Option<Vec<Forecast>> {
     let base = recorded.setting();
     let mut workers = recorded.usual_workers();
-    if recorded.workers_refused().is_some() {
+    if is_stream || recorded.workers_refused().is_some() {
         workers = vec![base.num_workers];
     }
     let mut settings = grid(&base, workers, &recorded.usual_prefetch());
@@ -180,9 +184,14 @@ fn within(time: Nanos, least: Nanos, share: f64) -> bool {
     time.as_secs_f64() <= least.as_secs_f64() * (1.0 + share)
 }
 
+/// True if each worker has its own part of an iterable-style dataset: how many there are decides what a program reads.
+fn is_stream(run: &Run) -> bool {
+    run.info.options.dataset.starts_with("stream")
+}
+
 /// What to try where nothing can be forecast.
 fn blind(base: &Setting, run: &Run) -> Vec<Overrides> {
-    let is_stream = run.info.options.dataset.starts_with("stream");
+    let is_stream = is_stream(run);
     let cores = (run.info.cores as usize).clamp(1, MOST_WORKERS);
     let now = base.num_workers;
     let workers = |n: usize| Overrides {

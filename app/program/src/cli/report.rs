@@ -30,7 +30,7 @@ pub struct ReportArgs {
     html: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-    /// End with exit code 1 if the rule is broken: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0.
+    /// End with exit code 1 if the rule is broken: wait>10%, wait>2s, fetching>500ms, throughput<100, dropped>0, findings>0, memory>8GB.
     /// May be given several times
     #[arg(long, value_name = "RULE")]
     fail_on: Vec<Rule>,

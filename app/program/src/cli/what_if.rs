@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use loadscope_trace::{Nanos, Prospects};
+use loadscope_trace::{Nanos, Prospects, bytes};
 use serde_json::{Value, json};
 
 use super::pick::{LoaderArg, pick};
@@ -232,10 +232,25 @@ impl Answer<'_> {
     }
 
     fn table(&self, out: &mut String) -> std::fmt::Result {
+        let tells_memory = self
+            .outlook
+            .configurations
+            .iter()
+            .any(|f| f.memory.is_some());
+        let memory = |text: String| match tells_memory {
+            true => format!("  {text:>8}"),
+            false => String::new(),
+        };
         writeln!(
             out,
-            "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}",
-            "workers", "prefetch", "time", "90 % interval", "waited", "share"
+            "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}{}",
+            "workers",
+            "prefetch",
+            "time",
+            "90 % interval",
+            "waited",
+            "share",
+            memory("memory".to_owned())
         )?;
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
@@ -256,11 +271,12 @@ impl Answer<'_> {
             let between = format!("{} and {}", f.low, f.high);
             writeln!(
                 out,
-                "{:>7}  {prefetch:>8}  {:>10}  {between:>23}  {:>10}  {:>6}{mark}",
+                "{:>7}  {prefetch:>8}  {:>10}  {between:>23}  {:>10}  {:>6}{}{mark}",
                 f.setting.num_workers,
                 f.time.to_string(),
                 f.waited.to_string(),
-                format::percent(f.waited_share())
+                format::percent(f.waited_share()),
+                memory(f.memory.map_or("—".to_owned(), |all| bytes(all as f64)))
             )?;
         }
         Ok(())
@@ -298,6 +314,7 @@ fn object(f: &Forecast) -> Value {
         "high": seconds(f.high),
         "doubt": f.doubt,
         "samples_per_second": f.samples_per_second(),
+        "memory_bytes": f.memory,
     })
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use egui::{self, Align, Layout, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use loadscope_trace::{Level, percent, plural};
+use loadscope_trace::{Level, bytes, percent, plural};
 
 use crate::kit::empty::{empty_line, remark};
 use crate::kit::titles::title;
 use crate::theme::{Palette, heading, mono, size, space, words};
-use loadscope_insight::format::{ago, bytes};
+use loadscope_insight::format::ago;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::WATCH;

@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 
-use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series};
+use loadscope_trace::{GaugeKind, Lane, Nanos, Run, Series, bytes};
 
 use super::layout::Grid;
 use loadscope_insight::format;
-use loadscope_insight::format::bytes;
 
 /// A quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +52,14 @@ impl Chart {
     /// What there is to see of a run.
     pub fn all(run: &Run) -> Vec<Self> {
         let own = (run.info.options.num_workers > 0).then_some(Self::TasksOutstanding);
-        let gauges = run.gauges().map(|(lane, kind, _)| {
+        let gauges = run.gauges().map(|(lane, kind, _)| (lane, kind));
+        // One line says how much memory a process takes, the fairest.
+        let is_told_better = |lane, kind| {
+            let is_other = matches!(kind, GaugeKind::Rss | GaugeKind::Uss);
+            is_other && run.gauge(lane, GaugeKind::Pss).is_some()
+        };
+        let gauges = gauges.filter(|(lane, kind)| !is_told_better(*lane, *kind));
+        let gauges = gauges.map(|(lane, kind)| {
             let subject = lane.map_or(Subject::Program, Subject::Lane);
             Self::Gauge(subject, kind)
         });
@@ -80,8 +86,11 @@ impl Chart {
                 let name = match kind {
                     GaugeKind::Rss => "memory, RSS",
                     GaugeKind::Pss => "memory, PSS",
+                    GaugeKind::Uss => "memory, not shared",
                     GaugeKind::Cpu => "CPU, cores",
                     GaugeKind::Shm => "/dev/shm",
+                    GaugeKind::ShmLeft => "/dev/shm, left",
+                    GaugeKind::MemoryLeft => "memory, left",
                     GaugeKind::Descriptors => "open files",
                     GaugeKind::PinnedBytes => "pinned memory",
                     GaugeKind::Occupancy => "not empty",
@@ -138,8 +147,11 @@ impl Chart {
             Self::Gauge(_, GaugeKind::Pss) => {
                 "Resident memory, shared pages divided by their users"
             }
+            Self::Gauge(_, GaugeKind::Uss) => "Memory that no other process shares",
             Self::Gauge(_, GaugeKind::Cpu) => "Processors kept busy",
-            Self::Gauge(_, GaugeKind::Shm) => "Shared memory in use",
+            Self::Gauge(_, GaugeKind::Shm) => "Shared memory in use, by all programs",
+            Self::Gauge(_, GaugeKind::ShmLeft) => "Shared memory that is left",
+            Self::Gauge(_, GaugeKind::MemoryLeft) => "Memory that the program may still take",
             Self::Gauge(_, GaugeKind::Descriptors) => "Open file descriptors",
             Self::Gauge(_, GaugeKind::PinnedBytes) => "Page-locked memory",
             Self::Gauge(_, GaugeKind::Occupancy) => {

@@ -74,7 +74,7 @@ impl<F: Fetch> DataLoader<F> {
         };
         if !fits {
             return Err(EngineError::value_error(format!(
-                "the state was saved by a loader with num_workers={} of another kind of data set or with another \
+                "the state was saved by a loader with num_workers={} of another kind of dataset or with another \
                  number of workers; a stream goes on only with as many workers as it had",
                 state.num_workers
             )));

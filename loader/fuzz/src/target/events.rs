@@ -267,10 +267,12 @@ fn gauge(from: &mut Bytes<'_>) -> Gauge {
         Lane::Worker(worker),
         Lane::IndexQueue(worker),
     ];
-    const KINDS: [GaugeKind; 8] = [
+    const KINDS: [GaugeKind; 10] = [
         GaugeKind::Rss,
         GaugeKind::Cpu,
         GaugeKind::Shm,
+        GaugeKind::Uss,
+        GaugeKind::MemoryLeft,
         GaugeKind::Descriptors,
         GaugeKind::Occupancy,
         GaugeKind::Throughput,

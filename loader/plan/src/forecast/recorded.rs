@@ -13,6 +13,7 @@ mod size;
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Summary};
 
 use super::cores::side_by_side;
+use super::memory::Memory;
 use super::number::{self, sane};
 use super::startup::Startup;
 use super::{Refusal, Setting};
@@ -52,6 +53,7 @@ pub struct Recorded {
     pub(super) origin: Origin,
     /// How large batches are, if it is known.
     pub(super) size: Option<Size>,
+    pub(super) memory: Memory,
     /// What sending a batch takes in the middle, in a thread of its worker.
     pub(super) beside: Nanos,
     /// How many times as long computing took beside other threads as alone.
@@ -149,6 +151,7 @@ impl Recorded {
             startup: Startup::default(),
             origin: run.info.origin.clone(),
             size: Size::of(run),
+            memory: Memory::of(run),
             beside: Nanos::ZERO,
             slowed: 1.0,
             refit_error: 0.0,
@@ -366,7 +369,6 @@ impl Recorded {
             self.processor.note(self.samples.len(), &sample);
             self.samples.push(cost_of(wall, sample.cpu));
         }
-        let measured = self.share_out(run, facts, first);
         let mut len = self.samples.len() - first;
         if len == 0 {
             // They were not measured one by one, or there are none because the first one failed.
@@ -376,6 +378,7 @@ impl Recorded {
             self.samples.extend(std::iter::repeat_n(cost, len));
             sum = Nanos(each.0 * len as i64);
         }
+        let measured = self.share_out(run, facts, first);
         if let Some(named) = named {
             for (at, name) in named.names.iter().enumerate() {
                 let walls = (0..len).map(|position| sane(named.wall(at, position)));

@@ -1,7 +1,7 @@
 //! Shared memory and file descriptors that run out, and events that were lost.
 
 use super::{Evidence, Finding, Severity, Survey};
-use crate::{GaugeKind, Level, Nanos, Run, plural};
+use crate::{GaugeKind, Level, Nanos, Run, bytes, plural};
 
 /// The size that Docker gives `/dev/shm` by default, bytes.
 const DOCKER_SHM: f64 = 64.0 * 1024.0 * 1024.0;
@@ -25,6 +25,13 @@ fn highest(run: &Run, what: GaugeKind) -> Option<f64> {
     let series = run.gauges().filter(|(_, kind, _)| *kind == what);
     let peaks = series.filter_map(|(.., s)| s.highest(Nanos(i64::MIN), Nanos::MAX));
     peaks.reduce(f64::max)
+}
+
+/// The lowest value of a gauge of the whole program, and when it was measured.
+pub(super) fn least(run: &Run, what: GaugeKind) -> Option<(Nanos, f64)> {
+    let points = run.gauge(None, what)?.points().iter();
+    let known = points.filter(|(_, value)| value.is_finite());
+    known.copied().min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// `/dev/shm` is full, or nearly as full as a container's is allowed to be.
@@ -53,7 +60,19 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
         return Some(finding(text, Severity::Critical, evidence));
     }
     let peak = highest(run, GaugeKind::Shm)?;
-    // More than that shows that the limit is another one.
+    if let Some((at, left)) = least(run, GaugeKind::ShmLeft) {
+        if left > (peak + left) * (1.0 - NEARLY) {
+            return None;
+        }
+        let text = format!(
+            "Only {} of shared memory (/dev/shm) were left at {}, and {} in use: when there is none, workers die of a bus error",
+            bytes(left),
+            survey.say(at),
+            bytes(peak)
+        );
+        return Some(finding(text, Severity::Warning, Evidence::Range(at, at)));
+    }
+    // Recordings that do not tell what was left. More than that shows that the limit is another one.
     if !(NEARLY * DOCKER_SHM..=DOCKER_SHM).contains(&peak) {
         return None;
     }

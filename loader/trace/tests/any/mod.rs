@@ -227,8 +227,11 @@ fn gauge() -> impl Strategy<Value = Gauge> {
     let what = select(vec![
         GaugeKind::Rss,
         GaugeKind::Pss,
+        GaugeKind::Uss,
         GaugeKind::Cpu,
         GaugeKind::Shm,
+        GaugeKind::ShmLeft,
+        GaugeKind::MemoryLeft,
         GaugeKind::Descriptors,
         GaugeKind::PinnedBytes,
         GaugeKind::Occupancy,

@@ -22,6 +22,7 @@ fn question(options: RunOptions, epoch: u32) -> Question {
         epoch,
         is_complete: true,
         is_known: true,
+        is_of_engine: true,
         datasets: Datasets(&Labelled),
         ..Question::default()
     }

@@ -1,0 +1,67 @@
+//! How much memory all processes would take together.
+//!
+//! What a recording measured, plus what workers have each for themselves, and batches that are on their way: there are as many of
+//! them as all workers may prefetch. Measured is what is resident, with shared pages counted once.
+
+use loadscope_trace::{GaugeKind, Lane, Nanos, Run};
+
+use super::number::float;
+use super::recorded::{Size, median};
+use super::{Recorded, Setting};
+
+/// Memory of the recorded program, bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    /// The most that all processes took together; `None` if it was not measured.
+    peak: Option<f64>,
+    /// What a worker has for itself, at most.
+    worker: Option<f64>,
+}
+
+impl Memory {
+    pub fn of(run: &Run) -> Self {
+        let highest = |lane, what| {
+            let series = run.gauge(lane, what)?;
+            series.highest(Nanos(i64::MIN), Nanos::MAX)
+        };
+        let workers = run.gauges().filter_map(|(lane, what, _)| match lane {
+            Some(Lane::Worker(_)) if what == GaugeKind::Uss => highest(lane, what),
+            _ => None,
+        });
+        let mut workers: Vec<Nanos> = workers.map(|bytes| Nanos(bytes as i64)).collect();
+        Self {
+            peak: highest(None, GaugeKind::Pss),
+            worker: (!workers.is_empty()).then(|| float(median(&mut workers))),
+        }
+    }
+}
+
+/// How many batches can be on their way at once.
+fn window(setting: &Setting) -> f64 {
+    setting.num_workers as f64 * setting.prefetch_factor as f64
+}
+
+impl Recorded {
+    /// The most that all processes would take together, bytes; `None` if the recording does not tell what another setting changes.
+    pub(super) fn memory_of(&self, setting: &Setting) -> Option<u64> {
+        let base = self.setting();
+        let more_workers = setting.num_workers as f64 - base.num_workers as f64;
+        let workers = match more_workers != 0.0 {
+            true => more_workers * self.memory.worker?,
+            false => 0.0,
+        };
+        let size = |setting: &Setting, size: Size| match (setting.batch_size, base.batch_size) {
+            (Some(now), Some(before)) => size.bytes * now as f64 / before.max(1) as f64,
+            _ => size.bytes,
+        };
+        let on_the_way =
+            |setting: &Setting| self.size.map(|of| size(setting, of) * window(setting));
+        let batches =
+            match (window(setting), setting.batch_size) == (window(&base), base.batch_size) {
+                true => 0.0,
+                false => on_the_way(setting)? - on_the_way(&base)?,
+            };
+        let all = self.memory.peak? + workers + batches;
+        (all > 0.0).then_some(all as u64)
+    }
+}
