@@ -164,7 +164,7 @@ fn without_a_run_it_says_what_to_do() {
     window.key_press(Key::Num3);
     window.run();
     assert!(window.query_by_label("Nothing to diagnose yet").is_some());
-    let remedy = "or open a recording: then it says here why training waits and what would help";
+    let remedy = "or open a recording to see why training waits and what would help";
     assert!(window.query_by_label_contains(remedy).is_some());
     window.picture("diagnose_empty");
     results.extend_harness(&mut window);
