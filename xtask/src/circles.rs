@@ -51,7 +51,7 @@ pub fn find(root: &Path) -> Result<Vec<Circle>> {
         let Some(way) = way_back(start, &edges) else {
             continue;
         };
-        // Of all files that lead to this one and back, the shortest circle is told.
+        // Of all files that lead to this one and back, the shortest circle is shown.
         let together: Vec<usize> = (0..edges.len())
             .filter(|other| leads(start, *other, &edges) && leads(*other, start, &edges))
             .collect();

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-#![allow(clippy::print_stderr, reason = "what was not tested is said")]
+#![allow(clippy::print_stderr, reason = "prints what was not tested")]
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -414,7 +414,7 @@ if __name__ == "__main__":
 "#;
 
 #[test]
-fn a_pytorch_program_with_one_worker_is_told_to_take_more() {
+fn a_pytorch_program_with_one_worker_is_advised_to_take_more() {
     let Some(python) = pytorch() else {
         eprintln!("{NO_PYTORCH}");
         return;

@@ -1,4 +1,4 @@
-//! Where the log of a run goes, and who is told that there is more of it.
+//! Where the log of a run goes, and who hears that there is more of it.
 
 use std::sync::Arc;
 

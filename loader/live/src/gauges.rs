@@ -26,7 +26,7 @@ struct Memory {
     rss: Option<f64>,
     /// The same, pages divided by those who share them.
     pss: Option<f64>,
-    /// In pages that nobody shares.
+    /// In pages that no other process shares.
     uss: Option<f64>,
 }
 
@@ -196,7 +196,7 @@ mod proc {
         let block = of.f_frsize as f64;
         let used = of.f_blocks.saturating_sub(of.f_bfree) as f64 * block;
         // Without a size it is no file system of its own.
-        (answer == 0 && of.f_blocks > 0).then(|| (used, of.f_bavail as f64 * block))
+        (answer == 0 && of.f_blocks > 0).then_some((used, of.f_bavail as f64 * block))
     }
 }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_in_three_ways_and_what_is_left_of_it() {
+    fn memory_has_three_measures_and_what_is_left() {
         let pid = u64::from(std::process::id());
         let process = Process {
             pid,

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_told_in_the_form_of_the_wire() {
+    fn a_request_is_written_as_the_wire_has_it() {
         let plain = Request::default().variables();
         assert_eq!(plain[0], ("LOADSCOPE_PROBE_PREVIEWS", Some("0".to_owned())));
         assert!(plain[1].1.is_none() && plain[2].1.is_none());

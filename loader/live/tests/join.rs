@@ -198,7 +198,7 @@ fn lines_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn what_was_set_and_why_a_program_ended_are_said_in_the_recording() {
+fn what_was_set_and_why_a_program_ended_are_in_the_recording() {
     let mut join = Join::default();
     join.open(MAIN, introduction(10));
     tell(

@@ -50,7 +50,7 @@ fn found(run: &Run, id: &str) -> Option<Finding> {
 const WORKER: Option<Lane> = Some(Lane::Worker(0));
 
 #[test]
-fn pages_that_workers_copy_are_told_from_a_leak() {
+fn copied_pages_and_leaks_are_two_findings() {
     // From 20 MB of its own to 320, and no more pages than before.
     let copying = |t: f64| {
         vec![
@@ -120,7 +120,7 @@ fn what_every_worker_needs_is_neither_copied_nor_leaked() {
 }
 
 #[test]
-fn memory_that_is_nearly_used_up_is_said_with_what_a_worker_needs() {
+fn memory_that_is_nearly_used_up_comes_with_the_share_of_a_worker() {
     let full = |t: f64| {
         vec![
             (WORKER, GaugeKind::Rss, 2_100.0 * MB),

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// What is said of a crate of these files.
+/// What the check says of a crate of these files.
 fn said(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let home = tempfile::tempdir()?;
     for (name, text) in files {

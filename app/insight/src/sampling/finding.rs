@@ -1,4 +1,4 @@
-//! What is said of an order.
+//! What a finding says of an order.
 
 /// A sentence with a number, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

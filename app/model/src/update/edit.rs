@@ -1,4 +1,4 @@
-//! Other options in the form.
+//! Changes of the options of the next run.
 
 use loadscope_trace::RunOptions;
 

@@ -54,11 +54,11 @@ impl Chart {
         let own = (run.info.options.num_workers > 0).then_some(Self::TasksOutstanding);
         let gauges = run.gauges().map(|(lane, kind, _)| (lane, kind));
         // One line says how much memory a process takes, the fairest.
-        let is_told_better = |lane, kind| {
+        let is_measured_better = |lane, kind| {
             let is_other = matches!(kind, GaugeKind::Rss | GaugeKind::Uss);
             is_other && run.gauge(lane, GaugeKind::Pss).is_some()
         };
-        let gauges = gauges.filter(|(lane, kind)| !is_told_better(*lane, *kind));
+        let gauges = gauges.filter(|(lane, kind)| !is_measured_better(*lane, *kind));
         let gauges = gauges.map(|(lane, kind)| {
             let subject = lane.map_or(Subject::Program, Subject::Lane);
             Self::Gauge(subject, kind)

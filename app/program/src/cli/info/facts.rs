@@ -1,4 +1,4 @@
-//! The facts about a loader, and what was said while it ran.
+//! The facts about a loader, and the messages of its run.
 
 use std::fmt::Write as _;
 
