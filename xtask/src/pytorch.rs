@@ -77,7 +77,7 @@ const LIBRARIES: [&str; 6] = [
     "webdataset",
 ];
 
-/// A Python with PyTorch and the libraries that train with it, in an environment that lies over that of [`python`]. Without them what
+/// A Python with PyTorch and the libraries that train with it, in an environment that lies over that of [`python()`]. Without them what
 /// needs them is not tried.
 pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
     let below = python(cache)?;

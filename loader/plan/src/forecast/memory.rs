@@ -3,38 +3,8 @@
 //! What a recording measured, plus what workers have each for themselves, and batches that are on their way: there are as many of
 //! them as all workers may prefetch. Measured is what is resident, with shared pages counted once.
 
-use loadscope_trace::{GaugeKind, Lane, Nanos, Run};
-
-use super::number::float;
-use super::recorded::{Size, median};
+use super::recorded::Size;
 use super::{Recorded, Setting};
-
-/// Memory of the recorded program, bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
-    /// The most that all processes took together; `None` if it was not measured.
-    peak: Option<f64>,
-    /// What a worker has for itself, at most.
-    worker: Option<f64>,
-}
-
-impl Memory {
-    pub fn of(run: &Run) -> Self {
-        let highest = |lane, what| {
-            let series = run.gauge(lane, what)?;
-            series.highest(Nanos(i64::MIN), Nanos::MAX)
-        };
-        let workers = run.gauges().filter_map(|(lane, what, _)| match lane {
-            Some(Lane::Worker(_)) if what == GaugeKind::Uss => highest(lane, what),
-            _ => None,
-        });
-        let mut workers: Vec<Nanos> = workers.map(|bytes| Nanos(bytes as i64)).collect();
-        Self {
-            peak: highest(None, GaugeKind::Pss),
-            worker: (!workers.is_empty()).then(|| float(median(&mut workers))),
-        }
-    }
-}
 
 /// How many batches can be on their way at once.
 fn window(setting: &Setting) -> f64 {

@@ -5,6 +5,7 @@ pub fn title(id: &str) -> String {
     let known = match id {
         "class_balance" => "Classes are unbalanced",
         "colliding_seeds" => "Workers with the same seeds",
+        "copy_on_write" => "Workers copy memory",
         "dead_worker" => "A worker died",
         "descriptors" => "File descriptors run out",
         "duplicates" => "Samples come more than once",
@@ -14,6 +15,8 @@ pub fn title(id: &str) -> String {
         "heavy_tail" => "A few very slow samples",
         "indices_outside" => "Indices outside of the dataset",
         "lost_events" => "Events were lost",
+        "memory" => "Memory runs out",
+        "memory_growth" => "Memory that grows",
         "missing_indices" => "Samples never come",
         "no_workers" => "The trainer reads by itself",
         "oversubscribed" => "More workers than cores",

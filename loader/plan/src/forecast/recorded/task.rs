@@ -1,0 +1,140 @@
+//! What a batch took.
+
+use loadscope_trace::{Nanos, Part as Of, Run};
+
+use super::sample::cost_of;
+use super::{BatchFacts, Recorded, StageCosts, TaskCost};
+use crate::forecast::number::{self, sane};
+
+impl Recorded {
+    /// The costs of a batch; `None` if there is nothing to be known. One whose fetching was not told is taken to be like the
+    /// one before.
+    pub(super) fn task(
+        &mut self,
+        run: &Run,
+        facts: &BatchFacts,
+        before: Option<&TaskCost>,
+    ) -> Option<TaskCost> {
+        if self.streams && !facts.was_yielded() {
+            // Its stream had nothing more, or was stopped early.
+            return None;
+        }
+        let Some(fetch) = facts.fetch() else {
+            return before.map(|b| TaskCost {
+                fails: facts.failed,
+                ..*b
+            });
+        };
+        // It was still under way when it was given up, so it takes longer than that.
+        let longer = facts.returning.is_none() && !facts.was_yielded();
+        let fetch = sane(fetch + Nanos(i64::from(longer)));
+        let first = self.samples.len();
+        let named = run.sample_stages(facts.row);
+        let mut sum = Nanos::ZERO;
+        for sample in run.samples(facts.row) {
+            let wall = sane(sample.wall);
+            sum += wall;
+            self.processor.note(self.samples.len(), &sample);
+            self.samples.push(cost_of(wall, sample.cpu));
+        }
+        let mut len = self.samples.len() - first;
+        if len == 0 {
+            // They were not measured one by one, or there are none because the first one failed.
+            len = run.indices(facts.row).len().max(1);
+            let each = Nanos(fetch.0 / len as i64);
+            let cost = cost_of(each, None);
+            self.samples.extend(std::iter::repeat_n(cost, len));
+            sum = Nanos(each.0 * len as i64);
+        }
+        let measured = self.share_out(run, facts, first);
+        if let Some(named) = named {
+            for (at, name) in named.names.iter().enumerate() {
+                let walls = (0..len).map(|position| sane(named.wall(at, position)));
+                let stage = self.stage_called(name);
+                stage.walls.resize(first, Nanos::ZERO);
+                stage.walls.extend(walls);
+            }
+        }
+        let total = self.samples.len();
+        self.stages
+            .iter_mut()
+            .for_each(|s| s.walls.resize(total, Nanos::ZERO));
+        let (extra, collate, off, beside) = match measured {
+            Some(rest) => (Nanos::ZERO, rest.computes, rest.off, rest.beside),
+            None => {
+                let collate = sane(facts.collate());
+                (sane(fetch - sum), collate, Nanos::ZERO, Nanos::ZERO)
+            }
+        };
+        Some(TaskCost {
+            first,
+            len,
+            extra,
+            collate,
+            off,
+            beside,
+            pin: sane(facts.pin()),
+            worker: facts.worker.map_or(0, usize::from),
+            fails: facts.failed,
+        })
+    }
+
+    /// Where it was measured what a batch computed and how long it waited for a core: takes that waiting out of its samples, and
+    /// answers what there is beside them.
+    fn share_out(&mut self, run: &Run, facts: &BatchFacts, first: usize) -> Option<Beside> {
+        let computed = run.computed(facts.row, Of::Fetch)?;
+        let wall = facts.work()?;
+        if self.core_waits.known == 0 && computed.core_wait.is_none() {
+            return None;
+        }
+        let waited = self.core_waits.within(computed, wall);
+        let off = (wall - computed.cpu - waited).max(Nanos::ZERO);
+        let samples = &mut self.samples[first..];
+        let (mut sum, mut cpu) = (Nanos::ZERO, Nanos::ZERO);
+        for sample in samples.iter() {
+            sum += sample.off + sample.cpu;
+            cpu += sample.cpu;
+        }
+        if cpu == Nanos::ZERO && sum > Nanos::ZERO {
+            // Quick ones are not asked: what the batch computed, by their share of its time.
+            let share = number::float(computed.cpu.min(sum)) / number::float(wall.max(Nanos(1)));
+            samples.iter_mut().for_each(|s| {
+                let wall = s.off + s.cpu;
+                s.cpu = Nanos((number::float(wall) * share) as i64).min(wall);
+                s.off = wall - s.cpu;
+                cpu += s.cpu;
+            });
+        }
+        // What waits for something else does so in the samples, by their time off a core.
+        let idle: f64 = samples.iter().map(|s| number::float(s.off)).sum();
+        let truly = number::float(off).min(idle);
+        let kept = if idle > 0.0 { truly / idle } else { 0.0 };
+        samples
+            .iter_mut()
+            .for_each(|s| s.off = Nanos((number::float(s.off) * kept) as i64));
+        Some(Beside {
+            computes: sane(computed.cpu - cpu),
+            off: sane(off - Nanos(truly as i64)),
+            beside: sane(computed.beside.unwrap_or_default()),
+        })
+    }
+
+    fn stage_called(&mut self, name: &str) -> &mut StageCosts {
+        let known = self.stages.iter().position(|s| s.name == name);
+        let at = known.unwrap_or_else(|| {
+            self.stages.push(StageCosts {
+                name: name.to_owned(),
+                walls: Vec::new(),
+            });
+            self.stages.len() - 1
+        });
+        &mut self.stages[at]
+    }
+}
+
+/// What there is of a batch beside its samples.
+struct Beside {
+    computes: Nanos,
+    off: Nanos,
+    beside: Nanos,
+}
