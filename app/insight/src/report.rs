@@ -9,6 +9,7 @@ mod html;
 pub mod loader;
 pub mod order;
 mod outlook;
+pub mod program;
 pub mod rules;
 mod text;
 
@@ -17,6 +18,7 @@ use loadscope_plan::forecast::prospects;
 use crate::Datasets;
 pub use html::html;
 pub use loader::AboutLoader;
+pub use program::Program;
 pub(crate) use text::signed;
 pub use text::text;
 
@@ -81,6 +83,7 @@ impl<'a> Report<'a> {
         json!({
             "loader": loader,
             "other_loaders": others,
+            "program": self.loader.as_ref().and_then(|l| l.program.as_ref()).map(Program::json),
             "verdict": {
                 "id": verdict.id,
                 "text": verdict.text(),

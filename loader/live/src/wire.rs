@@ -210,6 +210,19 @@ pub enum Outcome {
     Ended,
 }
 
+/// A worker's process, as the main process starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Started {
+    /// Its process id.
+    pub pid: u64,
+    /// The seed of its generators, if it is known.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// When the main process was through with starting it, if that was measured: where processes are forked.
+    #[serde(default)]
+    pub at: Option<i64>,
+}
+
 /// What a line says. Times are on the monotonic clock of the process, ns.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -228,7 +241,7 @@ pub enum Record {
     Workers {
         at: i64,
         iterator: u32,
-        workers: Vec<(u64, Option<u64>)>,
+        workers: Vec<Started>,
     },
     Dispatch {
         at: i64,

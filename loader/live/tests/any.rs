@@ -51,7 +51,7 @@ fn line() -> impl Strategy<Value = (u32, String)> {
             .prop_map(|(t, l)| format!(r#"["loader",{t},{l},{{"dataset":"D","num_workers":2}}]"#)),
         (n(), n(), n(), n()).prop_map(|(t, l, i, e)| format!(r#"["epoch",{t},{l},{i},{e}]"#)),
         (n(), n(), n())
-            .prop_map(|(t, i, p)| format!(r#"["workers",{t},{i},[[{p},1],[{p},null]]]"#)),
+            .prop_map(|(t, i, p)| format!(r#"["workers",{t},{i},[[{p},1,{t}],[{p},null]]]"#)),
         (n(), n(), n(), n(), n(), n(), packed()).prop_map(|(t, i, e, b, w, k, x)| format!(
             r#"["dispatch",{t},{i},{e},{b},{w},{k},"{x}"]"#
         )),

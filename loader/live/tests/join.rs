@@ -44,7 +44,11 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
 fn seeds_that_the_probe_does_not_know_are_not_zero() {
     let mut join = Join::default();
     loader(&mut join);
-    tell(&mut join, MAIN, r#"["workers",1010,0,[[20,77],[21,null]]]"#);
+    tell(
+        &mut join,
+        MAIN,
+        r#"["workers",1010,0,[[20,77,1004],[21,null]]]"#,
+    );
     let run = folded(&mut join);
     let seeds: Vec<_> = run.workers().iter().map(|w| w.info.seed).collect();
     assert_eq!(seeds, [Some(77), Some(77), None]);

@@ -6,6 +6,7 @@ use loadscope_trace::{Activity, Lane, Nanos, count};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::Report;
+use super::program::{Program, What};
 use crate::format::{percent, printable};
 
 mod style;
@@ -48,6 +49,9 @@ fn page(report: &Report) -> Markup {
                     }
                     @if let Some(loader) = &report.loader {
                         p.lead.weak { (prose(&loader.sentence())) }
+                    }
+                    @if let Some(program) = report.loader.as_ref().and_then(|l| l.program.as_ref()) {
+                        (program_bar(program))
                     }
                     (blame(report))
                     (strip(report))
@@ -108,6 +112,48 @@ fn blame(report: &Report) -> Markup {
         }
         @if !not_measured.is_empty() {
             p.weak { "Not measured: " (not_measured.join(", ")) }
+        }
+    }
+}
+
+/// How the time of a program with several loaders passed.
+fn program_bar(program: &Program) -> Markup {
+    let class = |what: What| match what {
+        What::Steps => "step",
+        What::Waiting => "stall",
+        What::Starting => "wait",
+        What::Elsewhere => "weakest",
+    };
+    let mut end = 0.0;
+    let placed = program.parts.iter().map(|part| {
+        let (x, width) = (end, program.share(part) * WIDTH);
+        end += width;
+        (part, x, width)
+    });
+    let weighty = program
+        .parts
+        .iter()
+        .filter(|part| program.share(part) >= 0.005);
+    html! {
+        h2 { "How the time of the program passed" }
+        svg viewBox=(view_box(WIDTH, BAR)) role="img" aria-label="Shares of the time of the program" {
+            @for (part, x, width) in placed {
+                rect class=(class(part.what)) x=(px(x)) width=(px(width)) height=(BAR) {
+                    title { (prose(&part.label())) ": " (percent(program.share(part))) }
+                }
+            }
+        }
+        div.wide {
+            table {
+                tr { th { "Part" } th.n { "Time" } th.n { "Share" } }
+                @for part in weighty {
+                    tr {
+                        td.name { (dot(class(part.what))) (prose(&crate::format::capital(&part.label()))) }
+                        td.n { (part.time) }
+                        td.n { (percent(program.share(part))) }
+                    }
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use loadscope_trace::{Glance, Nanos, Run, RunId, fleet};
 use serde_json::{Value, json};
 
+use super::program::Program;
 use crate::format::plural;
 use crate::loaders::{crews, name, names, said};
 
@@ -20,6 +21,8 @@ pub struct AboutLoader {
     pub was_asked_for: bool,
     /// Which rank holds the others up, a sentence; `None` if none does.
     pub straggler: Option<String>,
+    /// How the time of its program passed, if that has several loaders.
+    pub program: Option<Program>,
 }
 
 /// A loader, as it is named beside others.
@@ -51,6 +54,7 @@ impl AboutLoader {
             others: loaders,
             was_asked_for,
             straggler: straggler(all, id),
+            program: Program::of(all, id),
         })
     }
 
@@ -86,6 +90,9 @@ impl AboutLoader {
         );
         if let Some(straggler) = &self.straggler {
             text = format!("{straggler}. {text}");
+        }
+        if let Some(program) = &self.program {
+            text = format!("{}. {text}", program.sentence());
         }
         text
     }

@@ -7,7 +7,7 @@ use loadscope_trace::{
 
 use super::crew::Crew;
 use super::{Join, Place, Stream, StreamId, about, run_of};
-use crate::wire::{About, Arrival, Record, Where};
+use crate::wire::{About, Arrival, Record, Started, Where};
 
 /// What a recording says where the program was ended because it was asked to.
 pub const STOPPED: &str = "The program ends here, as it was asked to: SystemExit is raised";
@@ -228,8 +228,10 @@ impl Join {
         stream: &mut Stream,
         iterator: u32,
         at: Nanos,
-        workers: Vec<(u64, Option<u64>)>,
+        workers: Vec<Started>,
     ) {
+        let since = |started: &Started| started.at.map(|since| self.time(stream, since).min(at));
+        let since: Vec<Option<Nanos>> = workers.iter().map(since).collect();
         let Some(crew) = stream.crews.get_mut(&iterator) else {
             return;
         };
@@ -242,7 +244,8 @@ impl Join {
                 kind: EventKind::Dropped { count },
             });
         }
-        for (worker, (pid, seed)) in workers.into_iter().take(MOST_WORKERS).enumerate() {
+        let workers = workers.into_iter().zip(since).take(MOST_WORKERS);
+        for (worker, (Started { pid, seed, .. }, since)) in workers.enumerate() {
             let worker = worker as WorkerId;
             crew.joined(worker, pid);
             let key = (stream.introduction.host.clone(), pid);
@@ -260,7 +263,7 @@ impl Join {
                 os_id: Some(pid),
             };
             self.out.push(Event {
-                at,
+                at: since.unwrap_or(at),
                 run,
                 kind: EventKind::WorkerStarted(Box::new(info)),
             });

@@ -27,7 +27,6 @@ pub(super) struct Startup {
 impl Startup {
     pub fn of(run: &Run, facts: &[BatchFacts]) -> Self {
         let mut measured = Measured::default();
-        let is_process = matches!(run.info.origin, Origin::Pytorch(_));
         for batches in facts.chunk_by(|a, b| a.epoch == b.epoch) {
             let first = &batches[0];
             let Some(epoch) = run.epochs().iter().find(|e| e.epoch == first.epoch) else {
@@ -68,7 +67,7 @@ impl Startup {
             if started.is_empty() {
                 measured.without.push(before);
             } else {
-                measured.note_start(before, &started, is_process);
+                measured.note_start(before, &started, &run.info.origin);
             }
         }
         let startup = measured.sum_up();
@@ -106,14 +105,26 @@ struct Measured {
 }
 
 impl Measured {
-    /// Workers are started one after the other before the first task is sent. Threads tell of themselves; of processes the main
-    /// process tells once it has started all of them.
-    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)], is_process: bool) {
+    /// Workers are started one after the other before the first task is sent. What there is to do before the first one is done once,
+    /// whatever their number. Threads tell of themselves; of processes the main process tells when it had started each, if they
+    /// are forked, and else when it had started all of them.
+    fn note_start(&mut self, before: Nanos, started: &[(Nanos, WorkerId)], origin: &Origin) {
         let count = started.len() as i64;
-        if let (true, Some((told, _))) = (is_process, started.last()) {
-            let told = (*told).min(before);
-            self.spawn.push(Nanos(told.0 / count));
-            self.first_task.push(before - told);
+        if let (Some(usual), Some((first, _)), Some((last, _))) = (
+            ProcessCost::assumed(origin),
+            started.first(),
+            started.last(),
+        ) {
+            let last = (*last).min(before);
+            let spawn = match (last - *first).0 {
+                // They are told of together, or there is one.
+                0 if count == 1 => last.min(usual.start),
+                0 => Nanos(last.0 / count),
+                apart => Nanos(apart / (count - 1)),
+            };
+            let spawn = spawn.min(Nanos(last.0 / count));
+            self.spawn.push(spawn);
+            self.first_task.push(before - Nanos(spawn.0 * count));
             self.until_runs.push(Nanos::ZERO);
             return;
         }

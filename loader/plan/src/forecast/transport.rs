@@ -124,7 +124,7 @@ impl Recorded {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         let way = delays.returning - delays.receive - self.beside;
-        let recording = match is_process && self.is_measured() {
+        let recording = match is_process {
             true => RECORDING,
             false => Recording::default(),
         };

@@ -18,6 +18,11 @@ impl Run {
         self.waited() + self.opening + steps
     }
 
+    /// How long the program was in `iter`, where workers are started and get their first tasks.
+    pub fn opening(&self) -> Nanos {
+        self.opening
+    }
+
     /// An iterator was made; until the first `next` it hands tasks to its workers.
     pub(super) fn open_epoch(&mut self, at: Nanos) {
         self.opened = Some((at, at));

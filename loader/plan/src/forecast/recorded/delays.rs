@@ -75,7 +75,7 @@ impl Delays {
                 None => all.note_single(batch, asked.copied()),
             }
         }
-        let receive = median(&mut all.receive);
+        let receive = mean(&mut all.receive);
         let (interpreter, idle) = all.sending(receive);
         let usual = |times: &mut Vec<Nanos>| match is_measured {
             true => tenth(times),
@@ -91,7 +91,7 @@ impl Delays {
             interpreter,
             receive,
             to_pin: median(&mut all.to_pin),
-            yielding: median(&mut all.yielding),
+            yielding: mean(&mut all.yielding),
             pull: median(&mut all.pull),
             give: median(&mut all.give),
         }
@@ -228,6 +228,14 @@ impl Lists {
 fn tenth(times: &mut [Nanos]) -> Nanos {
     times.sort_unstable();
     times.get(times.len() / 10).copied().unwrap_or_default()
+}
+
+/// The mean of all but the longest hundredth: what is done for each batch adds up, its tail included. Zero if there is none.
+fn mean(times: &mut [Nanos]) -> Nanos {
+    times.sort_unstable();
+    let usual = &times[..times.len() - times.len() / 100];
+    let sum: i128 = usual.iter().map(|time| i128::from(time.0)).sum();
+    Nanos((sum / usual.len().max(1) as i128) as i64)
 }
 
 /// The middle one; zero if there is none.

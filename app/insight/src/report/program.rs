@@ -1,0 +1,246 @@
+//! How the time of a program with several loaders passed: all of them in one sentence and one bar.
+
+use loadscope_trace::{Cause, Nanos, Run, RunId};
+use serde_json::{Value, json};
+
+use crate::format::percent;
+use crate::loaders::name;
+
+/// Shares that are named in the sentence.
+const NAMED: usize = 6;
+/// A smaller share is not worth a word.
+const LEAST: f64 = 0.005;
+
+/// How the time of a program passed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// From the first epoch of its loaders to the end of the last.
+    pub total: Nanos,
+    /// The longest first. What is left passed outside of all loops.
+    pub parts: Vec<Part>,
+    /// The loader that is waited for longest, if it is worth a change.
+    pub begin_with: Option<String>,
+}
+
+/// A part of its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What the main thread did.
+    pub what: What,
+    /// With which loader; `None` outside of all loops.
+    pub loader: Option<(RunId, String)>,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// What the main thread of a program does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// It trains, or validates.
+    Steps,
+    /// It waits for batches.
+    Waiting,
+    /// It starts workers, and waits until they have started.
+    Starting,
+    /// It is in no loop over a loader.
+    Elsewhere,
+}
+
+impl What {
+    /// Its name in JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Waiting => "waiting",
+            Self::Starting => "starting_workers",
+            Self::Elsewhere => "outside_of_loops",
+        }
+    }
+}
+
+impl Program {
+    /// Of the process that has the loader `id` of `all`; `None` if it has no other one.
+    pub fn of(all: &[(RunId, &Run)], id: RunId) -> Option<Self> {
+        let this = all.iter().find(|(other, _)| *other == id)?.1;
+        let is_of_process = |run: &Run| {
+            let (a, b) = (&run.info, &this.info);
+            (a.rank, &a.host, &a.recording) == (b.rank, &b.host, &b.recording)
+        };
+        let loaders = all
+            .iter()
+            .filter(|(_, run)| is_of_process(run) && !run.epochs().is_empty());
+        let loaders: Vec<(RunId, &Run)> = loaders.copied().collect();
+        if loaders.len() < 2 {
+            return None;
+        }
+        let start = loaders.iter().map(|(_, run)| run.epochs()[0].start).min()?;
+        let ends = loaders
+            .iter()
+            .filter_map(|(_, run)| run.epochs().last().map(|e| e.end.unwrap_or(run.end())));
+        let total = ends.max()? - start;
+        let mut parts: Vec<Part> = loaders
+            .iter()
+            .flat_map(|(id, run)| parts_of(*id, run))
+            .collect();
+        let in_loops: i64 = parts.iter().map(|part| part.time.0).sum();
+        // Loops within each other are counted twice.
+        let total = total.max(Nanos(in_loops));
+        parts.push(Part {
+            what: What::Elsewhere,
+            loader: None,
+            time: total - Nanos(in_loops),
+        });
+        parts.retain(|part| part.time.0 > 0);
+        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+        let waits = parts
+            .iter()
+            .filter(|part| matches!(part.what, What::Waiting | What::Starting));
+        let longest = waits.max_by_key(|part| part.time);
+        let is_much = |part: &&Part| part.time.0 as f64 >= 0.05 * total.0 as f64;
+        let begin_with = longest.filter(is_much).and_then(|part| part.loader.clone());
+        Some(Self {
+            total,
+            parts,
+            begin_with: begin_with.map(|(_, name)| name),
+        })
+    }
+
+    /// The share of a part, 0 to 1.
+    pub fn share(&self, part: &Part) -> f64 {
+        part.time.0 as f64 / self.total.0.max(1) as f64
+    }
+
+    /// In one sentence.
+    pub fn sentence(&self) -> String {
+        let weighty = self.parts.iter().filter(|part| self.share(part) >= LEAST);
+        let parts = weighty.take(NAMED);
+        let parts: Vec<String> = parts
+            .map(|part| format!("{} {}", part.label(), percent(self.share(part))))
+            .collect();
+        let text = format!("Of {} of the program: {}", self.total, parts.join(", "));
+        match &self.begin_with {
+            Some(loader) => format!("{text}. Begin with {loader}"),
+            None => text,
+        }
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> Value {
+        let parts = self.parts.iter().map(|part| {
+            json!({
+                "what": part.what.id(),
+                "loader": part.loader.as_ref().map(|(id, _)| id.0),
+                "name": part.loader.as_ref().map(|(_, name)| name),
+                "seconds": part.time.as_secs_f64(),
+                "share": self.share(part),
+            })
+        });
+        json!({
+            "seconds": self.total.as_secs_f64(),
+            "parts": parts.collect::<Vec<_>>(),
+            "begin_with": self.begin_with,
+        })
+    }
+}
+
+impl Part {
+    /// `waiting for train.py:42`
+    pub fn label(&self) -> String {
+        let name = self.loader.as_ref().map_or("", |(_, name)| name);
+        match self.what {
+            What::Steps => format!("steps of {name}"),
+            What::Waiting => format!("waiting for {name}"),
+            What::Starting => format!("starting workers of {name}"),
+            What::Elsewhere => "outside of the loops".to_owned(),
+        }
+    }
+}
+
+fn parts_of(id: RunId, run: &Run) -> Vec<Part> {
+    let blame = run.blame_between(Nanos(i64::MIN), Nanos::MAX);
+    let late = blame.of(Cause::Starting).unwrap_or_default();
+    let waited = run.waited();
+    let (waiting, starting) = ((waited - late).max(Nanos::ZERO), run.opening() + late);
+    let steps = run.in_loop() - waited - run.opening();
+    let parts = [
+        (What::Steps, steps),
+        (What::Waiting, waiting),
+        (What::Starting, starting),
+    ];
+    let part = |(what, time)| Part {
+        what,
+        loader: Some((id, name(&run.info))),
+        time,
+    };
+    parts.into_iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{BatchId, Event, EventKind, MadeAt, RunInfo, Stage};
+
+    use super::*;
+
+    /// A loader without workers: each batch is waited for, then a step.
+    fn loader(line: u32, start: i64, batches: u32, wait: i64, step: i64) -> Run {
+        let mut run = Run::new(RunInfo {
+            made_at: Some(MadeAt {
+                file: "train.py".to_owned(),
+                line,
+                name: format!("train.py:{line}"),
+            }),
+            ..RunInfo::default()
+        });
+        let mut tell = |at: i64, kind| {
+            run.apply(&Event {
+                at: Nanos::from_millis(at),
+                run: RunId(0),
+                kind,
+            });
+        };
+        tell(start, EventKind::EpochStarted { epoch: 0 });
+        let mut now = start;
+        for idx in 0..batches {
+            let batch = BatchId { epoch: 0, idx };
+            let enter = |stage| EventKind::Entered { batch, stage };
+            tell(now, EventKind::dispatched(batch, None, [u64::from(idx)]));
+            tell(now, EventKind::Consumer { waiting: true });
+            tell(now, enter(Stage::Fetching));
+            now += wait;
+            tell(now, enter(Stage::Training));
+            now += step;
+            tell(now, enter(Stage::Done));
+        }
+        tell(now, EventKind::EpochEnded { epoch: 0 });
+        run
+    }
+
+    #[test]
+    fn the_time_of_a_program_is_shared_out_among_its_loaders() {
+        // 1 s of training, of which 0.2 s are steps; 0.5 s elsewhere; 0.5 s of validation, of which 0.4 are steps.
+        let train = loader(42, 0, 10, 80, 20);
+        let validate = loader(50, 1_500, 5, 20, 80);
+        let all = [(RunId(0), &train), (RunId(1), &validate)];
+        let program = Program::of(&all, RunId(1)).expect("there are two");
+        assert_eq!(program.total, Nanos::from_millis(2_000));
+        let sentence = program.sentence().replace('\u{2009}', " ");
+        assert_eq!(
+            sentence,
+            "Of 2.00 s of the program: waiting for train.py:42 40 %, outside of the loops 25 %, steps of train.py:50 20 %, \
+             steps of train.py:42 10 %, waiting for train.py:50 5.0 %. Begin with train.py:42"
+        );
+        let shares: f64 = program.parts.iter().map(|part| program.share(part)).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+        assert_eq!(program.json()["parts"][0]["what"], "waiting");
+        assert_eq!(Program::of(&all[..1], RunId(0)), None);
+    }
+
+    #[test]
+    fn the_loaders_of_another_rank_are_of_another_program() {
+        let train = loader(42, 0, 10, 80, 20);
+        let mut other = loader(42, 0, 10, 80, 20);
+        other.info.rank = 1;
+        let all = [(RunId(0), &train), (RunId(1), &other)];
+        assert_eq!(Program::of(&all, RunId(0)), None);
+    }
+}
