@@ -74,6 +74,8 @@ FRAMEWORKS = frozenset(
 now = time.monotonic_ns
 thread_time = time.thread_time_ns
 process_time = time.process_time_ns
+b2a_base64 = binascii.b2a_base64
+IS_BIG_ENDIAN = sys.byteorder == "big"
 
 # Ways to write down several indices that give them up as often as they are asked.
 PLAIN = (list, tuple, range)
@@ -195,9 +197,9 @@ def is_not_ours(error):
 def packed(values):
     """Whole numbers as base64 of little-endian 64-bit integers."""
     numbers = array.array("q", values)
-    if sys.byteorder == "big":
+    if IS_BIG_ENDIAN:
         numbers.byteswap()
-    return binascii.b2a_base64(numbers, newline=False).decode("ascii")
+    return str(b2a_base64(numbers, newline=False), "ascii")
 
 
 def indices_of(state):
@@ -327,7 +329,7 @@ class Outlet:
             if len(self.waiting) + len(line) > MOST_WAITING:
                 self.send()
             if len(self.waiting) + len(line) > MOST_WAITING:
-                self.lost += 1
+                self.lost += line.count(b"\n")
             else:
                 self.waiting += line
 
@@ -828,6 +830,7 @@ class Iterator:
         "tally",
         "pins",
         "outer",
+        "received",
     )
 
     def __init__(self, number, loader):
@@ -844,6 +847,8 @@ class Iterator:
         # Its batches are pinned by the thread that fetches them, which may be doing so for another one.
         self.pins = False
         self.outer = None
+        # Where it stood when `next` was called.
+        self.received = 0
         self.begin()
 
     def begin(self):
@@ -864,15 +869,6 @@ class Iterator:
         self.yielded = self.cpu = 0
         self.core_wait = None
         self.takes_long = False
-
-    def gave(self, at, batch):
-        """A batch was yielded: a step begins."""
-        self.count += 1
-        self.stepping = batch
-        self.yielded = at
-        if self.takes_long:
-            self.core_wait = PROBE.core_wait.read()
-        self.cpu = process_time()
 
     def stepped(self, at):
         """What the step that is over needed of the processor, as the end of a line."""
@@ -1243,21 +1239,27 @@ def arrived(iterator, what):
 
 
 def asked(iterator):
-    """`next` was called. Answers where the iterator stood."""
+    """`next` was called. Answers what is known of the iterator, unless that is not told of."""
     try:
         state = iterator.__dict__.get("_loadscope")
         if state is None or not state.is_open or state.is_inside:
             return None
         state.is_inside = True
         state.arrived = state.fetching = None
-        received, waits = 0, False
+        waits = False
         if state.has_workers:
-            received = iterator._rcvd_idx
+            state.received = received = iterator._rcvd_idx
             info = iterator._task_info.get(received)
             # What lies ready is not waited for, and what is fetched here says so itself.
             waits = info is None or len(info) == 1
         else:
-            own_fetcher(iterator, state)
+            # The fetcher is the iterator's own, and so is what this thread pins.
+            fetcher = iterator.__dict__.get("_dataset_fetcher")
+            if fetcher is not None and "_loadscope" not in fetcher.__dict__:
+                fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
+            if state.pins:
+                state.outer = getattr(PROBE.here, "single", None)
+                PROBE.here.single = state
         state.yields = not waits
         at = now()
         step = state.stepped(at) if state.stepping is not None else ""
@@ -1266,21 +1268,11 @@ def asked(iterator):
         PROBE.outlet.lines.append('["wait",%d,%d%s]\n' % (at, state.number, step))
         if waits:
             PROBE.outlet.press(at)
-        return state, received
+        return state
     except Exception as error:
         if is_not_ours(error):
             raise
         return None
-
-
-def own_fetcher(iterator, state):
-    """Without workers the fetcher is the iterator's own, and so is what this thread pins."""
-    fetcher = iterator.__dict__.get("_dataset_fetcher")
-    if fetcher is not None and "_loadscope" not in fetcher.__dict__:
-        fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
-    if state.pins:
-        state.outer = getattr(PROBE.here, "single", None)
-        PROBE.here.single = state
 
 
 def outside(iterator):
@@ -1289,11 +1281,13 @@ def outside(iterator):
         state.leave()
 
 
-def answered(iterator, state, received):
+def answered(iterator, state):
     """`next` returned a batch."""
     try:
-        at = now()
-        state.leave()
+        at, outlet = now(), PROBE.outlet
+        state.is_inside = False
+        if state.pins:
+            PROBE.here.single = state.outer
         if state.tally is not None:
             state.tally[0] += 1
             state.tally[1] = state.tally[1] or at
@@ -1303,17 +1297,24 @@ def answered(iterator, state, received):
             batch = state.arrived
             if batch is None or batch in tasks:
                 batch = after - 1
-            state.gave(at, batch)
-            if after - received > 1:
-                PROBE.outlet.lines.append(given_up(state, received, after, at))
-            PROBE.outlet.lines.append('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
+            if after - state.received > 1:
+                outlet.lines.append(given_up(state, state.received, after, at))
+            line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
             if state.in_order and len(tasks.get(after, ())) == 2:
-                PROBE.outlet.lines.append('["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after))
+                line += '["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after)
         else:
             batch = state.batch - 1
-            state.gave(at, batch)
-            PROBE.outlet.lines.append('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
-        PROBE.outlet.press(at)
+            line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
+        outlet.lines.append(line)
+        # A step begins.
+        state.count += 1
+        state.stepping = batch
+        state.yielded = at
+        if state.takes_long:
+            state.core_wait = PROBE.core_wait.read()
+        if at >= outlet.due or outlet.keeper is None:
+            outlet.press(at)
+        state.cpu = process_time()
     except Exception as error:
         if is_not_ours(error):
             raise
@@ -1351,7 +1352,7 @@ def stopped(state):
 
 
 @guarded
-def failed(iterator, state, received, error):
+def failed(iterator, state, error):
     """`next` raised an error."""
     at = now()
     state.leave()
@@ -1360,7 +1361,7 @@ def failed(iterator, state, received, error):
         batch = state.arrived
         if batch is None or batch in iterator._task_info:
             after = iterator._rcvd_idx
-            batch = after - 1 if after > received and after - 1 not in state.outstanding else None
+            batch = after - 1 if after > state.received and after - 1 not in state.outstanding else None
     text = str(quiet(lambda: str(error), "")).strip()
     last = text.splitlines()[-1] if text else ""
     name = type(error).__name__
@@ -1452,10 +1453,6 @@ class Fetch:
     collating = stopped_at = 0
     told = False
 
-    def __init__(self, where):
-        self.where = where
-        self.times = []
-
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
         at = len(self.times) - 1
@@ -1487,9 +1484,8 @@ class Fetches:
 
 
 def takes_whole_batches(dataset):
-    """True if a batch is asked for at once. A Subset is, but goes through the indices itself if what it is part of is not."""
-    if not hasattr(dataset, "__getitems__"):
-        return False
+    """True if a dataset that has `__getitems__` is asked for a batch at once. A Subset is, but goes through the indices itself if
+    what it is part of has none."""
     subset = sys.modules["torch.utils.data"].Subset
     is_plain = type(dataset) is subset and not hasattr(dataset.dataset, "__getitems__")
     return not is_plain
@@ -1511,9 +1507,9 @@ def collating(fetch, data):
 def begin_fetch(fetcher, fetches, index):
     """Answers what is noted, and what the fetcher gets as its indices."""
     try:
-        state = fetches.iterator
+        state, outlet = fetches.iterator, PROBE.outlet
         if state is None:
-            fetch = Fetch("null,%d,%d" % (fetches.generation, fetches.count))
+            task, where = "", "null,%d,%d" % (fetches.generation, fetches.count)
             fetches.count += 1
         else:
             if not state.is_open:
@@ -1521,30 +1517,33 @@ def begin_fetch(fetcher, fetches, index):
             state.fetching = batch = state.batch
             state.batch += 1
             where = "%d,%d,%d" % (state.number, state.epoch, batch)
-            indices = indices_of(state)
-            PROBE.outlet.lines.append('["dispatch",%d,%s,null,%d,"%s"]\n' % (state.drawn, where, batch, indices))
-            fetch = Fetch(where)
+            task = '["dispatch",%d,%s,null,%d,"%s"]\n' % (state.drawn, where, batch, indices_of(state))
+        fetch = Fetch()
+        fetch.where = where
+        fetch.times = times = []
         PROBE.here.fetch = fetch
-        whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
+        dataset = fetcher.dataset
+        whole = not fetches.is_iterable and hasattr(dataset, "__getitems__") and takes_whole_batches(dataset)
         given = index
         fetch.started = started = now()
         if fetcher.auto_collation and not whole:
-            given = Ticking(index, fetch)
             if fetches.cpu:
                 fetch.cpus = []
+            given = Ticking(index, fetch)
         else:
             fetch.collate = fetcher.collate_fn
             fetcher.__dict__["collate_fn"] = functools.partial(collating, fetch)
             if not fetcher.auto_collation:
-                fetch.times.append(started)
-        PROBE.outlet.lines.append('["begin",%d,%s]\n' % (started, fetch.where))
-        PROBE.outlet.press(started)
+                times.append(started)
+        outlet.lines.append('%s["begin",%d,%s]\n' % (task, started, where))
+        if started >= outlet.due or outlet.keeper is None:
+            outlet.press(started)
         if fetches.takes_long:
             fetch.core_wait = PROBE.core_wait.read()
-        fetch.cpu = thread_time()
+        fetch.cpu = cpu = thread_time()
         if state is not None:
             # Without workers the trainer's own threads compute between fetches.
-            fetches.beside = process_time() - fetch.cpu
+            fetches.beside = process_time() - cpu
         return fetch, given
     except Exception as error:
         if is_not_ours(error):
@@ -1579,11 +1578,14 @@ def end_fetch(fetcher, fetches, fetch, outcome):
         stages = stages_of(fetch, count) if fetch.stages else "[]"
         if fetch.told:
             collating = 0
-        about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages)
-        needed = (cpu - fetch.cpu, core_wait, between(before, beside))
-        PROBE.outlet.lines.append('["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n' % (about + needed))
-        if fetches.iterator is None:
-            PROBE.outlet.press(end)
+        beside = "null" if before is None else max(beside - before, 0)
+        outlet = PROBE.outlet
+        outlet.lines.append(
+            '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
+            % (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
+        )
+        if fetches.iterator is None and (end >= outlet.due or outlet.keeper is None):
+            outlet.press(end)
         return end
     except Exception as error:
         if is_not_ours(error):
@@ -1745,16 +1747,16 @@ def hook_next(owner):
             data = original(self)
         except StopIteration as error:
             if noted is not None:
-                stopped(noted[0])
+                stopped(noted)
             clean(error)
             raise
         except BaseException as error:
             if noted is not None:
-                failed(self, noted[0], noted[1], error)
+                failed(self, noted, error)
             clean(error)
             raise
         if noted is not None:
-            answered(self, noted[0], noted[1])
+            answered(self, noted)
         return data
 
     put_in(owner, "__next__", __next__, original)
