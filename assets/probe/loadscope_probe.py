@@ -20,6 +20,7 @@ import itertools
 import json
 import os
 import signal
+import struct
 import sys
 import threading
 import time
@@ -75,7 +76,8 @@ now = time.monotonic_ns
 thread_time = time.thread_time_ns
 process_time = time.process_time_ns
 b2a_base64 = binascii.b2a_base64
-IS_BIG_ENDIAN = sys.byteorder == "big"
+# By how many numbers there are, what packs them; for more of them an array is faster.
+FEW = [struct.Struct("<%dq" % count).pack for count in range(33)]
 
 # Ways to write down several indices that give them up as often as they are asked.
 PLAIN = (list, tuple, range)
@@ -196,10 +198,12 @@ def is_not_ours(error):
 
 def packed(values):
     """Whole numbers as base64 of little-endian 64-bit integers."""
+    if len(values) < len(FEW):
+        return b2a_base64(FEW[len(values)](*values), newline=False).decode()
     numbers = array.array("q", values)
-    if IS_BIG_ENDIAN:
+    if sys.byteorder == "big":
         numbers.byteswap()
-    return str(b2a_base64(numbers, newline=False), "ascii")
+    return b2a_base64(numbers, newline=False).decode()
 
 
 def indices_of(state):
@@ -285,11 +289,11 @@ class Outlet:
         if self.gap and self.keeping.acquire(False):
             try:
                 if self.keeper is None:
-                    keeper = Keeper(self)
-                    start_new_thread(keeper.run, ())
-                    self.keeper = keeper
+                    self.keeper = Keeper(self)
+                    start_new_thread(self.keeper.run, ())
             except RuntimeError:
                 # No thread can be had: then every line is handed over at once.
+                self.keeper = None
                 self.at_once()
             finally:
                 self.keeping.release()
@@ -831,6 +835,7 @@ class Iterator:
         "pins",
         "outer",
         "received",
+        "computed",
     )
 
     def __init__(self, number, loader):
@@ -849,6 +854,8 @@ class Iterator:
         self.outer = None
         # Where it stood when `next` was called.
         self.received = 0
+        # What the process had computed when the last fetch of its own was over.
+        self.computed = None
         self.begin()
 
     def begin(self):
@@ -1297,6 +1304,7 @@ def answered(iterator, state):
             batch = state.arrived
             if batch is None or batch in tasks:
                 batch = after - 1
+            cpu = None
             if after - state.received > 1:
                 outlet.lines.append(given_up(state, state.received, after, at))
             line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
@@ -1304,6 +1312,7 @@ def answered(iterator, state):
                 line += '["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after)
         else:
             batch = state.batch - 1
+            cpu, state.computed = state.computed, None
             line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
         outlet.lines.append(line)
         # A step begins.
@@ -1314,7 +1323,8 @@ def answered(iterator, state):
             state.core_wait = PROBE.core_wait.read()
         if at >= outlet.due or outlet.keeper is None:
             outlet.press(at)
-        state.cpu = process_time()
+        # Nothing was computed since the fetch was over.
+        state.cpu = process_time() if cpu is None or state.pins else cpu
     except Exception as error:
         if is_not_ours(error):
             raise
@@ -1402,7 +1412,11 @@ class Ticking:
         return len(self.index)
 
     def __iter__(self):
-        return ticks(self.index, self.fetch) if self.fetch.cpus is None else cpu_ticks(self.index, self.fetch)
+        return ticks_of(self.index, self.fetch)
+
+
+def ticks_of(index, fetch):
+    return ticks(index, fetch) if fetch.cpus is None else cpu_ticks(index, fetch)
 
 
 def ticks(index, fetch):
@@ -1523,13 +1537,15 @@ def begin_fetch(fetcher, fetches, index):
         fetch.times = times = []
         PROBE.here.fetch = fetch
         dataset = fetcher.dataset
-        whole = not fetches.is_iterable and hasattr(dataset, "__getitems__") and takes_whole_batches(dataset)
+        asks_for_all = not fetches.is_iterable and hasattr(dataset, "__getitems__")
+        whole = asks_for_all and takes_whole_batches(dataset)
         given = index
         fetch.started = started = now()
         if fetcher.auto_collation and not whole:
             if fetches.cpu:
                 fetch.cpus = []
-            given = Ticking(index, fetch)
+            # Datasets are asked for one index after the other; only what is asked for all of them may want to know how many there are.
+            given = Ticking(index, fetch) if asks_for_all or fetches.is_iterable else ticks_of(index, fetch)
         else:
             fetch.collate = fetcher.collate_fn
             fetcher.__dict__["collate_fn"] = functools.partial(collating, fetch)
@@ -1556,7 +1572,8 @@ def end_fetch(fetcher, fetches, fetch, outcome):
     try:
         end = now()
         cpu = thread_time()
-        beside = process_time() - cpu
+        computed = process_time()
+        beside = computed - cpu
         core_wait = "null" if fetch.core_wait is None else between(fetch.core_wait, PROBE.core_wait.read())
         fetches.takes_long = end - fetch.started > CORE_WAIT_WORTHWHILE
         before, fetches.beside = fetches.beside, beside
@@ -1584,7 +1601,9 @@ def end_fetch(fetcher, fetches, fetch, outcome):
             '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
             % (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
         )
-        if fetches.iterator is None and (end >= outlet.due or outlet.keeper is None):
+        if fetches.iterator is not None:
+            fetches.iterator.computed = computed
+        elif end >= outlet.due or outlet.keeper is None:
             outlet.press(end)
         return end
     except Exception as error:
