@@ -20,10 +20,12 @@ import itertools
 import json
 import os
 import signal
+import struct
 import sys
 import threading
 import time
 import weakref
+from _thread import allocate_lock, start_new_thread
 
 VERSION = 1
 # Bytes that wait at most for a reader that does not read.
@@ -32,6 +34,14 @@ MOST_WAITING = 4 << 20
 LAST_WAIT = 0.1
 # Seconds that the first line waits at most for a listener that others press upon.
 FIRST_WAIT = 1.0
+# Nanoseconds between two times at which lines are handed over, where they come fast: every time costs more than the line, and a
+# reader that has to look. So many times may follow each other at once, where they come slowly: then nothing waits.
+HAND_OVER_EVERY = 5_000_000
+HAND_OVERS_AT_ONCE = 16
+# Seconds after which lines that come fast are handed over even if nothing follows them.
+WAIT_FOR_MORE = 0.05
+# Such times without a line after which no one waits for more.
+IDLE_TURNS = 20
 # From so many loaders of a process on, all that one line makes are one: a loader made for every sample must not flood the recording.
 MOST_LOADERS = 256
 # Nanoseconds a sample took at least, for asking the system for its processor time to be no burden.
@@ -65,6 +75,9 @@ FRAMEWORKS = frozenset(
 now = time.monotonic_ns
 thread_time = time.thread_time_ns
 process_time = time.process_time_ns
+b2a_base64 = binascii.b2a_base64
+# By how many numbers there are, what packs them; for more of them an array is faster.
+FEW = [struct.Struct("<%dq" % count).pack for count in range(33)]
 
 # Ways to write down several indices that give them up as often as they are asked.
 PLAIN = (list, tuple, range)
@@ -167,30 +180,50 @@ def guarded(method):
         try:
             return method(*args)
         except Exception as error:
-            if is_of_signal(error):
-                clean(error)
+            if is_not_ours(error):
                 raise
-            PROBE.trouble(error)
             return None
 
     return guard
 
 
+def is_not_ours(error):
+    """What `guarded` does with an error: for pieces of code that every batch comes through, which cannot afford a call more."""
+    if is_of_signal(error):
+        clean(error)
+        return True
+    PROBE.trouble(error)
+    return False
+
+
 def packed(values):
     """Whole numbers as base64 of little-endian 64-bit integers."""
+    if len(values) < len(FEW):
+        return b2a_base64(FEW[len(values)](*values), newline=False).decode()
     numbers = array.array("q", values)
     if sys.byteorder == "big":
         numbers.byteswap()
-    return binascii.b2a_base64(numbers, newline=False).decode("ascii")
+    return b2a_base64(numbers, newline=False).decode()
 
 
-def indices_of(index):
-    """Dataset indices of a task, packed; empty if they are no whole numbers. What can be gone through only once is left alone."""
-    if type(index) not in PLAIN and hasattr(index, "tolist"):
-        index = index.tolist()
-    if isinstance(index, int):
-        return packed([index])
-    return packed(index) if type(index) in PLAIN else ""
+def indices_of(state):
+    """Dataset indices of the task that was drawn, packed; empty if they are no whole numbers. What can be gone through only once is
+    left alone. A stream is only told to go on."""
+    index, state.index = state.index, None
+    if state.is_iterable:
+        return ""
+    try:
+        if type(index) not in PLAIN and hasattr(index, "tolist"):
+            index = index.tolist()
+        if isinstance(index, int):
+            return packed([index])
+        return packed(index) if type(index) in PLAIN else ""
+    except Exception as error:
+        # Anything may go wrong in an object of the user's.
+        if is_of_signal(error):
+            clean(error)
+            raise
+        return ""
 
 
 def as_json(value):
@@ -208,9 +241,17 @@ class Outlet:
     """Where the lines of this process go: a socket, or a file. Never waits; what there is no room for is counted."""
 
     def __init__(self):
-        self.lock = threading.RLock()
+        # Whoever hands over. No one waits for it: an iterator may be collected, or a signal handled, in the middle of that.
+        self.lock = allocate_lock()
+        # What was said, and what of it is on its way.
+        self.lines = []
         self.waiting = bytearray()
-        self.busy = False
+        # When lines may be handed over again.
+        self.due = 0
+        self.gap = HAND_OVER_EVERY
+        # The thread that hands over what waits if nothing follows it.
+        self.keeper = None
+        self.keeping = allocate_lock()
         self.opened = False
         self.socket = None
         self.file = None
@@ -220,21 +261,49 @@ class Outlet:
 
     def put(self, line, push=True):
         """Takes a line and, unless more is to come at once, hands over what waits."""
-        with self.lock:
-            if self.lost and self.has_room():
-                told, self.lost = self.lost, 0
-                self.waiting += b'["lost",%d,%d]\n' % (now(), told)
-            if len(self.waiting) + len(line) > MOST_WAITING:
-                self.lost += 1
-            else:
-                self.waiting += line.encode("utf-8", "replace")
-            # An iterator may be collected, or a signal handled, in the middle of this.
-            if push and not self.busy:
-                self.busy = True
-                try:
-                    self.push()
-                finally:
-                    self.busy = False
+        self.lines.append(line)
+        if push:
+            self.press(now())
+
+    def press(self, at):
+        """Hands over what waits, now or soon."""
+        if at >= self.due:
+            self.due = max(self.due, at - HAND_OVERS_AT_ONCE * self.gap) + self.gap
+            self.hand_over()
+        elif self.keeper is None:
+            self.keep()
+
+    def hand_over(self):
+        if not self.lock.acquire(False):
+            # Another thread is about it, and may have looked before this came.
+            if self.keeper is None:
+                self.keep()
+            return
+        try:
+            self.push()
+        finally:
+            self.lock.release()
+
+    def keep(self):
+        """From now on someone looks after what waits. Most programs are slow, and never need that."""
+        if self.gap and self.keeping.acquire(False):
+            try:
+                if self.keeper is None:
+                    self.keeper = Keeper(self)
+                    start_new_thread(self.keeper.run, ())
+            except RuntimeError:
+                # No thread can be had: then every line is handed over at once.
+                self.keeper = None
+                self.at_once()
+            finally:
+                self.keeping.release()
+
+    def at_once(self):
+        """From now on nothing waits for more."""
+        self.due = self.gap = 0
+        keeper, self.keeper = self.keeper, None
+        if keeper is not None:
+            keeper.leave()
 
     def push(self):
         if not self.opened:
@@ -243,6 +312,32 @@ class Outlet:
             quiet(PROBE.end_with_child)
         if not self.is_ours():
             self.forget()
+        self.take_in()
+        self.send()
+
+    def take_in(self):
+        """Puts lines on their way, as far as there is room for them."""
+        if self.lost and self.has_room():
+            told, self.lost = self.lost, 0
+            self.waiting += b'["lost",%d,%d]\n' % (now(), told)
+        # Others may add to them.
+        count = len(self.lines)
+        lines = self.lines[:count]
+        text = "".join(lines).encode("utf-8", "replace")
+        del self.lines[:count]
+        if len(self.waiting) + len(text) <= MOST_WAITING:
+            self.waiting += text
+            return
+        for line in lines:
+            line = line.encode("utf-8", "replace")
+            if len(self.waiting) + len(line) > MOST_WAITING:
+                self.send()
+            if len(self.waiting) + len(line) > MOST_WAITING:
+                self.lost += line.count(b"\n")
+            else:
+                self.waiting += line
+
+    def send(self):
         try:
             if self.socket is not None:
                 sent = self.socket.send(self.waiting, NO_SIGNAL)
@@ -262,25 +357,36 @@ class Outlet:
 
     def has_room(self):
         """True if a line may say how many were lost."""
-        heard = not self.opened or self.descriptor() is not None
-        return heard and not self.busy and len(self.waiting) < MOST_WAITING // 2
+        return self.descriptor() is not None and len(self.waiting) < MOST_WAITING // 2
 
     def flush(self):
         """At the end of the process: waits a little for a reader that is slow. What it does not take by then is lost."""
         until = time.monotonic() + LAST_WAIT
-        with self.lock:
-            while self.waiting and self.opened and self.descriptor() is not None:
+        self.at_once()
+        if not self.lock.acquire(timeout=LAST_WAIT):
+            return
+        try:
+            while (self.lines or self.waiting) and self.opened and self.descriptor() is not None:
                 self.push()
                 left = until - time.monotonic()
                 if left <= 0.0:
                     self.drop()
                 elif self.waiting:
                     time.sleep(min(left, 0.002))
+        finally:
+            self.lock.release()
 
     def drop(self):
         """Counts what waits, and lets go of it."""
         self.lost += self.waiting.count(b"\n")
         self.waiting.clear()
+
+    def rest(self):
+        """Before a fork: the child would have half of a thread."""
+        keeper, self.keeper = self.keeper, None
+        if keeper is not None:
+            keeper.leave()
+            self.hand_over()
 
     def descriptor(self):
         return self.socket.fileno() if self.socket is not None else self.file
@@ -375,6 +481,55 @@ class Outlet:
         if self.file is not None:
             quiet(lambda: os.close(self.file))
         self.socket = self.file = None
+
+
+class Keeper:
+    """A thread that hands over what waits, for as long as lines come fast: the program may stand still after any of them."""
+
+    def __init__(self, outlet):
+        self.outlet = outlet
+        self.leaves = False
+        # Free once it is to go, and once it has gone.
+        self.bell, self.gone = allocate_lock(), allocate_lock()
+        self.bell.acquire()
+        self.gone.acquire()
+
+    def run(self):
+        try:
+            # Signals are for the threads of the program.
+            if hasattr(signal, "pthread_sigmask"):
+                signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            self.look_after()
+        except BaseException:
+            self.forget()
+        finally:
+            self.gone.release()
+
+    def look_after(self):
+        outlet, idle = self.outlet, 0
+        while idle < IDLE_TURNS:
+            self.bell.acquire(timeout=WAIT_FOR_MORE)
+            if self.leaves:
+                return
+            if outlet.lines or outlet.waiting:
+                idle = 0
+                outlet.hand_over()
+            else:
+                idle += 1
+        self.forget()
+        # What came before it was known that no one looks after it any more.
+        if outlet.lines:
+            outlet.hand_over()
+
+    def forget(self):
+        if self.outlet.keeper is self:
+            self.outlet.keeper = None
+
+    def leave(self):
+        """Returns once it has gone, or is held up by a disk."""
+        self.leaves = True
+        self.bell.release()
+        self.gone.acquire(timeout=LAST_WAIT)
 
 
 def by_hand():
@@ -556,6 +711,9 @@ class Probe:
         self.here = threading.local()
         self.pinned = {}
 
+    def before_fork(self):
+        quiet(self.outlet.rest)
+
     def forked(self):
         """In a child: what was the parent's is sent by the parent."""
         self.outlet.close()
@@ -674,6 +832,10 @@ class Iterator:
         "takes_long",
         "thread",
         "tally",
+        "pins",
+        "outer",
+        "received",
+        "computed",
     )
 
     def __init__(self, number, loader):
@@ -687,12 +849,14 @@ class Iterator:
         self.expected = None
         # What is counted for the program to end; nothing if that does not depend on this loader.
         self.tally = None
+        # Its batches are pinned by the thread that fetches them, which may be doing so for another one.
+        self.pins = False
+        self.outer = None
+        # Where it stood when `next` was called.
+        self.received = 0
+        # What the process had computed when the last fetch of its own was over.
+        self.computed = None
         self.begin()
-
-    def answers_soon(self):
-        """`next` is about to return: what is sent until then goes with what is sent of that. Where it waits on instead, the
-        duration is unknown."""
-        return self.is_inside and self.yields
 
     def begin(self):
         self.epoch = self.loader.epochs
@@ -713,21 +877,21 @@ class Iterator:
         self.core_wait = None
         self.takes_long = False
 
-    def gave(self, at, batch):
-        """A batch was yielded: a step begins."""
-        self.count += 1
-        self.stepping = batch
-        self.yielded = at
-        self.cpu = process_time()
-        self.core_wait = PROBE.core_wait.read() if self.takes_long else None
-
     def stepped(self, at):
         """What the step that is over needed of the processor, as the end of a line."""
-        self.stepping = None
         cpu = process_time() - self.cpu
-        core_wait = PROBE.core_wait.read() if self.core_wait is not None else None
+        self.stepping = None
         self.takes_long = at - self.yielded > CORE_WAIT_WORTHWHILE
-        return ",%d,%s" % (cpu, between(self.core_wait, core_wait))
+        if self.core_wait is None:
+            return ",%d" % cpu
+        core_wait, self.core_wait = self.core_wait, None
+        return ",%d,%s" % (cpu, between(core_wait, PROBE.core_wait.read()))
+
+    def leave(self):
+        """`next` is over."""
+        self.is_inside = False
+        if self.pins:
+            PROBE.here.single = self.outer
 
     def turned_away(self, at, other_begins):
         """The thread asks another loader. Where an epoch of that one begins, or all batches of this one were yielded, the step on
@@ -815,6 +979,7 @@ def begin_iterator(iterator, loader, started, seeds):
     known[1].latest = state
     state.is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     state.has_workers = bool(getattr(iterator, "_num_workers", 0))
+    state.pins = not state.has_workers and bool(getattr(iterator, "_pin_memory", False))
     state.in_order = quiet(lambda: bool(getattr(loader, "in_order", True)), True)
     state.expected = expected_of(loader, known[1])
     turn_to(state, started, True)
@@ -999,12 +1164,6 @@ def batch_size_of(loader):
     return size if size and size < 1 << 32 else None
 
 
-def state_of(iterator):
-    """What is known of an iterator that is being told of."""
-    state = iterator.__dict__.get("_loadscope")
-    return state if state is not None and state.is_open else None
-
-
 @guarded
 def begin_epoch(iterator, first):
     """`_reset`: of an iterator that lives on a new epoch begins; of a new one the workers run."""
@@ -1028,121 +1187,147 @@ def begin_epoch(iterator, first):
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
 
 
-@guarded
-def drew(iterator, index):
-    state = state_of(iterator)
-    if state is not None:
-        state.index = index
-        # Before it is put into the queue, so that no worker can have it earlier.
-        state.drawn = now()
-
-
-@guarded
 def dispatched(iterator, before):
-    state = state_of(iterator)
-    if state is None:
-        return
-    after = iterator._send_idx
-    if before == after and state.index is None and not state.is_iterable:
-        # The sampler gave nothing more: these are all batches of this epoch.
-        state.expected = after
-    for batch in range(before, after):
-        worker = iterator._task_info[batch][0]
-        count = state.sent.get(worker, 0)
-        state.sent[worker] = count + 1
-        state.outstanding.add(batch)
-        tell_dispatch(state, batch, worker, count)
+    try:
+        state = iterator.__dict__.get("_loadscope")
+        if state is None or not state.is_open:
+            return
+        after = iterator._send_idx
+        if before == after and state.index is None and not state.is_iterable:
+            # The sampler gave nothing more: these are all batches of this epoch.
+            state.expected = after
+        for batch in range(before, after):
+            worker = iterator._task_info[batch][0]
+            count = state.sent.get(worker, 0)
+            state.sent[worker] = count + 1
+            state.outstanding.add(batch)
+            indices = indices_of(state)
+            about = (state.drawn, state.number, state.epoch, batch, worker, count, indices)
+            PROBE.outlet.lines.append('["dispatch",%d,%d,%d,%d,%d,%d,"%s"]\n' % about)
+            if not (state.is_inside and state.yields):
+                PROBE.outlet.press(state.drawn)
+    except Exception as error:
+        if is_not_ours(error):
+            raise
 
 
-def tell_dispatch(state, batch, worker, count):
-    indices = "" if state.is_iterable else quiet(lambda: indices_of(state.index), "")
-    state.index = None
-    line = '["dispatch",%d,%d,%d,%d,%s,%d,"%s"]\n'
-    about = (state.drawn, state.number, state.epoch, batch, worker, count, indices)
-    PROBE.put(line % about, not state.answers_soon())
-
-
-@guarded
 def arrived(iterator, what):
-    state = state_of(iterator)
-    if state is None or not isinstance(what, tuple) or len(what) != 2:
-        return
-    batch, data = what
-    pin = '"",0,0'
-    if getattr(iterator, "_pin_memory", False) and type(data).__name__ != "ExceptionWrapper":
-        spans = PROBE.pinned.get(iterator._pin_memory_thread.ident)
-        if spans:
-            pin = '"pin",%d,%d' % spans.popleft()
-    if type(batch) is not int or len(iterator._task_info.get(batch, ())) != 1:
-        return
-    state.outstanding.discard(batch)
-    if isinstance(data, tuple) and len(data) == 3 and hasattr(iterator, "_worker_snapshots"):
-        data = data[0]
-    if type(data).__name__ == "_IterableDatasetStopIteration":
-        how = "end"
-    else:
-        state.arrived = batch
-        its_turn = batch == iterator._rcvd_idx or not state.in_order
-        how = "ready" if its_turn else "held"
-    state.yields = how == "ready"
-    line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
-    PROBE.put(line % (now(), state.number, state.epoch, batch, how, pin), not state.answers_soon())
+    try:
+        state = iterator.__dict__.get("_loadscope")
+        if state is None or not state.is_open or not isinstance(what, tuple) or len(what) != 2:
+            return
+        batch, data = what
+        pin = '"",0,0'
+        if getattr(iterator, "_pin_memory", False) and type(data).__name__ != "ExceptionWrapper":
+            spans = PROBE.pinned.get(iterator._pin_memory_thread.ident)
+            if spans:
+                pin = '"pin",%d,%d' % spans.popleft()
+        if type(batch) is not int or len(iterator._task_info.get(batch, ())) != 1:
+            return
+        state.outstanding.discard(batch)
+        if isinstance(data, tuple) and len(data) == 3 and hasattr(iterator, "_worker_snapshots"):
+            data = data[0]
+        if type(data).__name__ == "_IterableDatasetStopIteration":
+            how = "end"
+        else:
+            state.arrived = batch
+            its_turn = batch == iterator._rcvd_idx or not state.in_order
+            how = "ready" if its_turn else "held"
+        state.yields = how == "ready"
+        at = now()
+        line = '["arrive",%d,%d,%d,%d,"%s",%s]\n'
+        PROBE.outlet.lines.append(line % (at, state.number, state.epoch, batch, how, pin))
+        # Where it is about to return, what is sent of that goes with what is sent then. Else it waits on, no one knows how long.
+        if not (state.is_inside and state.yields):
+            PROBE.outlet.press(at)
+    except Exception as error:
+        if is_not_ours(error):
+            raise
 
 
-@guarded
 def asked(iterator):
-    """`next` was called. Answers where the iterator stood."""
-    state = iterator.__dict__.get("_loadscope")
-    if state is None or not state.is_open or state.is_inside:
+    """`next` was called. Answers what is known of the iterator, unless that is not told of."""
+    try:
+        state = iterator.__dict__.get("_loadscope")
+        if state is None or not state.is_open or state.is_inside:
+            return None
+        state.is_inside = True
+        state.arrived = state.fetching = None
+        waits = False
+        if state.has_workers:
+            state.received = received = iterator._rcvd_idx
+            info = iterator._task_info.get(received)
+            # What lies ready is not waited for, and what is fetched here says so itself.
+            waits = info is None or len(info) == 1
+        else:
+            # The fetcher is the iterator's own, and so is what this thread pins.
+            fetcher = iterator.__dict__.get("_dataset_fetcher")
+            if fetcher is not None and "_loadscope" not in fetcher.__dict__:
+                fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
+            if state.pins:
+                state.outer = getattr(PROBE.here, "single", None)
+                PROBE.here.single = state
+        state.yields = not waits
+        at = now()
+        step = state.stepped(at) if state.stepping is not None else ""
+        if len(PROBE.living) > 1:
+            turn_to(state, at, False)
+        PROBE.outlet.lines.append('["wait",%d,%d%s]\n' % (at, state.number, step))
+        if waits:
+            PROBE.outlet.press(at)
+        return state
+    except Exception as error:
+        if is_not_ours(error):
+            raise
         return None
-    state.is_inside = True
-    state.arrived = state.fetching = None
-    received, info = 0, None
-    if state.has_workers:
-        received = iterator._rcvd_idx
-        info = iterator._task_info.get(received)
-    # What lies ready is not waited for, and what is fetched here says so itself.
-    waits = state.has_workers and (info is None or len(info) == 1)
-    state.yields = not waits
-    at = now()
-    step = state.stepped(at) if state.stepping is not None else ""
-    turn_to(state, at, False)
-    PROBE.put('["wait",%d,%d%s]\n' % (at, state.number, step), waits)
-    return state, received
 
 
 def outside(iterator):
     state = iterator.__dict__.get("_loadscope")
     if state is not None:
-        state.is_inside = False
+        state.leave()
 
 
-@guarded
-def answered(iterator, state, received):
+def answered(iterator, state):
     """`next` returned a batch."""
-    at = now()
-    state.is_inside = False
-    if state.tally is not None:
-        state.tally[0] += 1
-        state.tally[1] = state.tally[1] or at
-    if not state.has_workers:
-        batch = state.batch - 1
-        state.gave(at, batch)
-        PROBE.put('["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch))
-        return
-    tasks = iterator._task_info
-    after = iterator._rcvd_idx
-    batch = state.arrived
-    if batch is None or batch in tasks:
-        batch = after - 1
-    state.gave(at, batch)
-    lines = ""
-    if after - received > 1:
-        lines = given_up(state, received, after, at)
-    lines += '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
-    if state.in_order and len(tasks.get(after, ())) == 2:
-        lines += '["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after)
-    PROBE.put(lines)
+    try:
+        at, outlet = now(), PROBE.outlet
+        state.is_inside = False
+        if state.pins:
+            PROBE.here.single = state.outer
+        if state.tally is not None:
+            state.tally[0] += 1
+            state.tally[1] = state.tally[1] or at
+        if state.has_workers:
+            tasks = iterator._task_info
+            after = iterator._rcvd_idx
+            batch = state.arrived
+            if batch is None or batch in tasks:
+                batch = after - 1
+            cpu = None
+            if after - state.received > 1:
+                outlet.lines.append(given_up(state, state.received, after, at))
+            line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
+            if state.in_order and len(tasks.get(after, ())) == 2:
+                line += '["ready",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, after)
+        else:
+            batch = state.batch - 1
+            cpu, state.computed = state.computed, None
+            line = '["yield",%d,%d,%d,%d]\n' % (at, state.number, state.epoch, batch)
+        outlet.lines.append(line)
+        # A step begins.
+        state.count += 1
+        state.stepping = batch
+        state.yielded = at
+        if state.takes_long:
+            state.core_wait = PROBE.core_wait.read()
+        if at >= outlet.due or outlet.keeper is None:
+            outlet.press(at)
+        # Nothing was computed since the fetch was over.
+        state.cpu = process_time() if cpu is None or state.pins else cpu
+    except Exception as error:
+        if is_not_ours(error):
+            raise
 
 
 def given_up(state, received, after, at):
@@ -1172,21 +1357,21 @@ def is_enough(iterator):
 @guarded
 def stopped(state):
     """`next` raised StopIteration."""
-    state.is_inside = False
+    state.leave()
     state.end(now())
 
 
 @guarded
-def failed(iterator, state, received, error):
+def failed(iterator, state, error):
     """`next` raised an error."""
     at = now()
-    state.is_inside = False
+    state.leave()
     batch = state.fetching
     if state.has_workers:
         batch = state.arrived
         if batch is None or batch in iterator._task_info:
             after = iterator._rcvd_idx
-            batch = after - 1 if after > received and after - 1 not in state.outstanding else None
+            batch = after - 1 if after > state.received and after - 1 not in state.outstanding else None
     text = str(quiet(lambda: str(error), "")).strip()
     last = text.splitlines()[-1] if text else ""
     name = type(error).__name__
@@ -1227,7 +1412,11 @@ class Ticking:
         return len(self.index)
 
     def __iter__(self):
-        return ticks(self.index, self.fetch) if self.fetch.cpus is None else cpu_ticks(self.index, self.fetch)
+        return ticks_of(self.index, self.fetch)
+
+
+def ticks_of(index, fetch):
+    return ticks(index, fetch) if fetch.cpus is None else cpu_ticks(index, fetch)
 
 
 def ticks(index, fetch):
@@ -1240,13 +1429,15 @@ def ticks(index, fetch):
         # A stream of samples ended before the batch was full.
         fetch.stopped_at = clock()
         raise
-    note(clock())
-    tell_collating(fetch, fetch.times[-1])
+    at = clock()
+    note(at)
+    if at - fetch.started > SLOW_BATCH:
+        tell_collating(fetch, at)
 
 
 def cpu_ticks(index, fetch):
     clock, note = now, fetch.times.append
-    cpu, spent = time.thread_time_ns, fetch.cpus.append
+    cpu, spent = thread_time, fetch.cpus.append
     try:
         for i in index:
             spent(cpu())
@@ -1255,26 +1446,32 @@ def cpu_ticks(index, fetch):
     except GeneratorExit:
         fetch.stopped_at = clock()
         raise
-    note(clock())
+    at = clock()
+    note(at)
     spent(cpu())
-    tell_collating(fetch, fetch.times[-1])
+    if at - fetch.started > SLOW_BATCH:
+        tell_collating(fetch, at)
 
 
 @guarded
 def tell_collating(fetch, at):
-    if at - fetch.started > SLOW_BATCH:
-        fetch.told = True
-        PROBE.put('["collate",%d,%s]\n' % (at, fetch.where))
+    fetch.told = True
+    PROBE.put('["collate",%d,%s]\n' % (at, fetch.where))
 
 
 class Fetch:
     """One batch that is being fetched."""
 
-    __slots__ = ("where", "started", "times", "cpus", "collating", "collate", "stages", "told", "stopped_at", "cpu", "core_wait")
+    # What most never have otherwise.
+    cpus = collate = stages = core_wait = None
+    collating = stopped_at = 0
+    told = False
 
     def stage(self, name, took):
         """A named step of the sample that is being fetched took so many nanoseconds."""
         at = len(self.times) - 1
+        if self.stages is None:
+            self.stages = {}
         walls = self.stages.get(name)
         if walls is None:
             if len(self.stages) >= MOST_STAGES:
@@ -1301,9 +1498,8 @@ class Fetches:
 
 
 def takes_whole_batches(dataset):
-    """True if a batch is asked for at once. A Subset is, but goes through the indices itself if what it is part of is not."""
-    if not hasattr(dataset, "__getitems__"):
-        return False
+    """True if a dataset that has `__getitems__` is asked for a batch at once. A Subset is, but goes through the indices itself if
+    what it is part of has none."""
     subset = sys.modules["torch.utils.data"].Subset
     is_plain = type(dataset) is subset and not hasattr(dataset.dataset, "__getitems__")
     return not is_plain
@@ -1313,7 +1509,8 @@ def takes_whole_batches(dataset):
 def collating(fetch, data):
     """In the place of the fetcher's `collate_fn`."""
     fetch.collating = now()
-    tell_collating(fetch, fetch.collating)
+    if fetch.collating - fetch.started > SLOW_BATCH:
+        tell_collating(fetch, fetch.collating)
     try:
         return fetch.collate(data)
     except BaseException as error:
@@ -1321,82 +1518,104 @@ def collating(fetch, data):
         raise
 
 
-@guarded
 def begin_fetch(fetcher, fetches, index):
     """Answers what is noted, and what the fetcher gets as its indices."""
-    fetch = Fetch()
-    state = fetches.iterator
-    if state is None:
-        fetch.where = "null,%d,%d" % (fetches.generation, fetches.count)
-        fetches.count += 1
-    else:
-        if not state.is_open:
-            return None
-        state.fetching = batch = state.batch
-        state.batch += 1
-        tell_dispatch(state, batch, "null", batch)
-        fetch.where = "%d,%d,%d" % (state.number, state.epoch, batch)
-    fetch.started = now()
-    fetch.core_wait = PROBE.core_wait.read() if fetches.takes_long else None
-    fetch.cpu = thread_time()
-    if state is not None:
-        # Without workers the trainer's own threads compute between fetches.
-        fetches.beside = process_time() - fetch.cpu
-    fetch.times = []
-    fetch.cpus = [] if fetches.cpu else None
-    fetch.collating = 0
-    fetch.collate = None
-    fetch.told = False
-    fetch.stopped_at = 0
-    fetch.stages = {}
-    given = index
-    whole = not fetches.is_iterable and takes_whole_batches(fetcher.dataset)
-    if fetcher.auto_collation and not whole:
-        given = Ticking(index, fetch)
-    else:
-        fetch.collate = fetcher.collate_fn
-        fetcher.__dict__["collate_fn"] = functools.partial(collating, fetch)
-        if not fetcher.auto_collation:
-            fetch.times.append(fetch.started)
-    PROBE.here.fetch = fetch
-    PROBE.put('["begin",%d,%s]\n' % (fetch.started, fetch.where))
-    return fetch, given
+    try:
+        state, outlet = fetches.iterator, PROBE.outlet
+        if state is None:
+            task, where = "", "null,%d,%d" % (fetches.generation, fetches.count)
+            fetches.count += 1
+        else:
+            if not state.is_open:
+                return None
+            state.fetching = batch = state.batch
+            state.batch += 1
+            where = "%d,%d,%d" % (state.number, state.epoch, batch)
+            task = '["dispatch",%d,%s,null,%d,"%s"]\n' % (state.drawn, where, batch, indices_of(state))
+        fetch = Fetch()
+        fetch.where = where
+        fetch.times = times = []
+        PROBE.here.fetch = fetch
+        dataset = fetcher.dataset
+        asks_for_all = not fetches.is_iterable and hasattr(dataset, "__getitems__")
+        whole = asks_for_all and takes_whole_batches(dataset)
+        given = index
+        fetch.started = started = now()
+        if fetcher.auto_collation and not whole:
+            if fetches.cpu:
+                fetch.cpus = []
+            # Datasets are asked for one index after the other; only what is asked for all of them may want to know how many there are.
+            given = Ticking(index, fetch) if asks_for_all or fetches.is_iterable else ticks_of(index, fetch)
+        else:
+            fetch.collate = fetcher.collate_fn
+            fetcher.__dict__["collate_fn"] = functools.partial(collating, fetch)
+            if not fetcher.auto_collation:
+                times.append(started)
+        outlet.lines.append('%s["begin",%d,%s]\n' % (task, started, where))
+        if started >= outlet.due or outlet.keeper is None:
+            outlet.press(started)
+        if fetches.takes_long:
+            fetch.core_wait = PROBE.core_wait.read()
+        fetch.cpu = cpu = thread_time()
+        if state is not None:
+            # Without workers the trainer's own threads compute between fetches.
+            fetches.beside = process_time() - cpu
+        return fetch, given
+    except Exception as error:
+        if is_not_ours(error):
+            raise
+        return None
 
 
-@guarded
 def end_fetch(fetcher, fetches, fetch, outcome):
     """A batch was fetched (0), its sample failed (1), or there is none any more (2)."""
-    end = now()
-    cpu = thread_time()
-    beside = process_time() - cpu
-    core_wait = PROBE.core_wait.read() if fetch.core_wait is not None else None
-    fetches.takes_long = end - fetch.started > CORE_WAIT_WORTHWHILE
-    computed = (cpu - fetch.cpu, between(fetch.core_wait, core_wait), between(fetches.beside, beside))
-    fetches.beside = beside
-    PROBE.here.fetch = None
-    if fetch.collate is not None:
-        fetcher.__dict__["collate_fn"] = fetch.collate
-        if fetch.times and fetch.collating:
-            fetch.times.append(fetch.collating)
-    times = fetch.times
-    count = len(times) - 1
-    if outcome == 0 and count > 0 and fetch.collate is None:
-        # What a stream needs to find out that it has ended is no collating.
-        fetch.collating = fetch.stopped_at or times[-1]
-        fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
-    elif outcome == 1 and not fetch.collating:
-        # The sample that failed is the last one that was begun.
-        count = len(times)
-    cpus = "" if not fetch.cpus else packed(fetch.cpus)
-    stages = "[]"
-    if fetch.stages:
-        for walls in fetch.stages.values():
-            walls.extend([0] * (count - len(walls)))
-        stages = as_json([[name, packed(walls)] for name, walls in fetch.stages.items()])
-    line = '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
-    collating = 0 if fetch.told else fetch.collating
-    about = (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages) + computed
-    PROBE.put(line % about, fetches.iterator is None)
+    try:
+        end = now()
+        cpu = thread_time()
+        computed = process_time()
+        beside = computed - cpu
+        core_wait = "null" if fetch.core_wait is None else between(fetch.core_wait, PROBE.core_wait.read())
+        fetches.takes_long = end - fetch.started > CORE_WAIT_WORTHWHILE
+        before, fetches.beside = fetches.beside, beside
+        PROBE.here.fetch = None
+        times, collating = fetch.times, fetch.collating
+        if fetch.collate is not None:
+            fetcher.__dict__["collate_fn"] = fetch.collate
+            if times and collating:
+                times.append(collating)
+        count = len(times) - 1
+        if outcome == 0 and count > 0 and fetch.collate is None:
+            # What a stream needs to find out that it has ended is no collating.
+            collating = fetch.stopped_at or times[-1]
+            fetches.cpu = times[-1] - times[0] > CPU_WORTHWHILE * count
+        elif outcome == 1 and not collating:
+            # The sample that failed is the last one that was begun.
+            count = len(times)
+        cpus = packed(fetch.cpus) if fetch.cpus else ""
+        stages = stages_of(fetch, count) if fetch.stages else "[]"
+        if fetch.told:
+            collating = 0
+        beside = "null" if before is None else max(beside - before, 0)
+        outlet = PROBE.outlet
+        outlet.lines.append(
+            '["fetch",%d,%s,%d,%d,%d,"%s","%s",%s,%d,%s,%s]\n'
+            % (fetch.started, fetch.where, collating, end, outcome, packed(times), cpus, stages, cpu - fetch.cpu, core_wait, beside)
+        )
+        if fetches.iterator is not None:
+            fetches.iterator.computed = computed
+        elif end >= outlet.due or outlet.keeper is None:
+            outlet.press(end)
+        return end
+    except Exception as error:
+        if is_not_ours(error):
+            raise
+        return 0
+
+
+def stages_of(fetch, count):
+    for walls in fetch.stages.values():
+        walls.extend([0] * (count - len(walls)))
+    return as_json([[name, packed(walls)] for name, walls in fetch.stages.items()])
 
 
 @guarded
@@ -1411,15 +1630,8 @@ def next_generation():
     return PROBE.generation
 
 
-def fetches_of(fetcher):
-    return fetcher.__dict__.get("_loadscope")
-
-
-def look_into(data, fetch):
+def look_into(data, fetch, at):
     """Names, types and shapes of a batch now and then; small pictures of it if they were asked for."""
-    at = now()
-    if at - PROBE.looked < LOOK_EVERY:
-        return
     PROBE.looked = at
     fields = []
     leaves(data, "", fields, 0)
@@ -1554,19 +1766,76 @@ def hook_next(owner):
             data = original(self)
         except StopIteration as error:
             if noted is not None:
-                stopped(noted[0])
+                stopped(noted)
             clean(error)
             raise
         except BaseException as error:
             if noted is not None:
-                failed(self, noted[0], noted[1], error)
+                failed(self, noted, error)
             clean(error)
             raise
         if noted is not None:
-            answered(self, *noted)
+            answered(self, noted)
         return data
 
     put_in(owner, "__next__", __next__, original)
+
+
+def hook_index(owner):
+    original = once(owner, "_next_index")
+    if original is None:
+        return
+
+    def _next_index(self, *args, **kwargs):
+        try:
+            index = original(self, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        state = self.__dict__.get("_loadscope")
+        if state is not None and state.is_open:
+            state.index = index
+            # Before it is put into the queue, so that no worker can have it earlier.
+            state.drawn = now()
+        return index
+
+    put_in(owner, "_next_index", _next_index, original)
+
+
+def hook_put(owner):
+    original = once(owner, "_try_put_index")
+    if original is None:
+        return
+
+    def _try_put_index(self, *args, **kwargs):
+        before = self.__dict__.get("_send_idx", 0)
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        dispatched(self, before)
+        return result
+
+    put_in(owner, "_try_put_index", _try_put_index, original)
+
+
+def hook_get(owner):
+    original = once(owner, "_try_get_data")
+    if original is None:
+        return
+
+    def _try_get_data(self, *args, **kwargs):
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            clean(error)
+            raise
+        if result[0]:
+            arrived(self, result[1])
+        return result
+
+    put_in(owner, "_try_get_data", _try_get_data, original)
 
 
 # By name of a file as code has it: whose it is, its whole path, and what it is called.
@@ -1776,7 +2045,7 @@ def hook_fetch(owner, is_iterable):
         return
 
     def fetch(self, possibly_batched_index):
-        fetches = fetches_of(self)
+        fetches = self.__dict__.get("_loadscope")
         begun = begin_fetch(self, fetches, possibly_batched_index) if fetches is not None else None
         if begun is None:
             return original(self, possibly_batched_index)
@@ -1788,8 +2057,9 @@ def hook_fetch(owner, is_iterable):
             end_fetch(self, fetches, noted, 2 if ended else 1)
             clean(error)
             raise
-        end_fetch(self, fetches, noted, 0)
-        look_into_guarded(data, noted)
+        end = end_fetch(self, fetches, noted, 0)
+        if end - PROBE.looked >= LOOK_EVERY:
+            look_into_guarded(data, noted, end)
         return data
 
     put_in(owner, "fetch", fetch, original)
@@ -1856,61 +2126,14 @@ def pinned_one(start, end):
     spans.append((start, end))
 
 
-def hook_single(owner):
-    """Without workers: the fetcher is the iterator's own, and so is what is pinned."""
-    original = once(owner, "_next_data")
-    if original is None:
-        return
-
-    @guarded
-    def enter(self):
-        state = state_of(self)
-        fetcher = self.__dict__.get("_dataset_fetcher")
-        if state is None or fetcher is None:
-            return None
-        if fetches_of(fetcher) is None:
-            fetcher.__dict__["_loadscope"] = Fetches(state, 0, state.is_iterable)
-        outer = getattr(PROBE.here, "single", None)
-        PROBE.here.single = state
-        return (outer,)
-
-    @guarded
-    def leave(entered):
-        if entered is not None:
-            PROBE.here.single = entered[0]
-
-    def _next_data(self):
-        entered = enter(self)
-        try:
-            data = original(self)
-        except BaseException as error:
-            leave(entered)
-            clean(error)
-            raise
-        leave(entered)
-        return data
-
-    put_in(owner, "_next_data", _next_data, original)
-
-
 def first_of(args, kwargs):
     return bool(args[1] if len(args) > 1 else kwargs.get("first_iter", False))
 
 
 def hook_workers(owner):
     """An iterator with workers: PyTorch's, or torchdata's, which has a copy of everything."""
-    passing(
-        owner,
-        "_try_put_index",
-        lambda self, args, kwargs: getattr(self, "_send_idx", 0),
-        lambda self, before, result: dispatched(self, before),
-    )
-    passing(
-        owner,
-        "_try_get_data",
-        None,
-        lambda self, noted, result: arrived(self, result[1]) if result[0] else None,
-    )
+    hook_put(owner)
+    hook_get(owner)
     passing(
         owner,
         "_shutdown_workers",
@@ -1926,10 +2149,9 @@ def hook_dataloader(module):
     hook_base_init(base)
     hook_next(base)
     passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs)))
-    passing(base, "_next_index", None, lambda self, noted, result: drew(self, result))
+    hook_index(base)
     passing(module.DataLoader, "__len__", None, lambda self, noted, result: told_length(self, result))
     hook_workers(module._MultiProcessingDataLoaderIter)
-    hook_single(module._SingleProcessDataLoaderIter)
     hook_create_fetcher(module._DatasetKind)
     fetch = module._utils.fetch
     hook_fetch(fetch._MapDatasetFetcher, False)
@@ -1950,7 +2172,6 @@ def hook_stateful(module):
     """torchdata.stateful_dataloader.stateful_dataloader"""
     hook_construction(module.StatefulDataLoader)
     hook_workers(module._StatefulMultiProcessingDataLoaderIter)
-    hook_single(module._StatefulSingleProcessDataLoaderIter)
 
 
 def hook_old_tracebacks():
@@ -2092,7 +2313,7 @@ def install():
     sys.meta_path.insert(0, Finder())
     atexit.register(PROBE.bye)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=PROBE.forked)
+        os.register_at_fork(before=PROBE.before_fork, after_in_child=PROBE.forked)
 
 
 try:

@@ -175,7 +175,7 @@ class Unharmed(unittest.TestCase):
             "import sys, time; sys.path.insert(0, %r); import loadscope_probe as p; p.FIRST_WAIT = 1\n"
             "o = p.PROBE.outlet\n"
             "for _ in range(3000): o.put('[\"wait\",1,0,\"%%s\"]\\n' %% ('x' * 1000))\n"
-            "print(len(o.waiting) > 0); t = time.monotonic(); p.PROBE.bye(); print(time.monotonic() - t, o.lost)" % str(PROBE)
+            "print(len(o.waiting) + len(o.lines) > 0); t = time.monotonic(); p.PROBE.bye(); print(time.monotonic() - t, o.lost)" % str(PROBE)
         )
         for reads in (True, False):
             path = str(self.folder / ("door-%s" % reads))
@@ -201,6 +201,25 @@ class Unharmed(unittest.TestCase):
             else:
                 self.assertLess(float(took), 0.5)
                 self.assertGreater(int(lost), 0)
+
+    @unittest.skipUnless(os.path.isdir("/proc/self/task"), "a system that says how many threads there are")
+    def test_what_comes_fast_is_handed_over_though_nothing_follows(self):
+        """By a thread that no child of a fork has, and that goes once nothing comes fast any more."""
+        out = self.folder / "out"
+        code = (
+            "import sys, os, time; sys.path.insert(0, %r); import loadscope_probe as p\n"
+            "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+            "def said(): return sum((open(f).read().count('wait') for f in os.scandir(%r)), 0)\n"
+            "def talk():\n"
+            "    for _ in range(200): p.PROBE.put('[\"wait\",1,0]\\n')\n"
+            "talk(); print(said() < 200, threads(), flush=True); time.sleep(0.3); print(said(), flush=True)\n"
+            "talk(); child = os.fork()\n"
+            "if child == 0: print(threads(), flush=True); os._exit(0)\n"
+            "os.waitpid(child, 0); print(said(), threads()); talk(); print(threads()); time.sleep(2); print(said(), threads())" % (str(PROBE), str(out))
+        )
+        env = {**os.environ, "LOADSCOPE_PROBE_TO": "dir:%s" % out}
+        came = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.folder, env=env)
+        self.assertEqual((came.stdout.split(), came.stderr), ("True 2 200 1 400 1 2 600 1".split(), ""))
 
     def test_what_happens_while_the_trainer_waits_is_sent_at_once(self):
         out = self.folder / "out"
