@@ -44,6 +44,8 @@ WAIT_FOR_MORE = 0.05
 IDLE_TURNS = 20
 # From so many loaders of a process on, all that one line makes are one: a loader made for every sample must not flood the recording.
 MOST_LOADERS = 256
+# More processes are not started for one iterator.
+MOST_FORKS = 4096
 # Nanoseconds a sample took at least, for asking the system for its processor time to be no burden.
 CPU_WORTHWHILE = 50_000
 # Nanoseconds a batch took at least, for telling at once that it is being collated: a fast one says so when it is done.
@@ -691,6 +693,7 @@ class Probe:
         self.alike = {}
         # By number of the iterator: a weak reference, which must live longer than it, and what is known of it.
         self.living = {}
+        self.forks = []
         # By id of the loader: a weak reference to it, and what `len` of it said.
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
@@ -714,6 +717,11 @@ class Probe:
     def before_fork(self):
         quiet(self.outlet.rest)
 
+    def after_fork(self):
+        """In the parent: when a child was started. What is forked beside workers makes the count another."""
+        if len(self.forks) < MOST_FORKS:
+            self.forks.append(now())
+
     def forked(self):
         """In a child: what was the parent's is sent by the parent."""
         self.outlet.close()
@@ -722,6 +730,7 @@ class Probe:
             iterator.is_open = False
             iterator.is_ours = False
         self.living.clear()
+        del self.forks[:]
         self.known.clear()
         self.alike.clear()
         self.loaders = 0
@@ -992,6 +1001,7 @@ def begin_iterator(iterator, loader, started, seeds):
 
     PROBE.living[number] = (weakref.ref(iterator, gone), state)
     iterator.__dict__["_loadscope"] = state
+    del PROBE.forks[:]
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (started, known[1].number, number, state.epoch))
 
 
@@ -1178,6 +1188,8 @@ def begin_epoch(iterator, first):
         if workers:
             seed = getattr(iterator, "_base_seed", None)
             told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
+            if len(PROBE.forks) == len(told):
+                told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
             PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
         return
     at = now()
@@ -2313,7 +2325,7 @@ def install():
     sys.meta_path.insert(0, Finder())
     atexit.register(PROBE.bye)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=PROBE.before_fork, after_in_child=PROBE.forked)
+        os.register_at_fork(before=PROBE.before_fork, after_in_parent=PROBE.after_fork, after_in_child=PROBE.forked)
 
 
 try:

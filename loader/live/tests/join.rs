@@ -52,6 +52,10 @@ fn seeds_that_the_probe_does_not_know_are_not_zero() {
     let run = folded(&mut join);
     let seeds: Vec<_> = run.workers().iter().map(|w| w.info.seed).collect();
     assert_eq!(seeds, [Some(77), Some(77), None]);
+    // Of forked ones it is known when each was started.
+    let mut starts: Vec<_> = run.workers().iter().map(|w| w.start).collect();
+    starts.sort_unstable();
+    assert_eq!(starts, [Nanos(4), Nanos(10), Nanos(10)]);
 }
 
 #[test]
