@@ -30,6 +30,8 @@ from _thread import allocate_lock, start_new_thread
 VERSION = 1
 # Bytes that wait at most for a reader that does not read.
 MOST_WAITING = 4 << 20
+# Lines that have not been on their way, at most.
+MOST_LINES = 50_000
 # Seconds that the end of a process waits at most for a reader that is slow.
 LAST_WAIT = 0.1
 # Seconds that the first line waits at most for a listener that others press upon.
@@ -277,7 +279,10 @@ class Outlet:
 
     def hand_over(self):
         if not self.lock.acquire(False):
-            # Another thread is about it, and may have looked before this came.
+            # Another thread is about it, and may have looked before this came. A disk may hold it up.
+            if len(self.lines) > MOST_LINES:
+                self.lost += len(self.lines)
+                self.lines.clear()
             if self.keeper is None:
                 self.keep()
             return
