@@ -14,7 +14,7 @@ pub use overrides::{Overrides, StartMethod};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunOptions {
-    /// `digits`, `folder:PATH` or `synthetic:key=value,…`.
+    /// `digits`, `folder:PATH`, `tokens:…`, `synthetic:key=value,…` or `stream:key=value,…`; of PyTorch programs its class.
     pub dataset: String,
     /// Side of the square to which the pictures of a folder are resized, pixels.
     pub image_size: u32,
@@ -102,6 +102,11 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
+    /// True if the dataset is iterable-style, as its name says: each worker has its own part of it.
+    pub fn is_stream(&self) -> bool {
+        self.dataset.starts_with("stream")
+    }
+
     /// The value of `prefetch_factor` that is in force: PyTorch's default is 2, and without workers there is none.
     pub fn prefetch(&self) -> usize {
         if self.num_workers == 0 {

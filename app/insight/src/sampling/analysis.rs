@@ -101,7 +101,7 @@ pub fn answer(
         Ok(ranks) => ranks,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let is_stream = question.options.dataset.starts_with("stream");
+    let is_stream = question.options.is_stream();
     let mut answers = Answers {
         positions: order.indices.len(),
         sharing: (is_stream && question.is_known).then(|| Sharing::of(&order)),

@@ -60,7 +60,7 @@ impl Circumstances {
                     | "WeightedRandomSampler"
                     | "stream"
             )
-            || self.options.dataset.starts_with("stream")
+            || self.options.is_stream()
     }
 
     /// Every index should come exactly once in an epoch.

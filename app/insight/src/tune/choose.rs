@@ -186,7 +186,7 @@ fn within(time: Nanos, least: Nanos, share: f64) -> bool {
 
 /// True if each worker has its own part of an iterable-style dataset: how many there are decides what a program reads.
 fn is_stream(run: &Run) -> bool {
-    run.info.options.dataset.starts_with("stream")
+    run.info.options.is_stream()
 }
 
 /// What to try where nothing can be forecast.

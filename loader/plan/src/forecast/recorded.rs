@@ -338,7 +338,7 @@ impl Recorded {
             let batch = &run.batches()[row];
             batch.stage == Stage::Discarded && run.entered(row, Stage::Fetching).is_some()
         };
-        self.options.dataset.starts_with("stream") || rows.clone().any(has_ended)
+        self.options.is_stream() || rows.clone().any(has_ended)
     }
 }
 

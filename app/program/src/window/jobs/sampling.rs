@@ -199,7 +199,7 @@ impl Asker {
         let yielded = (key.of == OrderOf::Run)
             .then(|| yielded(run, &self.gathered.looked_at.rows))
             .flatten();
-        let is_stream = options.dataset.starts_with("stream") && key.of == OrderOf::Next;
+        let is_stream = options.is_stream() && key.of == OrderOf::Next;
         let number = run.epochs().get(key.epoch as usize).map(|e| e.epoch);
         Question {
             yielded,

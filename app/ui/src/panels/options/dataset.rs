@@ -107,7 +107,7 @@ fn details(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
 
 /// Time and faults on purpose. The synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, o: &mut RunOptions) {
-    if o.dataset.starts_with("synthetic") || o.dataset.starts_with("stream") {
+    if o.dataset.starts_with("synthetic") || o.is_stream() {
         o.extra_cost.clear();
         return;
     }

@@ -92,7 +92,7 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
 /// The order.
 pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
     // A stream decides by itself.
-    if o.dataset.starts_with("stream") {
+    if o.is_stream() {
         o.shuffle = false;
         choose(o, &KINDS[0]);
         return;
