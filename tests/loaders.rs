@@ -139,6 +139,53 @@ fn another_loader_is_shown_at_the_same_moment() {
     assert_eq!(state.session.loaders.count(), 8);
 }
 
+/// Training, and validation after it.
+fn validated() -> Vec<Event> {
+    let mut events = loader(0, 0, "photographs", 48, 40);
+    let end = events.iter().map(|event| event.at).max().unwrap_or_default();
+    let mut after = loader(1, 0, "photographs to validate", 24, 10);
+    after
+        .iter_mut()
+        .for_each(|event| event.at = event.at + end + Nanos::from_millis(100));
+    events.extend(after);
+    events
+}
+
+#[test]
+fn the_time_of_a_program_with_two_loaders_is_one_bar() {
+    let mut results = SnapshotResults::new();
+    for (theme, size, name) in [
+        (Theme::Dark, LARGE, "loaders-program"),
+        (Theme::Light, SMALL, "loaders-program-small"),
+    ] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("program.jsonl");
+        write_log(&path, &validated());
+        let mut window = Window {
+            theme,
+            size,
+            files: vec![path],
+            ..Window::new()
+        }
+        .open();
+        window.key_press(Key::Num3);
+        wait(&mut window, |app| {
+            app.state.session.answers.diagnosis.what_if.is_some()
+        });
+        let said = "Waiting for rank 0 · photographs";
+        assert!(window.query_by_label_contains(said).is_some());
+        window.picture(name);
+        // A click shows the loader that a part is about.
+        window
+            .get_by_label_contains("Waiting for rank 0 · photographs to validate")
+            .click();
+        window.run();
+        let state = &window.state().state;
+        assert_eq!(state.session.run.info.dataset, "photographs to validate");
+        results.extend_harness(&mut window);
+    }
+}
+
 #[test]
 fn a_single_loader_has_no_tab_of_loaders() {
     let mut window = Window::new().open();

@@ -1,13 +1,14 @@
 //! What is found out about a run: the verdict, the blame, the findings, what was waited for longest.
 
 use loadscope_trace::{
-    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, Stage, Survey, WorkerId,
+    Activity, BatchId, Blame, Cause, Diagnosis, FetchBlame, Nanos, Run, RunId, Stage, Survey,
+    WorkerId,
 };
 
 use crate::Datasets;
 use crate::background::{Progress, Unwanted};
 use crate::format::percent;
-use crate::report::order;
+use crate::report::{Program, order};
 
 /// So many of the longest waits are looked into, one by one.
 const LOOKED_INTO: usize = 200;
@@ -33,6 +34,8 @@ pub struct Look {
     pub waits: Vec<LongWait>,
     /// The samples that were waited for longest.
     pub samples: Vec<SlowSample>,
+    /// How the time of its program passed, if that has several loaders.
+    pub program: Option<Program>,
 }
 
 /// A part of the waited time.
@@ -92,6 +95,20 @@ impl Look {
     /// # Errors
     /// If it is not wanted any more.
     pub fn at(run: &Run, datasets: Datasets, progress: &Progress) -> Result<Self, Unwanted> {
+        Self::among(&[], RunId(0), run, datasets, progress)
+    }
+
+    /// Looks at the loader `id` of `all`.
+    ///
+    /// # Errors
+    /// If it is not wanted any more.
+    pub fn among(
+        all: &[(RunId, &Run)],
+        id: RunId,
+        run: &Run,
+        datasets: Datasets,
+        progress: &Progress,
+    ) -> Result<Self, Unwanted> {
         progress.tell(0.0)?;
         let survey = Survey::of(run);
         progress.tell(0.3)?;
@@ -115,6 +132,7 @@ impl Look {
         });
         Ok(Self {
             total: survey.total(),
+            program: Program::of(all, id),
             parts: parts(&survey, &blame, &longest),
             ready_batches: blame
                 .ready_batches

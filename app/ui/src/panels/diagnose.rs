@@ -13,6 +13,7 @@ mod compare;
 mod findings;
 mod heat;
 mod knobs;
+mod program;
 mod slowest;
 mod verdict;
 mod what_if;
@@ -91,6 +92,7 @@ fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 
 /// Blame and findings.
 fn why(ui: &mut Ui, state: &State, look: &Look, commands: &mut Vec<Command>) {
+    program::show(ui, look.program.as_ref(), commands);
     blame::show(ui, look, commands);
     findings::show(ui, state, look, commands);
 }

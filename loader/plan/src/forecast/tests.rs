@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::simulate::{Simulation, Work};
 
+mod cores;
 mod measured;
 mod processes;
 mod properties;
@@ -200,101 +201,6 @@ fn costs_can_be_taken_away() {
     }
 }
 
-/// Samples that wait for `off` and then compute for `cpu`, ms, as `workers` on as many cores would record them.
-fn computing(samples: usize, workers: usize, off: i64, cpu: i64, cores: u32) -> Run {
-    let case = Case {
-        costs: vec![(off + cpu) * 1_000_000; samples],
-        options: RunOptions {
-            num_workers: workers,
-            batch_size: Some(1),
-            ..RunOptions::default()
-        },
-        ..proof()
-    };
-    let mut run = Run::default();
-    for mut event in events(&case) {
-        match &mut event.kind {
-            EventKind::Fetched(fetched) => {
-                let cpu = Some(Nanos::from_millis(cpu));
-                fetched.samples.iter_mut().for_each(|s| s.cpu = cpu);
-            }
-            EventKind::RunStarted(info) => {
-                info.origin = Origin::Engine;
-                info.cores = cores;
-            }
-            _ => {}
-        }
-        run.apply(&event);
-    }
-    run
-}
-
-fn events(case: &Case) -> Vec<Event> {
-    let simulation = Simulation {
-        info: RunInfo {
-            options: case.options.clone(),
-            ..RunInfo::default()
-        },
-        work: case.work(),
-        collate: Nanos::ZERO,
-        pin: None,
-        step: Nanos::ZERO,
-    };
-    simulation.run(|i| Nanos(case.costs[i as usize]))
-}
-
-#[test]
-fn what_computes_shares_the_cores_and_what_waits_does_not() {
-    let seconds = |run: &Run, change: &str| {
-        let recorded = Recorded::of(run).expect("it was recorded");
-        with(&recorded, &[change]).time.as_secs_f64()
-    };
-    // 80 samples of 10 ms that compute: two cores take 0.4 s, whatever the number of workers.
-    let computes = computing(80, 1, 0, 10, 2);
-    assert!((seconds(&computes, "num_workers=2") - 0.4).abs() < 0.01);
-    assert!((seconds(&computes, "num_workers=8") - 0.4).abs() < 0.01);
-    let waits = computing(80, 1, 10, 0, 2);
-    assert!((seconds(&waits, "num_workers=8") - 0.1).abs() < 0.01);
-    // Half and half: eight workers in step keep two cores busy four fifths of the time.
-    let both = computing(80, 1, 5, 5, 2);
-    assert!((seconds(&both, "num_workers=8") - 0.25).abs() < 0.01);
-}
-
-#[test]
-fn contention_of_the_recording_is_taken_out() {
-    // 8 workers on 2 cores: samples that compute for 10 ms took 40 ms.
-    let run = computing(80, 8, 30, 10, 2);
-    let recorded = Recorded::of(&run).expect("it was recorded");
-    assert!(recorded.queueing > 2.9, "{}", recorded.queueing);
-    assert!((with(&recorded, &[]).time.as_secs_f64() - 0.4).abs() < 0.01);
-    assert!((with(&recorded, &["num_workers=1"]).time.as_secs_f64() - 0.8).abs() < 0.02);
-    assert!((with(&recorded, &["cores=8"]).time.as_secs_f64() - 0.1).abs() < 0.01);
-}
-
-#[test]
-fn a_recording_may_claim_any_number_of_workers() {
-    for num_workers in [1025, 4_000_000_000, usize::MAX] {
-        let mut run = Run::default();
-        for mut event in events(&proof()) {
-            if let EventKind::RunStarted(info) = &mut event.kind {
-                (info.origin, info.cores) = (Origin::Engine, 2);
-                info.options.num_workers = num_workers;
-                info.options.prefetch_factor = Some(usize::MAX);
-            }
-            run.apply(&event);
-        }
-        let recorded = Recorded::of(&run).expect("its samples were recorded");
-        let text = recorded
-            .forecast(&recorded.setting())
-            .expect_err("too many")
-            .to_string();
-        assert!(
-            text.contains("num_workers should be at most 1,024"),
-            "{text}"
-        );
-        assert!(prospects(&run, &|_| true).is_err());
-    }
-}
 
 fn case() -> impl Strategy<Value = Case> {
     let options = (

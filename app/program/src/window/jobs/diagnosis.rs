@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
-use loadscope_trace::Run;
+use loadscope_trace::{Run, RunId};
 
 use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome, Progress, Unwanted};
@@ -206,7 +206,17 @@ impl Asker {
         let datasets = state.place.datasets;
         self.look.update(ctx, &key, grows, || {
             let run: Arc<Run> = run();
-            move |progress: &Progress| Look::at(&run, datasets, progress).map(Arc::new)
+            let loaders = &state.session.loaders;
+            let id = loaders.shown();
+            // One that is alone is not read twice.
+            let all = match loaders.are_many() {
+                true => loaders.now(&state.session.run),
+                false => Vec::new(),
+            };
+            move |progress: &Progress| {
+                let all: Vec<(RunId, &Run)> = all.iter().map(|(id, run)| (*id, &**run)).collect();
+                Look::among(&all, id, &run, datasets, progress).map(Arc::new)
+            }
         });
         // Forecasts are made of what has come to rest.
         if grows {

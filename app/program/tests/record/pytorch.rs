@@ -1,0 +1,215 @@
+//! Programs of Python and PyTorch.
+
+use super::*;
+
+#[test]
+fn python_programs_find_what_they_found_without_us() {
+    let Some(python) = python() else {
+        eprintln!("There is no Python here, so this was not tested");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("sitecustomize.py"), "print('the own one')").expect("written");
+    std::fs::write(
+        dir.path().join("program.py"),
+        "import os, subprocess, sys, sitecustomize\n\
+         print(sitecustomize.__file__, sys.path, sys.flags, [m for m in sys.modules if 'loadscope' in m])\n\
+         print(subprocess.run([sys.executable, '-c', 'pass'], capture_output=True, text=True))\n\
+         sys.exit(4)\n",
+    )
+    .expect("written");
+    let program = dir.path().join("program.py");
+    let log = dir.path().join("run.jsonl");
+    let (python, program) = (
+        python.to_str().expect("text"),
+        program.to_str().expect("text"),
+    );
+    let path = dir.path().to_str().expect("text");
+    let bare = Command::new(python)
+        .arg(program)
+        .env("PYTHONPATH", path)
+        .output()
+        .expect("it starts");
+    let mut recorded = loadscope();
+    recorded
+        .arg("record")
+        .arg("-o")
+        .arg(&log)
+        .arg("--")
+        .arg(python)
+        .arg(program);
+    let recorded = recorded
+        .env("PYTHONPATH", path)
+        .output()
+        .expect("it starts");
+    assert_eq!(words(&bare).0, words(&recorded).0);
+    assert!(words(&bare).0.contains("the own one"), "{bare:?}");
+    assert_eq!(
+        (bare.status.code(), recorded.status.code()),
+        (Some(4), Some(4))
+    );
+}
+
+#[test]
+fn the_probe_is_a_python_module() {
+    let probe = loadscope().arg("probe").output().expect("it starts");
+    let (text, _) = words(&probe);
+    assert!(
+        text.starts_with("\"\"\"Loadscope's probe"),
+        "{}",
+        &text[..60]
+    );
+    let Some(python) = python() else {
+        eprintln!("There is no Python here, so this was not tested");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("loadscope_probe.py"), text).expect("written");
+    // Without PyTorch it does nothing, and says nothing.
+    let mut alone = Command::new(python);
+    alone
+        .args(["-c", "import loadscope_probe"])
+        .current_dir(dir.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    let alone = alone.output().expect("it starts");
+    assert_eq!(words(&alone), (String::new(), String::new()));
+    let files = std::fs::read_dir(dir.path()).expect("the folder").count();
+    assert_eq!(
+        files, 1,
+        "nothing is written before there is something to tell"
+    );
+}
+
+/// Programs of PyTorch, with and without: what `cargo xtask probe-matrix --fast` does.
+// It takes minutes, and the recorder is the same without the embedded loader.
+#[cfg(feature = "engine")]
+#[test]
+fn pytorch_programs_run_the_same_and_are_recorded_whole() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
+        );
+        return;
+    };
+    let matrix = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/pytorch/matrix.py");
+    let mut command = Command::new(&python);
+    command
+        .arg(matrix)
+        .args(["--loadscope", env!("CARGO_BIN_EXE_loadscope"), "--fast"])
+        .arg(&python)
+        .env_remove("LD_LIBRARY_PATH");
+    let ended = command.output().expect("it starts");
+    let (out, err) = words(&ended);
+    assert!(ended.status.success(), "{out}\n{err}");
+}
+
+/// A program that imports the probe itself, without a listener, writes a folder that opens like a recording.
+#[test]
+fn a_program_that_imports_the_probe_writes_a_folder_that_opens() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
+        );
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let probe = loadscope().arg("probe").output().expect("it starts");
+    std::fs::write(dir.path().join("loadscope_probe.py"), probe.stdout).expect("written");
+    let program = "import loadscope_probe\n\
+                   import torch.utils.data as data\n\
+                   def main():\n\
+                   \x20   for _ in range(2):\n\
+                   \x20       for batch in data.DataLoader(range(20), batch_size=4, num_workers=2, multiprocessing_context='spawn'): pass\n\
+                   if __name__ == '__main__': main()\n";
+    std::fs::write(dir.path().join("train.py"), program).expect("written");
+    let mut train = Command::new(python);
+    train
+        .arg("train.py")
+        .current_dir(dir.path())
+        .env_remove("LD_LIBRARY_PATH");
+    let ended = train.output().expect("it starts");
+    assert!(ended.status.success(), "{:?}", words(&ended));
+    let entries = std::fs::read_dir(dir.path()).expect("the folder").flatten();
+    let folders: Vec<PathBuf> = entries
+        .map(|e| e.path())
+        .filter(|p| {
+            p.is_dir()
+                && p.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("loadscope-"))
+        })
+        .collect();
+    let [folder] = folders.as_slice() else {
+        panic!("{folders:?}");
+    };
+    let info = loadscope()
+        .arg("info")
+        .arg(folder)
+        .arg("--json")
+        .output()
+        .expect("it starts");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
+    assert_eq!(
+        (&info["batches"], &info["samples"], &info["dropped"]),
+        (&10.into(), &40.into(), &0.into()),
+        "{info}"
+    );
+}
+
+/// Programs make a new loader for every validation. That is one loader with many epochs, however many there are.
+#[test]
+fn a_loader_that_is_made_anew_goes_on_as_the_one_before() {
+    let Some(python) = pytorch() else {
+        eprintln!(
+            "There is no PyTorch here, so this was not tested; `cargo xtask setup --pytorch` gets one"
+        );
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let program = "import torch, torch.utils.data as data\n\
+                   class D(data.Dataset):\n\
+                   \x20   def __len__(self): return 4\n\
+                   \x20   def __getitem__(self, i): return i\n\
+                   train, check = D(), D()\n\
+                   loader = data.DataLoader(train, shuffle=True, batch_size=2)\n\
+                   for epoch in range(300):\n\
+                   \x20   for _ in loader: pass\n\
+                   \x20   for _ in data.DataLoader(check, batch_size=4): pass\n\
+                   \x20   for _ in zip(data.DataLoader(check), data.DataLoader(check)): break\n\
+                   for seed in range(3):\n\
+                   \x20   for _ in data.DataLoader(train, shuffle=True, generator=torch.Generator().manual_seed(seed)): pass\n";
+    let (script, log) = (dir.path().join("train.py"), dir.path().join("run.jsonl"));
+    std::fs::write(&script, program).expect("written");
+    let ended = record(
+        &log,
+        &[
+            python.to_str().expect("text"),
+            script.to_str().expect("text"),
+        ],
+    );
+    assert!(ended.status.success(), "{:?}", words(&ended));
+    let info = loadscope()
+        .arg("info")
+        .arg(&log)
+        .arg("--json")
+        .output()
+        .expect("it starts");
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).expect("one object");
+    let epochs = info["loaders"].as_array().expect("a list").iter();
+    let epochs: Vec<u64> = epochs.filter_map(|l| l["epochs"].as_u64()).collect();
+    // Two that are iterated at the same time are two, though one line makes them; those that come one after the other are one.
+    assert_eq!(epochs, [300, 300, 300, 300, 3], "{info}");
+    let loaders = info["loaders"].as_array().expect("a list").iter();
+    let names: Vec<&str> = loaders.filter_map(|l| l["name"].as_str()).collect();
+    let expected = [
+        "train.py:6",
+        "train.py:9",
+        "train.py:10 · loader 2",
+        "train.py:10 · loader 3",
+        "train.py:12",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(
+        (&info["dropped"], &info["epochs"]),
+        (&0.into(), &1203.into())
+    );
+}

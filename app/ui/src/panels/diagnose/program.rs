@@ -1,0 +1,93 @@
+//! How the time of a program with several loaders passed, as one bar, and what each part of it is.
+
+use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use loadscope_insight::report::program::{Part, Program, What};
+use loadscope_model::command::Command;
+use loadscope_trace::{Activity, percent};
+
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, button, row};
+use crate::kit::titles::section;
+use crate::theme::Palette;
+
+/// Height of the bar.
+const BAR: f32 = 24.0;
+/// A smaller share has no line of its own.
+const LEAST: f64 = 0.005;
+
+/// Shows it, if the program has several loaders.
+pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>) {
+    let Some(program) = program else {
+        return;
+    };
+    section(ui, "How the time of the program passed");
+    bar(ui, program);
+    for part in program.parts.iter().filter(|part| program.share(part) >= LEAST) {
+        line(ui, program, part, commands);
+    }
+    if let Some(loader) = &program.begin_with {
+        remark(ui, &format!("Begin with {loader}: it is waited for longest"));
+    }
+}
+
+/// All parts beside each other.
+fn bar(ui: &mut Ui, program: &Program) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
+    let palette = Palette::of(ui);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, program.sentence()));
+    let pointer = response.hover_pos();
+    let mut pointed = None;
+    let mut x = rect.left();
+    for part in &program.parts {
+        let right = x + rect.width() * program.share(part) as f32;
+        let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
+        ui.painter().rect_filled(piece, 0.0, colour(palette, part.what));
+        // Two loaders may both be waited for: a hair of ground between them.
+        let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
+        if right < rect.right() - 0.5 && piece.width() > 3.0 {
+            ui.painter().rect_filled(edge, 0.0, palette.canvas);
+        }
+        if pointer.is_some_and(|p| piece.contains(p)) {
+            pointed = Some(part);
+        }
+        x = right;
+    }
+    if let Some(part) = pointed {
+        let share = percent(program.share(part));
+        response.on_hover_text(format!("{}\n{} · {share}", part.label(), part.time));
+    }
+}
+
+fn line(ui: &mut Ui, program: &Program, part: &Part, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let name = (ui.available_width() - 150.0).clamp(120.0, 320.0);
+    let cells = [
+        Cell::word(loadscope_insight::format::capital(&part.label()), name),
+        Cell::number(part.time.to_string(), 70.0),
+        Cell::number(percent(program.share(part)), 56.0),
+    ];
+    let marks = Marks {
+        dot: Some(colour(palette, part.what)),
+        bar: None,
+    };
+    match &part.loader {
+        Some((id, name)) => {
+            let tip = format!("Shows {name}");
+            if button(ui, &cells, marks).on_hover_text(tip).clicked() {
+                commands.push(Command::ShowLoader(*id));
+            }
+        }
+        None => {
+            row(ui, &cells, marks);
+        }
+    }
+}
+
+fn colour(palette: &Palette, what: What) -> Color32 {
+    match what {
+        What::Steps => palette.activity(Activity::Training),
+        What::Waiting => palette.activity(Activity::Waiting),
+        What::Starting => palette.activity(Activity::Queued),
+        What::Elsewhere => palette.weak,
+    }
+}

@@ -1,0 +1,76 @@
+//! Remedies are what the forecasts say.
+
+use super::*;
+
+fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
+    let mut run = Run::new(info);
+    for (at, kind) in events {
+        run.apply(&Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        });
+    }
+    run
+}
+
+/// Forecasts for one worker that keeps the trainer waiting.
+fn prospects(run: &Run, faster: bool) -> Prospects {
+    let recorded = run.in_loop();
+    let part = |share: f64| Nanos((recorded.0 as f64 * share) as i64);
+    let forecast = |share| Forecast {
+        change: Change::NumWorkers(3),
+        took: part(share),
+        waited: Nanos::ZERO,
+        low: part(share),
+        high: part(share),
+    };
+    Prospects {
+        recorded,
+        refit: recorded,
+        refit_waited: run.waited(),
+        changes: vec![forecast(if faster { 0.5 } else { 1.2 })],
+        best: None,
+        cheapest: None,
+        workers_refused: None,
+        headroom: part(0.3),
+        assumptions: Vec::new(),
+    }
+}
+
+#[test]
+fn the_remedy_is_the_one_that_the_forecasts_say() {
+    let program = Program {
+        workers: 1,
+        batches: 40,
+        fetch: 30,
+        collate: 0,
+        step: 5,
+    };
+    let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
+    let remedy = |prospects: Option<&Prospects>| {
+        let found = Diagnosis::of(&run, prospects, Vec::new()).findings;
+        let starved = found.into_iter().find(|f| f.id == "starved_workers");
+        starved.expect("one worker is too few").remedy
+    };
+    assert_eq!(remedy(None), "num_workers=6");
+    let faster = prospects(&run, true);
+    assert!(remedy(Some(&faster)).starts_with("num_workers=3: "));
+    let slower = prospects(&run, false);
+    assert!(remedy(Some(&slower)).starts_with("No other number of workers"));
+}
+
+#[test]
+fn no_more_workers_are_advised_than_there_are_batches() {
+    let program = Program {
+        workers: 1,
+        batches: 4,
+        fetch: 300,
+        collate: 0,
+        step: 5,
+    };
+    let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
+    let found = Diagnosis::of(&run, None, Vec::new()).findings;
+    let starved = found.iter().find(|f| f.id == "starved_workers");
+    assert_eq!(starved.map(|f| f.remedy.as_str()), Some("num_workers=4"));
+}
