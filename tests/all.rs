@@ -23,4 +23,5 @@ mod states;
 mod texts;
 mod timeline;
 mod travel;
+mod trying;
 mod window;

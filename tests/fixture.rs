@@ -1,5 +1,6 @@
 //! What the tests share: recordings, a folder of real photographs, a window.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -217,6 +218,8 @@ pub struct Window {
     pub journal: Option<Journal>,
     /// Everything that changes the state is kept.
     pub keeps_messages: bool,
+    /// The program that it watched, and where recordings of its tries go.
+    pub program: (Vec<OsString>, PathBuf),
 }
 
 impl Window {
@@ -232,6 +235,7 @@ impl Window {
             files: Vec::new(),
             journal: None,
             keeps_messages: false,
+            program: Default::default(),
         }
     }
 
@@ -249,6 +253,8 @@ impl Window {
             journal: self.journal.clone(),
             still: true,
             keeps_messages: self.keeps_messages,
+            program: self.program.0.clone(),
+            tries_in: self.program.1.clone(),
             ..Start::default()
         };
         (prefs, start)

@@ -10,7 +10,7 @@ use loadscope_model::view::Lower;
 use loadscope_model::view::{Cursor, Item};
 use loadscope_trace::{Event, Nanos, Origin, RunId, RunInfo, RunOptions, Stage};
 
-use crate::fixture::{Window, write_log};
+use crate::fixture::{Window, wait, write_log};
 use crate::texts::Picture as _;
 
 mod folder;
@@ -142,7 +142,11 @@ fn another_loader_is_shown_at_the_same_moment() {
 /// Training, and validation after it.
 fn validated() -> Vec<Event> {
     let mut events = loader(0, 0, "photographs", 48, 40);
-    let end = events.iter().map(|event| event.at).max().unwrap_or_default();
+    let end = events
+        .iter()
+        .map(|event| event.at)
+        .max()
+        .unwrap_or_default();
     let mut after = loader(1, 0, "photographs to validate", 24, 10);
     after
         .iter_mut()

@@ -30,8 +30,12 @@ WORKS = (
     ("steady", 2, 2, "share", 2.0),
     ("tiny", 2, 8, "sample", 1.0),
     ("tiny", 0, 3, "sample", 1.0),
+    ("pairs", 0, 4, "batch", 20.0),
+    ("pairs", 2, 2, "batch", 40.0),
 )
-MEANS = "*pictures*: 800 JPEGs, each read, decoded and made 224 × 224, in batches of 32. *steady*: 1 ms for a sample. *tiny*: nothing to do for a sample."
+# Samples of what a limit is about.
+OF = {"sample": 1, "batch": 2}
+MEANS = "*pictures*: 800 JPEGs, each read, decoded and made 224 × 224, in batches of 32. *steady*: 1 ms for a sample. *tiny*: nothing to do for a sample. *pairs*: the same, two to a batch."
 TIMES = ["work", "workers", "rounds", "bare", "recording adds", "at most", "holds", "processor time, program", "and recorder", "its start", "probe"]
 COUNTS = ["work", "workers", "an epoch, bare", "recording adds", "at most", "holds", "a sample", "its start", "probe"]
 COUNTED = (
@@ -70,13 +74,13 @@ def measured(loadscope, command, rounds, unit, log):
             else:
                 # Processor time is of all epochs, also of the first, which is not timed.
                 samples = bare["samples"] if figure == "seconds" else bare["all_samples"]
-                values.append((recorded[figure] - bare[figure]) / samples * 1e6)
+                values.append((recorded[figure] - bare[figure]) / samples * 1e6 * OF[unit])
     return statistics.median(bare_times), extra
 
 
 def said(values, unit):
     spread = statistics.quantiles(values, n=4)
-    sign = " %" if unit == "share" else " µs a sample"
+    sign = " %" if unit == "share" else " µs a " + unit
     return "%.2f%s (%.2f to %.2f)" % (statistics.median(values), sign, spread[0], spread[2])
 
 
@@ -134,7 +138,7 @@ def timed(options, folder):
         bare, extra = measured(options.loadscope, command, options.rounds, unit, log)
         holds = statistics.median(extra["seconds"]) <= most
         row += [str(options.rounds), "%.2f s" % bare, said(extra["seconds"], unit)]
-        row += ["%g%s" % (most, " %" if unit == "share" else " µs a sample"), "yes" if holds else "NO"]
+        row += ["%g%s" % (most, " %" if unit == "share" else " µs a " + unit), "yes" if holds else "NO"]
         yield row + [said(extra["busy"], unit), said(extra["all"], unit), "%.2f s" % start, options.probe]
 
 

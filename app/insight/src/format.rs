@@ -35,6 +35,15 @@ fn is_command(c: char) -> bool {
     }
 }
 
+/// `−26 %`, `+3.0 %`, `0 %`
+pub fn signed(share: f64) -> String {
+    match share {
+        s if s.abs() < 0.0005 => "0\u{2009}%".to_owned(),
+        s if s < 0.0 => format!("−{}", percent(-s)),
+        s => format!("+{}", percent(s)),
+    }
+}
+
 /// How long ago something was, roughly.
 pub fn ago(age: Duration) -> String {
     let seconds = age.as_secs();

@@ -19,7 +19,6 @@ use crate::Datasets;
 pub use html::html;
 pub use loader::AboutLoader;
 pub use program::Program;
-pub(crate) use text::signed;
 pub use text::text;
 
 /// The whole report of a recording.

@@ -38,6 +38,10 @@ pub enum Effect {
     RemoveLeftOver(PathBuf),
     /// Run what was forecast.
     Check(Box<Check>),
+    /// Run the program that is watched with other arguments.
+    TryProgram,
+    /// End that.
+    EndTries,
     /// Read this file, to compare the run with it.
     Compare(PathBuf),
     /// Ask for a file to open.

@@ -28,6 +28,7 @@ pub mod prefs;
 pub mod question;
 pub mod sampling;
 pub mod state;
+pub mod trying;
 pub mod typing;
 pub mod update;
 pub mod view;

@@ -13,6 +13,7 @@ use crate::answers::Answers;
 use crate::command::{Action, Command};
 use crate::prefs::{Splits, WindowPlace};
 use crate::state::Source;
+use crate::trying::News;
 use crate::view::TimeView;
 
 /// Something that changes the state.
@@ -70,6 +71,8 @@ pub enum Message {
     Answered(Box<Answers>),
     /// Copies of the loaders of the session, made while an analysis reads them: they grow on from here.
     Copied(Vec<(RunId, Arc<Run>)>),
+    /// The program that is watched is run with other arguments.
+    Trying(News),
     /// The recording is being written.
     Saving(PathBuf),
     /// The run is being exported.

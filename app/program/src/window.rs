@@ -1,5 +1,6 @@
 //! The window: reads what is new, shows the state, carries commands out.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,6 +43,7 @@ mod pending;
 mod perform;
 mod runs;
 mod system;
+mod trying;
 
 /// While data flow, the verdict is given so often.
 const HEADLINE: Duration = Duration::from_millis(200);
@@ -64,6 +66,10 @@ pub struct Start {
     pub still: bool,
     /// A program that was started and is to be watched.
     pub watched: Option<Watched>,
+    /// That program and its arguments.
+    pub program: Vec<OsString>,
+    /// Where folders for recordings of tries are made; empty: where this program was started.
+    pub tries_in: PathBuf,
     /// Where live runs are written as they come; without, they are only in memory.
     pub journal: Option<Journal>,
     /// Where the preferences are kept; without, they are forgotten.
@@ -100,6 +106,11 @@ pub struct App {
     loaders: LoadersView,
     sampling: Sampling,
     jobs: jobs::Jobs,
+    /// The program that is watched, and its arguments.
+    program: Vec<OsString>,
+    tries_in: PathBuf,
+    /// Other arguments are tried on it.
+    tries: Option<trying::Tries>,
     /// The recording that is being read, to compare the run with.
     comparing: Option<pending::Reading>,
     /// How many runs have been compared with.
@@ -146,6 +157,9 @@ impl App {
             loaders: LoadersView::default(),
             sampling: Sampling::default(),
             jobs: jobs::Jobs::default(),
+            program: start.program,
+            tries_in: start.tries_in,
+            tries: None,
             comparing: None,
             others: 0,
             headline: None,
@@ -184,6 +198,7 @@ impl App {
                 datasets: session::datasets(),
                 platform: desktop::PLATFORM,
                 still_for_now: start.still,
+                program: trying::shown(&start.program),
                 ..Place::default()
             },
             ..State::default()
@@ -256,6 +271,7 @@ impl eframe::App for App {
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
         let more = self.drain(ctx);
+        self.hear_tries(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
             // What was not saved stays in the journal.
             self.closing = true;

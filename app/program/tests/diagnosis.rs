@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 mod diagnosis {
+    mod figures;
     mod what_if;
 }
 

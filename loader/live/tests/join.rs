@@ -5,7 +5,7 @@
 mod speak;
 
 use loadscope_live::{Introduction, Join, Record, STOPPED};
-use loadscope_trace::{BatchId, Event, EventKind, Level, Stage};
+use loadscope_trace::{BatchId, Event, EventKind, Level, Nanos, Stage};
 use speak::{MAIN, WORKER, dispatch, fetch, folded, introduction, loader, packed, tell};
 
 #[test]

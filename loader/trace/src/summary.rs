@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::fleet::extent;
-use crate::{Level, Nanos, Run};
+use crate::{Level, Run};
 
 /// The facts about a run that fit on a few lines: what `loadscope run --json` and `loadscope info --json` print.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,7 +14,8 @@ pub struct Summary {
     pub batches: u64,
     /// Samples in those batches.
     pub samples: u64,
-    /// From the beginning of the first epoch to the end of the last, s.
+    /// In the loader's loop: in `iter`, in the waits, in the training steps, s. What the program does between epochs is not in it. Of
+    /// several runs together: from the first epoch to the last event.
     pub seconds: f64,
     /// `samples / seconds`.
     pub samples_per_second: f64,
@@ -47,14 +48,7 @@ impl Summary {
             .filter(|b| b.was_yielded)
             .map(|b| u64::from(b.samples()))
             .sum::<u64>();
-        let start = run.epochs.first().map_or(Nanos::ZERO, |e| e.start);
-        let end = run
-            .epochs
-            .iter()
-            .map(|e| e.end.unwrap_or(run.last))
-            .max()
-            .unwrap_or(Nanos::ZERO);
-        let seconds = (end - start).as_secs_f64();
+        let seconds = run.in_loop().as_secs_f64();
         let level = |level| {
             run.messages
                 .iter()
@@ -116,7 +110,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Event, EventKind, Fleet, RunId};
+    use crate::{Event, EventKind, Fleet, Nanos, RunId};
 
     #[test]
     fn counts_that_are_too_large_end_at_the_largest() {

@@ -352,3 +352,15 @@ fn a_process_is_starting_until_its_first_batch_in_every_life() {
         (Some(0), Some(1303))
     );
 }
+
+fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
+    let mut run = Run::new(info);
+    for (at, kind) in events {
+        run.apply(&Event {
+            at: Nanos(at),
+            run: RunId(0),
+            kind,
+        });
+    }
+    run
+}

@@ -2,7 +2,8 @@
 
     python speed.py WORK WORKERS EPOCHS [DATA]
 
-WORK: pictures (JPEGs of DATA/pictures, resized), tiny (numbers in memory, nothing to do for a sample), steady (1 ms a sample).
+WORK: pictures (JPEGs of DATA/pictures, resized), tiny (numbers in memory, nothing to do for a sample), pairs (the same, two to a batch), steady
+(1 ms a sample).
 """
 
 import json
@@ -44,6 +45,11 @@ class Tiny(data.Dataset):
         return index
 
 
+class Pairs(Tiny):
+    def __len__(self):
+        return 20_000
+
+
 class Steady(data.Dataset):
     def __len__(self):
         return 2000
@@ -60,7 +66,7 @@ def main():
     if WORK == "pictures":
         dataset, batch = Pictures(pathlib.Path(sys.argv[4]) / "pictures"), 32
     else:
-        dataset, batch = (Tiny(), 256) if WORK == "tiny" else (Steady(), 32)
+        dataset, batch = {"tiny": (Tiny(), 256), "pairs": (Pairs(), 2), "steady": (Steady(), 32)}[WORK]
     loader = data.DataLoader(dataset, batch_size=batch, shuffle=True, num_workers=WORKERS, persistent_workers=WORKERS > 0)
     seconds = []
     for _ in range(EPOCHS + 1):

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::Report;
 use super::facts::rate;
-use super::text::signed;
 use crate::Datasets;
 use crate::format::percent;
+use crate::format::signed;
 
 mod chance;
 mod distribution;

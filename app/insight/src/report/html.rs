@@ -262,7 +262,7 @@ fn setting(report: &Report, row: &super::outlook::Row, longest: i64) -> Markup {
         tr {
             td { (prose(&row.name)) }
             td.n { (report.survey.say(row.took)) }
-            td.n { (row.change.map(super::text::signed).unwrap_or_default()) }
+            td.n { (row.change.map(crate::format::signed).unwrap_or_default()) }
             td.n { @if row.waited.0 == 0 { "0" } @else { (report.survey.say(row.waited)) } }
             td.bar {
                 svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="Time, and the waiting in it" {

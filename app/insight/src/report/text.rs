@@ -6,7 +6,7 @@ use loadscope_trace::{Nanos, Severity};
 
 use super::Report;
 use super::facts::{causes, facts, ready};
-use crate::format::{percent, plural};
+use crate::format::{percent, plural, signed};
 
 /// A bar of the share 1 is so many characters long.
 const BAR: f64 = 24.0;
@@ -164,13 +164,4 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(out, "  {left_out}")?;
     }
     writeln!(out)
-}
-
-/// `−26 %`, `+3.0 %`, `0 %`
-pub(crate) fn signed(share: f64) -> String {
-    match share {
-        s if s.abs() < 0.0005 => "0\u{2009}%".to_owned(),
-        s if s < 0.0 => format!("−{}", percent(-s)),
-        s => format!("+{}", percent(s)),
-    }
 }

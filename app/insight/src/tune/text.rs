@@ -6,8 +6,7 @@ use loadscope_trace::{Nanos, Overrides, plural};
 use serde_json::{Value, json};
 
 use super::{Expected, Kind, Outcome, Row, Table};
-use crate::format::percent;
-use crate::report::signed;
+use crate::format::{percent, signed};
 
 impl Table {
     /// For people; `folder` holds the recordings.
@@ -245,6 +244,18 @@ fn kind(kind: Kind) -> &'static str {
         Kind::First => "first",
         Kind::Repeat => "repeat",
         Kind::Try => "try",
+    }
+}
+
+impl Row {
+    /// What was set, in words.
+    pub fn name(&self) -> String {
+        name(self)
+    }
+
+    /// By how much it differs from the program as it is, and whether that is more than noise.
+    pub fn difference(&self) -> String {
+        change(self)
     }
 }
 

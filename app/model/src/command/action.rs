@@ -95,6 +95,10 @@ pub enum Action {
     Save,
     /// Choose a recording to compare with.
     Compare,
+    /// Run the program that is watched with other arguments.
+    TryProgram,
+    /// End the program that is run with other arguments.
+    EndTries,
     /// Write the run for other tools.
     Export,
     /// Break the export off.

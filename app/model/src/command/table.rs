@@ -75,6 +75,8 @@ impl Action {
             A::OpenFolder => ("Open a folder…", "Opens a folder of recordings as one session, or of LotusTrace logs", with(CTRL_SHIFT, Key::O), G::File),
             A::Save => ("Save as…", "Writes the recording to a file", with(CTRL, Key::S), G::File),
             A::Compare => ("Compare with a recording…", "Puts another recording beside this run: throughput, waiting, findings", None, G::File),
+            A::TryProgram => ("Try on the program", "Runs the program that is watched again with the settings that the forecast finds promising", None, G::File),
+            A::EndTries => ("End the tries", "Asks the program to end in order; what was recorded stays", None, G::File),
             A::Export => ("Export…", "Writes the run as a trace for Perfetto, or as tables", with(CTRL, Key::E), G::File),
             A::CancelExport => ("Cancel the export", "Stops writing; nothing half-written is left", None, G::File),
             A::ChooseFolder => ("Choose a folder of pictures…", "Loads your own JPEG and PNG pictures", None, G::File),

@@ -21,6 +21,7 @@ use crate::markers::Markers;
 use crate::notice::Notice;
 use crate::palette::Palette;
 use crate::question::{Output, Question};
+use crate::trying::Trying;
 use crate::typing::TypedPath;
 use crate::view::{Cursor, Item, LaneGroup, Lower, OptionsOf, TimeView};
 
@@ -121,6 +122,8 @@ pub struct Look {
     pub lower: Lower,
     /// Multiple of real time at which a recording is played.
     pub speed: f64,
+    /// Other arguments that are or were tried on the program that is watched.
+    pub trying: Option<Trying>,
     /// No animation: what follows from what the user, the system and this start ask for.
     pub still: bool,
     /// How long the last frame took the window, ms: its own cost.
@@ -153,6 +156,8 @@ pub struct Place {
     pub datasets: Datasets,
     /// Its clock, and where it makes long calculations.
     pub platform: Platform,
+    /// The program that was started to be watched, and its arguments, as a person would type them.
+    pub program: Option<String>,
     /// Runs that were not saved before their window ended.
     pub left_over: Vec<LeftOver>,
     /// The system asks for no animation.

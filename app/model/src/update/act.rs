@@ -30,6 +30,8 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::Compare => return Some(Effect::AskCompare),
         A::OpenFolder => return Some(Effect::AskOpenFolder),
         A::Save => return Some(Effect::AskSave),
+        A::TryProgram => return Some(Effect::TryProgram),
+        A::EndTries => return Some(Effect::EndTries),
         A::Export => return Some(Effect::AskExport),
         A::CancelExport => return Some(Effect::CancelExport),
         A::ChooseFolder => return Some(Effect::AskFolder),

@@ -5,6 +5,7 @@ use super::travel::{SPEEDS, find, stage};
 use crate::clipboard;
 use crate::command::Action;
 use crate::state::{Source, State};
+use crate::trying::Trying;
 use crate::view::{Cursor, Item};
 use loadscope_insight::landmarks::Goal;
 
@@ -54,6 +55,11 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             !matches!(session.source, Source::Simulating),
             "The simulation is not finished",
         )),
+        A::TryProgram => tries(state),
+        A::EndTries => unless(
+            state.look.trying.as_ref().is_some_and(Trying::is_running),
+            "Nothing is being tried",
+        ),
         A::Export => no_run.or(unless(
             session.exporting.is_none(),
             "An export is under way",
@@ -240,5 +246,18 @@ fn matches(state: &State) -> Option<&'static str> {
         Some("Nothing was found")
     } else {
         None
+    }
+}
+/// Why the program that is watched cannot be run with other arguments.
+fn tries(state: &State) -> Option<&'static str> {
+    match &state.look.trying {
+        _ if state.place.program.is_none() => {
+            Some("Only for a program that loadscope watch has started")
+        }
+        Some(trying) if trying.is_running() => Some("The program is being tried already"),
+        _ if state.session.watched && state.session.source.is_live() => {
+            Some("The program is still running, and would compete with its tries")
+        }
+        _ => None,
     }
 }

@@ -114,7 +114,7 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
     };
     *lock(&SHOWN) = Some(watched.clone());
     at_exit(window_is_gone);
-    let opened = window::watch(&watched, window);
+    let opened = window::watch(&watched, &args.command, window);
     *lock(&SHOWN) = None;
     if let Err(e) = &opened {
         complain(format_args!("{e:#}"));

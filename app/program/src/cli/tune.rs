@@ -10,14 +10,14 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use loadscope_files::{new_folder, new_folder_in};
-use loadscope_trace::{Nanos, Overrides, plural};
+use loadscope_trace::Overrides;
 
 use super::interrupt::Signals;
 use super::program::{NOT_STARTED, end_as};
 use super::terminal::{complain, say};
-use loadscope_insight::tune::{Kind, overrides};
+use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
-use loadscope_session::tune::{Job, Progress, TuneError, tune};
+use loadscope_session::tune::{Job, TuneError, tune};
 
 /// Default names that are tried.
 const MOST_NAMES: u32 = 10_000;
@@ -104,7 +104,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     };
     let signals = Signals::take();
     let ends = || signals.count();
-    let tuned = match tune(&job, &mut |progress| complain(sentence(progress)), &ends) {
+    let tuned = match tune(&job, &mut |progress| complain(progress), &ends) {
         Ok(tuned) => tuned,
         Err(TuneError::Start(e)) => {
             complain(e);
@@ -142,36 +142,6 @@ fn folder(args: &TuneArgs) -> anyhow::Result<PathBuf> {
             let names = std::iter::once("tune".to_owned()).chain(others);
             Ok(new_folder_in(names.map(PathBuf::from))?)
         }
-    }
-}
-
-/// What is written to standard error.
-fn sentence(progress: Progress<'_>) -> String {
-    match progress {
-        Progress::Begins {
-            number,
-            of,
-            kind,
-            overrides,
-        } => {
-            let of = of.map_or(String::new(), |of| format!(" of {of}"));
-            let what = match kind {
-                Kind::First => "the program as it is".to_owned(),
-                Kind::Repeat => "the program as it is, again".to_owned(),
-                Kind::Try => overrides.to_string(),
-            };
-            format!("run {number}{of}: {what}")
-        }
-        Progress::Ended(tried) => match &tried.measured {
-            Ok(m) => format!(
-                "  {} a batch, of which {} waited ({})",
-                Nanos::from_secs_f64(m.per_batch),
-                Nanos::from_secs_f64(m.waited),
-                plural(m.batches as u64, "batch", "batches")
-            ),
-            Err(why) => format!("  {why}"),
-        },
-        Progress::Notice(text) => text.to_owned(),
     }
 }
 

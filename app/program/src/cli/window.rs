@@ -1,5 +1,6 @@
 //! Opening the window.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,10 +39,15 @@ pub fn open(files: Vec<PathBuf>, args: &WindowArgs) -> anyhow::Result<ExitCode> 
 }
 
 /// Opens the window with a program that was started.
-pub fn watch(watched: &Watched, args: &WindowArgs) -> anyhow::Result<ExitCode> {
+pub fn watch(
+    watched: &Watched,
+    program: &[OsString],
+    args: &WindowArgs,
+) -> anyhow::Result<ExitCode> {
     let start = Start {
         still: args.reduce_motion,
         watched: Some(watched.clone()),
+        program: program.to_vec(),
         ..of_user()
     };
     show(start, args)

@@ -31,6 +31,12 @@ impl App {
             Some(Effect::Check(check)) => self.check(ctx, *check),
             Some(Effect::Compare(path)) => self.compare_with(ctx, path),
             Some(Effect::AskCompare) => self.dialogs.compare(),
+            Some(Effect::TryProgram) => self.try_program(ctx),
+            Some(Effect::EndTries) => {
+                if let Some(tries) = &self.tries {
+                    tries.end();
+                }
+            }
             Some(Effect::Save { path, replace }) => self.save_to(ctx, path, existing(replace)),
             Some(Effect::Export { path, replace }) => self.export_to(ctx, path, existing(replace)),
             Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),

@@ -1,12 +1,13 @@
 //! What is to be tried, how far it is, and why nothing was tried.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 
 use loadscope_files::WriteError;
 use loadscope_insight::tune::{Kind, Tried};
 use loadscope_live::{End, ProgramError, Stop};
-use loadscope_trace::Overrides;
+use loadscope_trace::{Nanos, Overrides, plural};
 
 use crate::SessionError;
 
@@ -47,6 +48,39 @@ pub enum Progress<'a> {
     Ended(&'a Tried),
     /// There is something to say.
     Notice(&'a str),
+}
+
+/// A line for a person who waits.
+impl fmt::Display for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = match self {
+            Self::Begins {
+                number,
+                of,
+                kind,
+                overrides,
+            } => {
+                let of = of.map_or(String::new(), |of| format!(" of {of}"));
+                let what = match kind {
+                    Kind::First => "the program as it is".to_owned(),
+                    Kind::Repeat => "the program as it is, again".to_owned(),
+                    Kind::Try => overrides.to_string(),
+                };
+                format!("run {number}{of}: {what}")
+            }
+            Self::Ended(tried) => match &tried.measured {
+                Ok(m) => format!(
+                    "  {} a batch, of which {} waited ({})",
+                    Nanos::from_secs_f64(m.per_batch),
+                    Nanos::from_secs_f64(m.waited),
+                    plural(m.batches as u64, "batch", "batches")
+                ),
+                Err(why) => format!("  {why}"),
+            },
+            Self::Notice(text) => (*text).to_owned(),
+        };
+        f.write_str(&line)
+    }
 }
 
 /// Why nothing was tried.

@@ -15,6 +15,7 @@ mod heat;
 mod knobs;
 mod program;
 mod slowest;
+mod trying;
 mod verdict;
 mod what_if;
 
@@ -88,6 +89,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
 fn forecasts(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     what_if::check(ui, state, commands);
     what_if::show(ui, state, commands);
+    trying::show(ui, state, commands);
 }
 
 /// Blame and findings.

@@ -18,7 +18,7 @@ const MENUS: &[Menu] = {
     &[
         ("File", &[
             s(A::RunDemo), s(A::Open), s(A::OpenFolder), s(A::ChooseFolder), s(A::WatchProgram), None,
-            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::SavePicture), s(A::Close), None,
+            s(A::Save), s(A::Export), s(A::CancelExport), s(A::Compare), s(A::TryProgram), s(A::EndTries), s(A::SavePicture), s(A::Close), None,
             s(A::Undo), s(A::Redo), s(A::TakeOptions), None,
             s(A::CopyValues), s(A::CopyContent), s(A::CopyIndices), s(A::CopyVariables), None,
             s(A::ToggleAsking), None,

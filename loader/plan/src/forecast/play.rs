@@ -2,21 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::convert::Infallible;
 
 use super::cores::Cores;
 use super::load::EpochLoad;
 use super::number::float;
 use super::step::StepLoad;
 use super::{Recorded, Setting};
-use crate::scheduler::{Next, Scheduler, SchedulerOptions, Yielded};
+use crate::scheduler::{Scheduler, SchedulerOptions};
 
 mod fetching;
 mod main_thread;
 mod single;
 mod worker;
 
-use worker::{Job, Worker};
+use worker::Worker;
 
 /// How an epoch is loaded. Times are ns.
 #[derive(Clone, Debug)]

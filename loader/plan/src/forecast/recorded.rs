@@ -12,7 +12,7 @@ mod sample;
 mod size;
 mod task;
 
-use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage, Summary};
+use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage};
 
 use super::cores::side_by_side;
 use super::number::{self, sane};
@@ -348,9 +348,8 @@ fn lasted(run: &Run) -> (Nanos, Nanos) {
         let waited = run.blame_between(first.start, at).waited;
         return (sane(at - first.start), sane(waited));
     }
-    let summary = Summary::of(run);
-    (
-        Nanos::from_secs_f64(summary.seconds),
-        Nanos::from_secs_f64(summary.waited_seconds),
-    )
+    let start = run.epochs().first().map_or(Nanos::ZERO, |e| e.start);
+    let ends = run.epochs().iter().map(|e| e.end.unwrap_or(run.end()));
+    let end = ends.max().unwrap_or(Nanos::ZERO);
+    (sane(end - start), sane(run.waited()))
 }

@@ -120,7 +120,8 @@ impl Measured {
                 // They are told of together, or there is one.
                 0 if count == 1 => last.min(usual.start),
                 0 => Nanos(last.0 / count),
-                apart => Nanos(apart / (count - 1)),
+                // Before the first one there is more to do than to start it.
+                apart => Nanos(apart / (count - 1)).min(*first),
             };
             let spawn = spawn.min(Nanos(last.0 / count));
             self.spawn.push(spawn);

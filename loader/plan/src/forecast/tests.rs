@@ -201,7 +201,6 @@ fn costs_can_be_taken_away() {
     }
 }
 
-
 fn case() -> impl Strategy<Value = Case> {
     let options = (
         0usize..5,

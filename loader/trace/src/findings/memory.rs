@@ -7,7 +7,7 @@ use crate::{GaugeKind, Lane, Nanos, Run, WorkerId, bytes, plural};
 /// Less than this is no trouble on any host, bytes.
 const MUCH: f64 = 64.0 * 1024.0 * 1024.0;
 /// From this share of what all processes take on, copies are a warning.
-const LARGE_SHARE: f64 = 0.2;
+const LARGE_SHARE: f64 = 0.1;
 
 /// Memory of a process at a moment, bytes.
 #[derive(Clone, Copy, Debug)]

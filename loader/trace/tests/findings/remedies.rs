@@ -2,18 +2,6 @@
 
 use super::*;
 
-fn run_of(info: RunInfo, events: Vec<(i64, EventKind)>) -> Run {
-    let mut run = Run::new(info);
-    for (at, kind) in events {
-        run.apply(&Event {
-            at: Nanos(at),
-            run: RunId(0),
-            kind,
-        });
-    }
-    run
-}
-
 /// Forecasts for one worker that keeps the trainer waiting.
 fn prospects(run: &Run, faster: bool) -> Prospects {
     let recorded = run.in_loop();

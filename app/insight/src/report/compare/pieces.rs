@@ -8,7 +8,7 @@ const MOST_PIECES: usize = 2_000;
 /// What one batch brought.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Drawn {
-    /// From the hand-out before to its own, ns.
+    /// The wait for it and its training step, ns.
     pub(crate) cycle: f64,
     /// Of which the trainer waited, ns.
     pub(crate) waited: f64,
@@ -58,25 +58,42 @@ fn pieces(run: &Run, epoch: &loadscope_trace::Epoch, piece: usize) -> Vec<Vec<Dr
     };
     let mut out: Vec<(Nanos, usize)> = epoch.rows.iter().filter_map(yielded).collect();
     out.sort_unstable();
+    let end = epoch.end.unwrap_or(run.end());
+    let waited = |from, until| {
+        let trainer = run.spent(loadscope_trace::Lane::Trainer, from, until);
+        trainer.of(loadscope_trace::Activity::Waiting).0 as f64
+    };
     let mut before = epoch.start;
-    let batches: Vec<Drawn> = out
-        .into_iter()
-        .map(|(at, row)| {
-            let start = std::mem::replace(&mut before, at);
-            let trainer = run.spent(loadscope_trace::Lane::Trainer, start, at);
-            let work = run.path(row).into_iter().filter_map(|step| {
-                use loadscope_trace::Stage::{Collating, Fetching};
-                let is_work = matches!(step.stage, Fetching | Collating);
-                is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
-            });
-            Drawn {
-                cycle: (at - start).0 as f64,
-                waited: trainer.of(loadscope_trace::Activity::Waiting).0 as f64,
-                work: work.sum(),
-                samples: f64::from(run.batches()[row].samples()),
-                batches: 1.0,
-            }
-        })
-        .collect();
+    let mut batches: Vec<Drawn> = Vec::with_capacity(out.len());
+    for (k, (at, row)) in out.iter().copied().enumerate() {
+        let next = out.get(k + 1).map_or(end, |(next, _)| *next);
+        let done = run.entered(row, loadscope_trace::Stage::Done);
+        let done = done.unwrap_or(next).max(at);
+        let start = std::mem::replace(&mut before, done);
+        let waited = waited(start, at);
+        // The first one also takes what `iter` takes. What lies between a step and the next wait is not in the loop.
+        let loading = match k {
+            0 => (at - start).0 as f64,
+            _ => waited,
+        };
+        let work = run.path(row).into_iter().filter_map(|step| {
+            use loadscope_trace::Stage::{Collating, Fetching};
+            let is_work = matches!(step.stage, Fetching | Collating);
+            is_work.then(|| (step.end.unwrap_or(run.end()) - step.start).0 as f64)
+        });
+        batches.push(Drawn {
+            cycle: loading + (done - at).0 as f64,
+            waited,
+            work: work.sum(),
+            samples: f64::from(run.batches()[row].samples()),
+            batches: 1.0,
+        });
+    }
+    // Until the end of the epoch is known.
+    if let Some(last) = batches.last_mut() {
+        let more = waited(before, end.max(before));
+        last.cycle += more;
+        last.waited += more;
+    }
     batches.chunks(piece).map(<[Drawn]>::to_vec).collect()
 }

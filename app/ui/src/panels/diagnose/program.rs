@@ -22,11 +22,18 @@ pub fn show(ui: &mut Ui, program: Option<&Program>, commands: &mut Vec<Command>)
     };
     section(ui, "How the time of the program passed");
     bar(ui, program);
-    for part in program.parts.iter().filter(|part| program.share(part) >= LEAST) {
+    for part in program
+        .parts
+        .iter()
+        .filter(|part| program.share(part) >= LEAST)
+    {
         line(ui, program, part, commands);
     }
     if let Some(loader) = &program.begin_with {
-        remark(ui, &format!("Begin with {loader}: it is waited for longest"));
+        remark(
+            ui,
+            &format!("Begin with {loader}: it is waited for longest"),
+        );
     }
 }
 
@@ -41,7 +48,8 @@ fn bar(ui: &mut Ui, program: &Program) {
     for part in &program.parts {
         let right = x + rect.width() * program.share(part) as f32;
         let piece = Rect::from_min_max(pos2(x, rect.top()), pos2(right, rect.bottom()));
-        ui.painter().rect_filled(piece, 0.0, colour(palette, part.what));
+        ui.painter()
+            .rect_filled(piece, 0.0, colour(palette, part.what));
         // Two loaders may both be waited for: a hair of ground between them.
         let edge = Rect::from_min_max(pos2(right - 1.0, rect.top()), piece.max);
         if right < rect.right() - 0.5 && piece.width() > 3.0 {

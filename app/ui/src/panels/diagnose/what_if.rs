@@ -2,7 +2,7 @@
 
 use egui::{self, Button, Label, ProgressBar, Ui};
 use loadscope_insight::format::capital;
-use loadscope_trace::{Glance, Nanos, Prospects};
+use loadscope_trace::{Glance, Nanos, Prospects, bytes};
 
 use crate::kit::empty::{hint, remark};
 use crate::kit::rows::fact;
@@ -128,6 +128,9 @@ fn detail(
     let share = percent(forecast.waited_share());
     let waited = format!("{} ({share})", say(forecast.waited));
     fact(ui, "The trainer would wait", waited);
+    if let Some(memory) = forecast.memory {
+        fact(ui, "Memory, at most", bytes(memory as f64));
+    }
     ui.add_space(space::GAP);
     ui.horizontal(|ui| {
         let check = match state.place.no_engine {

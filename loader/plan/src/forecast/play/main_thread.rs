@@ -1,5 +1,8 @@
 //! What the main thread does: it sends tasks, receives batches, yields them and trains.
 
+use std::cmp::Reverse;
+use std::convert::Infallible;
+
 use super::worker::Job;
 use super::{Main, Player};
 use crate::forecast::step::StepLoad;

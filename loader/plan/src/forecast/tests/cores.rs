@@ -3,7 +3,7 @@
 use super::*;
 
 /// Samples that wait for `off` and then compute for `cpu`, ms, as `workers` on as many cores would record them.
-fn computing(samples: usize, workers: usize, off: i64, cpu: i64, cores: u32) -> Run {
+pub(super) fn computing(samples: usize, workers: usize, off: i64, cpu: i64, cores: u32) -> Run {
     let case = Case {
         costs: vec![(off + cpu) * 1_000_000; samples],
         options: RunOptions {

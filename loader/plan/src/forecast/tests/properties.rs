@@ -1,5 +1,6 @@
 //! What holds for any recording.
 
+use super::cores::computing;
 use super::*;
 
 proptest! {

@@ -1,0 +1,143 @@
+//! The same thing has the same figure everywhere: `report`, `info`, `compare`, the headline of the window and Diagnose.
+
+use loadscope_insight::Datasets;
+use loadscope_insight::background::Progress;
+use loadscope_insight::diagnose::look::Look;
+use loadscope_insight::headline::Headline;
+use loadscope_session::read_run;
+
+use crate::{Folder, json, seconds};
+
+/// Runs of several kinds; the traces are of other tools.
+fn files(folder: &Folder) -> Vec<String> {
+    let mut all = vec![
+        folder.proof(),
+        folder.record(
+            "epochs.jsonl.zst",
+            "--dataset synthetic:len=40,cost_ms=4 --batch-size 4 --num-workers 2 --step-ms 6 --epochs 3 --seed 0",
+        ),
+        folder.record(
+            "none.jsonl.zst",
+            "--dataset synthetic:len=40,cost_ms=2 --batch-size 4 --step-ms 3 --seed 0",
+        ),
+        folder.record(
+            "stream.jsonl.zst",
+            "--dataset stream:len=40,cost_ms=3 --batch-size 4 --num-workers 2 --step-ms 3 --seed 0",
+        ),
+    ];
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/profiler/");
+    for name in ["single", "workers", "persistent", "stopped_early"] {
+        all.push(format!("{data}{name}.json.gz"));
+    }
+    all
+}
+
+/// Equal but for rounding.
+fn same(a: f64, b: f64, what: &str) {
+    assert!(
+        (a - b).abs() <= 2e-9 + 1e-9 * a.abs(),
+        "{what}: {a} and {b}"
+    );
+}
+
+#[test]
+fn the_same_thing_has_the_same_figure_everywhere() {
+    let folder = Folder::new();
+    for file in files(&folder) {
+        let report = json(&["report", &file, "--json"]);
+        let info = json(&["info", &file, "--json"]);
+        let compare = json(&["compare", &file, &file, "--json"]);
+        let (run, _) = read_run(file.as_ref(), |_| true).expect("it opens");
+        let (total, waited) = (
+            seconds(&report["run_seconds"]),
+            seconds(&report["waited_seconds"]),
+        );
+        let about = &info["loaders"][0];
+        for (place, total_there, waited_there) in [
+            (
+                "summary",
+                &report["summary"]["seconds"],
+                &report["summary"]["waited_seconds"],
+            ),
+            (
+                "loader",
+                &report["loader"]["seconds"],
+                &report["loader"]["waited_seconds"],
+            ),
+            ("info", &info["seconds"], &info["waited_seconds"]),
+            (
+                "info of the loader",
+                &about["seconds"],
+                &about["waited_seconds"],
+            ),
+            (
+                "compare",
+                &compare["run_seconds"][0],
+                &compare["waited_seconds"][0],
+            ),
+        ] {
+            same(
+                total,
+                seconds(total_there),
+                &format!("{file}: seconds, {place}"),
+            );
+            same(
+                waited,
+                seconds(waited_there),
+                &format!("{file}: waited, {place}"),
+            );
+        }
+        let verdict = report["verdict"]["text"].as_str().expect("a text");
+        let verdicts = &compare["verdicts"][0];
+        assert!(
+            verdict.starts_with(
+                verdicts
+                    .as_str()
+                    .expect("a text")
+                    .split(". ")
+                    .next()
+                    .unwrap_or("")
+            ),
+            "{file}: {verdict} and {verdicts}"
+        );
+        let headline = Headline::of(&run).expect("it has an epoch");
+        same(
+            headline.share,
+            waited / total,
+            &format!("{file}: share, headline"),
+        );
+        let look = Look::at(&run, Datasets::default(), &Progress::default()).expect("it is wanted");
+        same(
+            look.total.as_secs_f64(),
+            total,
+            &format!("{file}: seconds, Diagnose"),
+        );
+        same(
+            look.blame.waited.as_secs_f64(),
+            waited,
+            &format!("{file}: waited, Diagnose"),
+        );
+        assert!(
+            verdict.starts_with(&headline.verdict)
+                || look.diagnosis.verdict.headline != headline.verdict,
+            "{file}: {verdict} and {}",
+            headline.verdict
+        );
+        for (id, whole) in [
+            ("wait_share", waited / total),
+            ("samples_per_second", seconds(&info["samples_per_second"])),
+        ] {
+            let measures = compare["measures"].as_array().expect("a list");
+            let measure = measures.iter().find(|m| m["id"] == id);
+            let Some(measure) = measure.filter(|m| seconds(&m["a"]) > 0.0) else {
+                continue;
+            };
+            // Steps that take 20 times the usual are cut in the sum, and not batch by batch.
+            let there = seconds(&measure["a"]);
+            assert!(
+                (there - whole).abs() <= 0.005 * whole,
+                "{file}: {id} is {there} in compare and {whole} elsewhere"
+            );
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Other arguments, tried on the program itself.
+
+use egui::{Button, Label, RichText, Ui};
+use loadscope_insight::tune::{Outcome as Is, Row, Table};
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::State;
+use loadscope_model::trying::{Outcome, Trying};
+use loadscope_trace::Nanos;
+
+use crate::kit::action::button;
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, button as row_button, row};
+use crate::kit::titles::section;
+use crate::theme::{Palette, size, space, words};
+
+/// Lines that are shown while it is under way; the latest.
+const LINES: usize = 6;
+
+/// Shows it, if the window watches a program.
+pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
+    let trying = state.look.trying.as_ref();
+    if state.place.program.is_none() && trying.is_none() {
+        return;
+    }
+    section(ui, "Try on the program");
+    match trying {
+        Some(trying) if trying.is_running() => running(ui, state, trying, commands),
+        Some(trying) => {
+            over(ui, trying, commands);
+            button(ui, state, Action::TryProgram, false, commands);
+        }
+        None => {
+            let program = state.place.program.as_deref().unwrap_or_default();
+            remark(
+                ui,
+                &format!(
+                    "Runs {program} again as it is, and then with the settings that the forecast finds promising, each until its \
+                     loader has yielded 200 batches. What the program writes itself, it writes in every run"
+                ),
+            );
+            button(ui, state, Action::TryProgram, false, commands);
+        }
+    }
+}
+
+fn running(ui: &mut Ui, state: &State, trying: &Trying, commands: &mut Vec<Command>) {
+    let from = trying.lines.len().saturating_sub(LINES);
+    for line in &trying.lines[from..] {
+        remark(ui, line);
+    }
+    ui.horizontal(|ui| {
+        ui.spinner();
+        button(ui, state, Action::EndTries, false, commands);
+    });
+}
+
+fn over(ui: &mut Ui, trying: &Trying, commands: &mut Vec<Command>) {
+    match &trying.outcome {
+        Some(Outcome::Compared(table)) => compared(ui, trying, table, commands),
+        Some(Outcome::Failed(why)) => {
+            let text = RichText::new(why).color(Palette::of(ui).stall);
+            ui.add(Label::new(text).wrap());
+        }
+        Some(Outcome::Ended) | None => remark(ui, "Ended before the first run was through"),
+    }
+    let folder = trying.folder.display();
+    remark(ui, &format!("A recording of each run is in {folder}"));
+}
+
+fn compared(ui: &mut Ui, trying: &Trying, table: &Table, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    for line in table.verdict().lines() {
+        let text = RichText::new(line)
+            .font(words(size::BODY))
+            .color(palette.strong);
+        ui.add(Label::new(text).wrap());
+    }
+    ui.add_space(space::GAP);
+    let name = (ui.available_width() - 260.0).max(120.0);
+    let head = [
+        Cell::head("Setting", name, false, palette),
+        Cell::head("Forecast", 76.0, true, palette),
+        Cell::head("A batch", 76.0, true, palette),
+        Cell::head("Change", 70.0, true, palette),
+    ];
+    row(ui, &head, Marks::default());
+    for tried in &table.rows {
+        line(ui, trying, tried, name, commands);
+    }
+    if let Some(copy) = copied(table)
+        && ui.add(Button::new("Copy the arguments")).clicked()
+    {
+        commands.push(Command::Copy(copy));
+    }
+}
+
+/// The arguments to use, if others are faster.
+fn copied(table: &Table) -> Option<String> {
+    let best = table.recommended()?;
+    Some(best.tried.overrides.to_string())
+}
+
+fn line(ui: &mut Ui, trying: &Trying, tried: &Row, name: f32, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let time = |seconds: f64| Nanos::from_secs_f64(seconds).to_string();
+    let measured = tried.tried.measured.as_ref();
+    let forecast = tried
+        .tried
+        .expected
+        .map_or("—".to_owned(), |e| time(e.per_batch));
+    let took = measured.map_or("—".to_owned(), |m| time(m.per_batch));
+    let colour = match tried.outcome {
+        Some(Is::Faster) => palette.step,
+        Some(Is::Slower) => palette.stall,
+        Some(Is::WithinNoise) | None => palette.text,
+    };
+    let change = tried
+        .change
+        .map_or(String::new(), loadscope_insight::format::signed);
+    let cells = [
+        Cell::word(tried.name(), name),
+        Cell::number(forecast, 76.0),
+        Cell::number(took, 76.0),
+        Cell::number(change, 70.0).colour(colour),
+    ];
+    let tip = match measured {
+        Ok(_) => format!("{}\nPuts its recording beside this run", tried.difference()),
+        Err(why) => why.clone(),
+    };
+    let response = row_button(ui, &cells, Marks::default()).on_hover_text(tip);
+    if response.clicked() {
+        let path = trying.folder.join(&tried.tried.recording);
+        commands.push(Command::CompareWith(path));
+    }
+}

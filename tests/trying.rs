@@ -1,0 +1,179 @@
+//! *Diagnose*, *Try on the program*: other arguments, tried on the program that the window watches.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use eframe::egui::{Key, Theme, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_engine::simulate::simulate;
+use loadscope_insight::tune::{Expected, Kind, Measured, Table, Tried};
+use loadscope_model::command::Action;
+use loadscope_model::message::Message;
+use loadscope_model::trying::{News, Outcome};
+use loadscope_trace::{Overrides, Run, RunOptions};
+
+use crate::fixture::{Window, control_recording, wait};
+use crate::texts::Picture as _;
+
+const SIZE: Vec2 = vec2(1280.0, 1000.0);
+
+fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+fn diagnose(theme: Theme, file: &Path, program: (Vec<OsString>, PathBuf)) -> Harness<'static, App> {
+    let mut window = Window {
+        theme,
+        size: SIZE,
+        files: vec![file.to_owned()],
+        program,
+        ..Window::new()
+    }
+    .open();
+    window.key_press(Key::Num3);
+    wait(&mut window, |app| {
+        app.state.session.answers.diagnosis.what_if.is_some()
+    });
+    window.run();
+    window
+}
+
+fn ran(workers: usize) -> Run {
+    let options = RunOptions {
+        dataset: "synthetic:len=400,cost_ms=12,jitter=0.1".to_owned(),
+        batch_size: Some(4),
+        num_workers: workers,
+        step_ms: 10.0,
+        ..RunOptions::default()
+    };
+    let mut run = Run::default();
+    for event in simulate(&options).expect("it can be simulated") {
+        run.apply(&event);
+    }
+    run
+}
+
+fn tried(kind: Kind, workers: usize) -> Tried {
+    let run = ran(workers);
+    let measured = Measured::of(&run, 100).expect("batches");
+    Tried {
+        kind,
+        overrides: Overrides {
+            num_workers: (kind == Kind::Try).then_some(workers),
+            ..Overrides::default()
+        },
+        expected: (kind != Kind::Repeat).then_some(Expected {
+            per_batch: measured.per_batch * 1.04,
+            low: measured.per_batch * 0.9,
+            high: measured.per_batch * 1.2,
+        }),
+        options: Some(run.info.options),
+        measured: Ok(measured),
+        recording: format!("{workers}.jsonl.zst"),
+    }
+}
+
+/// Asks, hears, and shows what came of it.
+#[test]
+fn pictures_of_tries() {
+    let mut results = SnapshotResults::new();
+    let (_dir, file) = control_recording();
+    for (theme, name) in [(Theme::Dark, "trying"), (Theme::Light, "trying-light")] {
+        let program = words(&["python", "train.py", "--epochs", "3"]);
+        let mut window = diagnose(theme, &file, (program, PathBuf::new()));
+        let said = "Runs python train.py --epochs 3 again";
+        assert!(window.query_by_label_contains(said).is_some());
+        window.picture(format!("{name}-before"));
+        let tell = |window: &mut Harness<'static, App>, news| {
+            let _ = window.state_mut().state.tell(Message::Trying(news));
+            window.run_steps(2);
+        };
+        tell(&mut window, News::Begun("tune".into()));
+        for line in [
+            "run 1: the program as it is",
+            "  24.1 ms a batch, of which 14.0 ms waited (199 batches)",
+            "run 2 of 9: num_workers=5",
+        ] {
+            tell(&mut window, News::Line(line.to_owned()));
+        }
+        assert!(window.query_by_label("run 2 of 9: num_workers=5").is_some());
+        assert!(window.query_by_label("End the tries").is_some());
+        let table = Table::of(
+            "train.py:42".to_owned(),
+            None,
+            vec![
+                tried(Kind::First, 1),
+                tried(Kind::Try, 5),
+                tried(Kind::Try, 2),
+                tried(Kind::Repeat, 1),
+            ],
+            Vec::new(),
+        );
+        let over = News::Over(Outcome::Compared(table.into()));
+        tell(&mut window, over);
+        window.run();
+        assert!(
+            window
+                .query_by_label_contains("Best: num_workers=5")
+                .is_some()
+        );
+        window.picture(format!("{name}-over"));
+        results.extend_harness(&mut window);
+    }
+}
+
+/// True while a process whose command line holds `word` runs.
+fn runs(word: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut lines = entries.map(|entry| std::fs::read(entry.path().join("cmdline")));
+    lines.any(|line| String::from_utf8_lossy(&line.unwrap_or_default()).contains(word))
+}
+
+#[test]
+#[cfg(unix)]
+fn the_program_is_run_again_and_ended_when_the_user_has_seen_enough() {
+    if std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        return;
+    }
+    let (_dir, file) = control_recording();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = folder.path().join("stand_in_of_the_window.py");
+    let text = include_str!("data/stand_in.py");
+    let text = text.replace("open(\"written.txt\", \"a\").write(\"run\\n\")", "");
+    std::fs::write(&script, text).expect("written");
+    let program = vec!["python3".into(), script.clone().into_os_string()];
+    let mut window = diagnose(Theme::Dark, &file, (program, folder.path().to_owned()));
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::TryProgram.into());
+    let until = Instant::now() + Duration::from_secs(60);
+    let trying = |window: &Harness<'static, App>| window.state().state.look.trying.clone();
+    // The first run has ended, and the next one begins.
+    while trying(&window).is_none_or(|t| t.lines.len() < 3) {
+        assert!(Instant::now() < until, "{:?}", trying(&window));
+        std::thread::sleep(Duration::from_millis(20));
+        window.run_steps(1);
+    }
+    assert!(runs("stand_in_of_the_window.py"));
+    window.state_mut().run(&ctx, Action::EndTries.into());
+    while trying(&window).is_some_and(|t| t.is_running()) {
+        assert!(Instant::now() < until, "{:?}", trying(&window));
+        std::thread::sleep(Duration::from_millis(20));
+        window.run_steps(1);
+    }
+    let outcome = trying(&window).and_then(|t| t.outcome);
+    let Some(Outcome::Compared(table)) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(table.rows[0].tried.measured.is_ok(), "{table:?}");
+    assert!(!runs("stand_in_of_the_window.py"));
+    // Its recording is there to be opened.
+    let recording = &table.rows[0].tried.recording;
+    assert!(folder.path().join("tune").join(recording).exists());
+}
