@@ -36,6 +36,8 @@ pub(super) struct Way {
     runs: Vec<f64>,
     /// From then on until it fetches its first batch.
     first_fetch: f64,
+    /// Of which it computes.
+    first_computes: f64,
     next_task: f64,
     wake_worker: f64,
     returning: f64,
@@ -73,6 +75,10 @@ impl Way {
             first_fetch: match starts {
                 true => float(startup.first_fetch),
                 false => float(startup.wake),
+            },
+            first_computes: match starts {
+                true => float(startup.first_computes),
+                false => 0.0,
             },
             next_task: float(delays.next_task),
             wake_worker: float(delays.wake_worker),

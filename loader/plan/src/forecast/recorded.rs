@@ -60,6 +60,8 @@ pub struct Recorded {
     pub(super) beside: Nanos,
     /// How many times as long computing took beside other threads as alone.
     pub(super) slowed: f64,
+    /// What is left of the training steps, and of what they compute, where no worker competes with them.
+    pub(super) steps_alone: (f64, f64),
     /// By how much the forecast of its own setting is off, as a share.
     pub(super) refit_error: f64,
     /// How much longer computing took than it would on a core of its own, less 1.
@@ -156,6 +158,7 @@ impl Recorded {
             memory: Memory::of(run),
             beside: Nanos::ZERO,
             slowed: 1.0,
+            steps_alone: (1.0, 1.0),
             refit_error: 0.0,
             queueing: 0.0,
             processor: Processor::default(),
@@ -180,6 +183,9 @@ impl Recorded {
         let mut beside: Vec<Nanos> = tasks.map(|t| t.beside).collect();
         recorded.beside = median(&mut beside);
         recorded.note_assumptions(run, &facts);
+        if recorded.is_measured() && recorded.options.num_workers > 0 {
+            recorded.steps_alone = recorded.steps_alone();
+        }
         recorded.slowed = recorded.slowed_by_others();
         if !recorded.is_measured() {
             recorded.take_out_contention();

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
-use loadscope_trace::{Nanos, Origin, ProcessCost, Run, WorkerId};
+use loadscope_trace::{GaugeKind, Lane, Nanos, Origin, ProcessCost, Run, WorkerId};
 
 use super::number::sane;
 use super::recorded::{BatchFacts, median};
+
+/// So long after a worker was started the first look at its use of cores may have been before that.
+const LOOKED_AT: Nanos = Nanos::from_millis(50);
 
 /// Starting and ending workers, and what happens before the first task is sent.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,8 @@ pub(super) struct Startup {
     pub until_runs: Nanos,
     /// From then on, with a task in its queue, until it begins to fetch.
     pub first_fetch: Nanos,
+    /// Of which it computes, as far as that is known.
+    pub first_computes: Nanos,
     /// The same in an epoch for which no workers were started.
     pub wake: Nanos,
     /// Ending the workers of an epoch, where the recording has none that ended with one.
@@ -55,9 +60,14 @@ impl Startup {
                 }
                 seen.push(worker);
                 match runs.get(&worker) {
-                    Some(at) => measured
-                        .first_fetch
-                        .push(sane(fetching - batch.queued.max(*at))),
+                    Some(at) => {
+                        let since = batch.queued.max(*at);
+                        let took = sane(fetching - since);
+                        measured.first_fetch.push(took);
+                        let share = computing(run, worker, since, fetching);
+                        let computes = Nanos((took.0 as f64 * share) as i64);
+                        measured.first_computes.push(computes);
+                    }
                     None => measured.wake.push(sane(fetching - batch.queued)),
                 }
                 if seen.len() >= run.info.options.num_workers {
@@ -92,6 +102,25 @@ impl Startup {
     }
 }
 
+/// The share of a time in which `worker` used a core, 0 to 1; 0 if it was too short to be measured from outside.
+fn computing(run: &Run, worker: WorkerId, from: Nanos, until: Nanos) -> f64 {
+    let Some(cores) = run.gauge(Some(Lane::Worker(worker)), GaugeKind::Cpu) else {
+        return 0.0;
+    };
+    let points = cores.points().iter();
+    // A value is about the time before it.
+    let within =
+        points.filter(|(at, cores)| *at > from + LOOKED_AT && *at <= until && cores.is_finite());
+    let (sum, count) = within.fold((0.0, 0), |(sum, n), (_, cores)| {
+        (sum + cores.min(1.0), n + 1)
+    });
+    if count == 0 {
+        0.0
+    } else {
+        sum / f64::from(count)
+    }
+}
+
 #[derive(Default)]
 struct Measured {
     /// From `iter` to the first task, in epochs without new workers.
@@ -101,6 +130,7 @@ struct Measured {
     spawn: Vec<Nanos>,
     until_runs: Vec<Nanos>,
     first_fetch: Vec<Nanos>,
+    first_computes: Vec<Nanos>,
     wake: Vec<Nanos>,
 }
 
@@ -155,6 +185,7 @@ impl Measured {
             spawn: median(&mut self.spawn),
             until_runs: median(&mut self.until_runs),
             first_fetch: median(&mut self.first_fetch),
+            first_computes: median(&mut self.first_computes),
             wake,
             end: Nanos::ZERO,
         }

@@ -81,6 +81,8 @@ pub(super) struct Change {
     pub receive: f64,
     /// What recording took, which a run that is not recorded does not.
     recording: Recording,
+    /// What is left of training steps, and of what they compute, if no worker competes with them any more.
+    steps_alone: Option<(f64, f64)>,
 }
 
 impl Change {
@@ -92,10 +94,11 @@ impl Change {
 
     pub fn step(&self, step: StepLoad) -> StepLoad {
         let changed = |time: f64| (time + self.touch - self.recording.step).max(time * LEAST);
+        let (less, less_cpu) = self.steps_alone.unwrap_or((1.0, 1.0));
         StepLoad {
-            alone: changed(step.alone),
+            alone: changed(step.alone * less),
             cpu: match step.cpu > 0.0 {
-                true => changed(step.cpu),
+                true => changed(step.cpu * less_cpu),
                 false => 0.0,
             },
         }
@@ -135,6 +138,10 @@ impl Recorded {
             receive: (receive - recording.receive).max(receive * LEAST),
             recording,
             ..Change::default()
+        };
+        let recorded = Change {
+            steps_alone: (setting.num_workers == 0).then_some(self.steps_alone),
+            ..recorded
         };
         let Some(size) = self.size.filter(|_| is_process) else {
             return recorded;

@@ -19,7 +19,10 @@ impl Player<'_> {
         state.coming = true;
         let delay = match std::mem::replace(&mut state.at_work, true) {
             true => way.wake_worker,
-            false => (way.runs[worker] - now).max(0.0) + way.first_fetch,
+            false => {
+                state.begins = way.first_computes;
+                (way.runs[worker] - now).max(0.0) + way.first_fetch - way.first_computes
+            }
         };
         self.cores.away(worker, delay, idx);
     }
@@ -27,6 +30,13 @@ impl Player<'_> {
     /// A worker is through with a part of its batch, or has come to its queue.
     pub(super) fn worker_through(&mut self, worker: usize) {
         if std::mem::replace(&mut self.workers[worker].coming, false) {
+            let begins = std::mem::take(&mut self.workers[worker].begins);
+            if begins > 0.0 {
+                self.workers[worker].coming = true;
+                let next = self.workers[worker].queue.front();
+                let turn = next.copied().unwrap_or_default();
+                return self.cores.compute(worker, begins, turn);
+            }
             self.take_task(worker);
         } else {
             self.fetch_on(worker);

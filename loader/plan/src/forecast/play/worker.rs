@@ -32,6 +32,8 @@ pub(super) struct Worker {
     pub queue: VecDeque<usize>,
     /// What it fetches; `None` while it has nothing to do or goes to its queue.
     pub job: Option<Job>,
+    /// What it computes before it looks into its queue for the first time.
+    pub begins: f64,
     /// It is on its way to its queue.
     pub coming: bool,
     /// It has fetched something.

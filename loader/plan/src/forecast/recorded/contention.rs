@@ -12,7 +12,7 @@ use loadscope_trace::Nanos;
 use super::super::load::Load;
 use super::super::number;
 use super::super::play::{self, Way};
-use super::Recorded;
+use super::{Recorded, Step};
 use crate::limits;
 
 /// Batches of an epoch that are looked at.
@@ -22,7 +22,35 @@ const ROUNDS: usize = 14;
 /// As busy as they were: up to this share less.
 const AS_BUSY: f64 = 0.995;
 
+/// One of so many steps is looked at for what steps take that nothing holds up.
+const SHORTEST: usize = 5;
+/// A step computes in several threads if they compute for so many times as long as it takes.
+const SEVERAL_THREADS: f64 = 1.15;
+
 impl Recorded {
+    /// What is left of the training steps, and of what they compute, as shares, where no worker competes with them. A step that
+    /// computes in several threads is held up as soon as one of them has no core, and its other threads turn in circles meanwhile,
+    /// which looks like computing. Those that took least are nearest to what it takes alone.
+    pub(super) fn steps_alone(&self) -> (f64, f64) {
+        let steps = self.epochs.iter().flat_map(|e| &e.steps);
+        let mut all: Vec<Step> = steps.filter(|s| s.cpu > Nanos::ZERO).copied().collect();
+        all.sort_unstable_by_key(|step| step.alone);
+        let few = all.len() / SHORTEST;
+        let Some(middle) = all.get(all.len() / 2).filter(|_| few > 0) else {
+            return (1.0, 1.0);
+        };
+        let (alone, cpu) = (number::float(middle.alone), number::float(middle.cpu));
+        if cpu < alone * SEVERAL_THREADS {
+            return (1.0, 1.0);
+        }
+        let mean = |time: fn(&Step) -> Nanos| {
+            let sum: f64 = all[..few].iter().map(|s| number::float(time(s))).sum();
+            sum / few as f64
+        };
+        let (less, less_cpu) = (mean(|s| s.alone) / alone, mean(|s| s.cpu) / cpu);
+        (less, less_cpu.min(1.0))
+    }
+
     pub(super) fn take_out_contention(&mut self) {
         let workers = self.options.num_workers;
         if workers > limits::WORKERS {

@@ -81,9 +81,15 @@ impl Delays {
             true => tenth(times),
             false => median(times),
         };
+        let wake_worker = usual(&mut all.wake_worker);
+        // What sends the batch before competes with it, and is counted apart.
+        let next_task = match is_measured {
+            true if !all.wake_worker.is_empty() => usual(&mut all.next_task).min(wake_worker),
+            _ => usual(&mut all.next_task),
+        };
         Self {
-            next_task: usual(&mut all.next_task),
-            wake_worker: usual(&mut all.wake_worker),
+            next_task,
+            wake_worker,
             returning: match is_measured {
                 true => idle,
                 false => median(&mut all.returning),
@@ -183,7 +189,11 @@ impl Lists {
             Nanos((share.min(1.0) * 1e6) as i64)
         });
         let mut held: Vec<Nanos> = held.collect();
-        (median(&mut held).0 as f64 / 1e6, idle)
+        match held.len() {
+            n if n >= FEW => (median(&mut held).0 as f64 / 1e6, idle),
+            // A worker that computes holds its interpreter.
+            _ => (1.0, idle),
+        }
     }
 
     /// `free`: when its worker was through with the batch before; `None`: this is its first one.
