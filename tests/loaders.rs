@@ -176,8 +176,8 @@ fn the_time_of_a_program_with_two_loaders_is_one_bar() {
         wait(&mut window, |app| {
             app.state.session.answers.diagnosis.what_if.is_some()
         });
-        let said = "Waiting for rank 0 · photographs";
-        assert!(window.query_by_label_contains(said).is_some());
+        let said = "Begin with rank 0 · photographs: it is waited for longest";
+        assert!(window.query_by_label(said).is_some());
         window.picture(name);
         // A click shows the loader that a part is about.
         window

@@ -18,7 +18,7 @@ use loadscope_trace::{Overrides, Run, RunOptions};
 use crate::fixture::{Window, control_recording, wait};
 use crate::texts::Picture as _;
 
-const SIZE: Vec2 = vec2(1280.0, 1000.0);
+const SIZE: Vec2 = vec2(1920.0, 1080.0);
 
 fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()

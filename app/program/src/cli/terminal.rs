@@ -38,8 +38,13 @@ pub(super) fn say_json(mut value: Value) -> anyhow::Result<()> {
 
 /// Puts plain spaces into sentences: a file may have a thin space in its name.
 fn plain_spaces(value: &mut Value, is_sentence: bool) {
-    const SENTENCES: [&str; 6] = [
+    const SENTENCES: [&str; 11] = [
         "text",
+        "verdict",
+        "verdicts",
+        "consequences",
+        "notes",
+        "straggler",
         "remedy",
         "outlook",
         "assumptions",

@@ -14,7 +14,7 @@ use loadscope_trace::Overrides;
 
 use super::interrupt::Signals;
 use super::program::{NOT_STARTED, end_as};
-use super::terminal::{complain, say};
+use super::terminal::{complain, say, say_json};
 use loadscope_insight::tune::overrides;
 use loadscope_session::Stop;
 use loadscope_session::tune::{Job, TuneError, tune};
@@ -119,7 +119,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let shown = folder.display().to_string();
     if let Some(table) = &tuned.table {
         match args.json {
-            true => say(&table.json(&shown).to_string())?,
+            true => say_json(table.json(&shown))?,
             false => say(&table.text(&shown))?,
         }
     }

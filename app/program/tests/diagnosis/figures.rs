@@ -87,19 +87,11 @@ fn the_same_thing_has_the_same_figure_everywhere() {
                 &format!("{file}: waited, {place}"),
             );
         }
-        let verdict = report["verdict"]["text"].as_str().expect("a text");
-        let verdicts = &compare["verdicts"][0];
-        assert!(
-            verdict.starts_with(
-                verdicts
-                    .as_str()
-                    .expect("a text")
-                    .split(". ")
-                    .next()
-                    .unwrap_or("")
-            ),
-            "{file}: {verdict} and {verdicts}"
-        );
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
+        let verdict = text(&report["verdict"]["text"]);
+        // A comparison forecasts nothing, so its verdict ends there.
+        let short = text(&compare["verdicts"][0]);
+        assert!(verdict.starts_with(&short), "{file}: {verdict} and {short}");
         let headline = Headline::of(&run).expect("it has an epoch");
         same(
             headline.share,
@@ -118,15 +110,17 @@ fn the_same_thing_has_the_same_figure_everywhere() {
             &format!("{file}: waited, Diagnose"),
         );
         assert!(
-            verdict.starts_with(&headline.verdict)
+            verdict.starts_with(&headline.verdict.replace('\u{2009}', " "))
                 || look.diagnosis.verdict.headline != headline.verdict,
             "{file}: {verdict} and {}",
             headline.verdict
         );
         for (id, whole) in [
-            ("wait_share", waited / total),
-            ("samples_per_second", seconds(&info["samples_per_second"])),
+            ("wait_share", Some(waited / total)),
+            ("samples_per_second", info["samples_per_second"].as_f64()),
         ] {
+            // A trace does not tell how many samples a batch has.
+            let Some(whole) = whole else { continue };
             let measures = compare["measures"].as_array().expect("a list");
             let measure = measures.iter().find(|m| m["id"] == id);
             let Some(measure) = measure.filter(|m| seconds(&m["a"]) > 0.0) else {
@@ -135,7 +129,7 @@ fn the_same_thing_has_the_same_figure_everywhere() {
             // Steps that take 20 times the usual are cut in the sum, and not batch by batch.
             let there = seconds(&measure["a"]);
             assert!(
-                (there - whole).abs() <= 0.005 * whole,
+                (there - whole).abs() <= 0.02 * whole,
                 "{file}: {id} is {there} in compare and {whole} elsewhere"
             );
         }

@@ -127,7 +127,7 @@ impl Recorded {
         let delays = &self.delays;
         let is_process = matches!(self.origin, Origin::Pytorch(_));
         let way = delays.returning - delays.receive - self.beside;
-        let recording = match is_process {
+        let recording = match is_process && self.is_measured() {
             true => RECORDING,
             false => Recording::default(),
         };

@@ -75,8 +75,12 @@ impl Delays {
                 None => all.note_single(batch, asked.copied()),
             }
         }
-        let receive = mean(&mut all.receive);
-        let (interpreter, idle) = all.sending(receive);
+        let sums = |times: &mut Vec<Nanos>| match is_measured {
+            true => mean(times),
+            false => median(times),
+        };
+        let receive = sums(&mut all.receive);
+        let (interpreter, idle) = all.sending(receive, is_measured);
         let usual = |times: &mut Vec<Nanos>| match is_measured {
             true => tenth(times),
             false => median(times),
@@ -97,7 +101,7 @@ impl Delays {
             interpreter,
             receive,
             to_pin: median(&mut all.to_pin),
-            yielding: mean(&mut all.yielding),
+            yielding: sums(&mut all.yielding),
             pull: median(&mut all.pull),
             give: median(&mut all.give),
         }
@@ -175,7 +179,7 @@ impl Lists {
     }
 
     /// How large a share of the next batch a batch waits for the interpreter, and how long its way takes from an idle worker.
-    fn sending(&mut self, receive: Nanos) -> (f64, Nanos) {
+    fn sending(&mut self, receive: Nanos, is_measured: bool) -> (f64, Nanos) {
         const FEW: usize = 5;
         let idle = match self.idle.len() {
             n if n >= FEW => median(&mut self.idle),
@@ -192,7 +196,8 @@ impl Lists {
         match held.len() {
             n if n >= FEW => (median(&mut held).0 as f64 / 1e6, idle),
             // A worker that computes holds its interpreter.
-            _ => (1.0, idle),
+            _ if is_measured => (1.0, idle),
+            _ => (0.0, idle),
         }
     }
 
