@@ -1,11 +1,11 @@
 //! Forecasts from recordings that say what was computed and what waited for a core.
 
 use loadscope_trace::{
-    BatchId, EndReason, Event, EventKind, Nanos, Origin, Part, ProcessorTime, Run, RunId, RunInfo,
-    RunOptions, Stage, WorkerInfo,
+    BatchContent, BatchId, EndReason, Event, EventKind, Field, FieldData, Nanos, Origin, Part,
+    ProcessorTime, Run, RunId, RunInfo, RunOptions, Stage, WorkerInfo,
 };
 
-use super::super::Recorded;
+use super::super::{Recorded, Setting, explore};
 
 const BATCHES: u32 = 40;
 
@@ -50,6 +50,14 @@ fn recorded(core_wait: i64) -> Recorded {
             beside: None,
         };
         tell(at + 20, EventKind::Processor(Box::new(needed)));
+        let fields = vec![Field::new(
+            "[0]",
+            "torch.float32",
+            [1_000_000],
+            FieldData::Omitted,
+        )];
+        let content = BatchContent { batch, fields };
+        tell(at + 20, EventKind::Content(Box::new(content)));
         tell(at + 20, enter(Stage::Returning));
         tell(at + 20, enter(Stage::Ready));
         tell(at + 20, enter(Stage::Training));
@@ -89,4 +97,23 @@ fn a_model_that_misses_its_own_recording_has_wide_intervals() {
     let doubtful = recorded(12);
     let forecast = doubtful.forecast(&doubtful.setting()).expect("its own");
     assert!(forecast.doubt.is_some_and(|why| why.contains("reproduce")));
+}
+
+/// The settings of a table once shared the work of the first of them, also where that had no workers and they had some: all its
+/// numbers were too small.
+#[test]
+fn a_setting_is_forecast_as_well_in_a_table_as_alone() {
+    let recorded = recorded(0);
+    let settings: Vec<Setting> = (0..4)
+        .map(|num_workers| Setting {
+            num_workers,
+            ..recorded.setting()
+        })
+        .collect();
+    let outlook = explore(&recorded, &settings, &|_| true);
+    let outlook = outlook.expect("it can be forecast").expect("it is wanted");
+    for (setting, there) in settings.iter().zip(outlook.configurations) {
+        let alone = recorded.forecast(setting).expect("it can be forecast");
+        assert_eq!(there, alone, "{setting:?}");
+    }
 }
