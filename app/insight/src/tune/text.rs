@@ -220,7 +220,7 @@ impl Table {
                 "low": row.interval.map(|i| i.0),
                 "high": row.interval.map(|i| i.1),
                 "outcome": row.outcome.map(Outcome::id),
-                "failed": tried.measured.as_ref().err(),
+                "failed": tried.measured.as_ref().err().map(|why| plain(why)),
             })
         });
         json!({
@@ -232,11 +232,16 @@ impl Table {
             "own_seconds": self.own(),
             "runs": rows.collect::<Vec<_>>(),
             "recommended": self.recommended().map(|row| &row.tried.overrides),
-            "verdict": self.verdict(),
+            "verdict": plain(&self.verdict()),
             "consequences": self.consequences(),
-            "notes": self.notes,
+            "notes": self.notes.iter().map(|note| plain(note)).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Thin spaces are for people.
+fn plain(text: &str) -> String {
+    text.replace('\u{2009}', " ")
 }
 
 fn kind(kind: Kind) -> &'static str {
