@@ -247,7 +247,7 @@ class Outlet:
     def __init__(self):
         # Whoever hands over. No one waits for it: an iterator may be collected, or a signal handled, in the middle of that.
         self.lock = allocate_lock()
-        # What was said, and what of it is on its way.
+        # What was handed over, and what of it is on its way.
         self.lines = []
         self.waiting = bytearray()
         # When lines may be handed over again.

@@ -53,7 +53,7 @@ impl Tries {
 }
 
 impl Drop for Tries {
-    /// The window goes away, and nobody is left who could end the program.
+    /// The window goes away, and with it the one who could end the program.
     fn drop(&mut self) {
         self.ends.fetch_add(2, Ordering::AcqRel);
         if let Some(thread) = self.thread.take() {

@@ -115,23 +115,33 @@ fn the_same_thing_has_the_same_figure_everywhere() {
             "{file}: {verdict} and {}",
             headline.verdict
         );
-        for (id, whole) in [
-            ("wait_share", Some(waited / total)),
-            ("samples_per_second", info["samples_per_second"].as_f64()),
-        ] {
-            // A trace does not tell how many samples a batch has.
-            let Some(whole) = whole else { continue };
-            let measures = compare["measures"].as_array().expect("a list");
-            let measure = measures.iter().find(|m| m["id"] == id);
-            let Some(measure) = measure.filter(|m| seconds(&m["a"]) > 0.0) else {
-                continue;
-            };
-            // Steps that take 20 times the usual are cut in the sum, and not batch by batch.
-            let there = seconds(&measure["a"]);
-            assert!(
-                (there - whole).abs() <= 0.02 * whole,
-                "{file}: {id} is {there} in compare and {whole} elsewhere"
-            );
-        }
+        measures_are_the_same(&file, &info, &compare, waited / total);
+    }
+}
+
+/// What a comparison says of a run, against what is known of it elsewhere.
+fn measures_are_the_same(
+    file: &str,
+    info: &serde_json::Value,
+    compare: &serde_json::Value,
+    share: f64,
+) {
+    for (id, whole) in [
+        ("wait_share", Some(share)),
+        ("samples_per_second", info["samples_per_second"].as_f64()),
+    ] {
+        // A trace does not tell how many samples a batch has.
+        let Some(whole) = whole else { continue };
+        let measures = compare["measures"].as_array().expect("a list");
+        let measure = measures.iter().find(|m| m["id"] == id);
+        let Some(measure) = measure.filter(|m| seconds(&m["a"]) > 0.0) else {
+            continue;
+        };
+        // Steps that take 20 times the usual are cut in the sum, and not batch by batch.
+        let there = seconds(&measure["a"]);
+        assert!(
+            (there - whole).abs() <= 0.02 * whole,
+            "{file}: {id} is {there} in compare and {whole} elsewhere"
+        );
     }
 }

@@ -163,7 +163,7 @@ impl Prepared {
             && own.step == other.step
             && own.cache == other.cache
             && own.faster == other.faster
-            // Without workers nothing is sent between processes, and nobody competes with the training steps.
+            // Without workers nothing is sent between processes, and no worker competes with the training steps.
             && (own.num_workers > 0) == (other.num_workers > 0)
             // Streams belong to workers.
             && (!recorded.streams || own.num_workers == other.num_workers)

@@ -147,7 +147,7 @@ impl Measured {
         ) {
             let last = (*last).min(before);
             let spawn = match (last - *first).0 {
-                // They are told of together, or there is one.
+                // The times of all are the same, or there is one.
                 0 if count == 1 => last.min(usual.start),
                 0 => Nanos(last.0 / count),
                 // Before the first one there is more to do than to start it.
