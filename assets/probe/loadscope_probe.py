@@ -245,7 +245,7 @@ class Outlet:
     """Where the lines of this process go: a socket, or a file. Never waits; what there is no room for is counted."""
 
     def __init__(self):
-        # Whoever hands over. No one waits for it: an iterator may be collected, or a signal handled, in the middle of that.
+        # Held by the thread that hands over. No one waits for it: an iterator may be collected, or a signal handled, in the middle of that.
         self.lock = allocate_lock()
         # What was handed over, and what of it is on its way.
         self.lines = []
