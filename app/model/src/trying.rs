@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use loadscope_insight::tune::Table;
 
-use crate::state::State;
-
 /// What has been tried, and how far it is.
 #[derive(Clone, Debug, Default)]
 pub struct Trying {
@@ -44,26 +42,5 @@ impl Trying {
     /// True while the program runs again and again.
     pub fn is_running(&self) -> bool {
         self.outcome.is_none()
-    }
-}
-
-/// Takes in what is new.
-pub(crate) fn take(state: &mut State, news: News) {
-    let trying = &mut state.look.trying;
-    match news {
-        News::Begun(folder) => {
-            *trying = Some(Trying {
-                folder,
-                ..Trying::default()
-            });
-        }
-        News::Line(line) => {
-            if let Some(trying) = trying {
-                trying.lines.push(line);
-            }
-        }
-        News::Over(outcome) => {
-            trying.get_or_insert_default().outcome = Some(outcome);
-        }
     }
 }

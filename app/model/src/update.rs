@@ -10,7 +10,6 @@ use crate::message::Message;
 use crate::prefs::Motion;
 use crate::question::{Answer, Output, Question};
 use crate::state::State;
-use crate::trying;
 use crate::view::{OptionsOf, Workspace};
 
 mod act;
@@ -25,6 +24,7 @@ mod possible;
 mod session;
 mod take;
 mod travel;
+mod tries;
 
 pub use act::WATCH;
 use act::act;
@@ -58,7 +58,7 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
             let session = &mut state.session;
             session.loaders.renew(&mut session.run, copies);
         }
-        Message::Trying(news) => trying::take(state, news),
+        Message::Trying(news) => tries::take(state, news),
         Message::Saving(path) => session::save(state, path),
         Message::Exporting(path) => state.session.exporting = Some((path, 0.0)),
         Message::Recent(paths) => session::recent(state, &paths),

@@ -43,6 +43,7 @@ mod pending;
 mod perform;
 mod runs;
 mod system;
+mod tries;
 mod trying;
 
 /// While data flow, the verdict is given so often.
@@ -110,7 +111,7 @@ pub struct App {
     program: Vec<OsString>,
     tries_in: PathBuf,
     /// Other arguments are tried on it.
-    tries: Option<trying::Tries>,
+    tries: Option<tries::Tries>,
     /// The recording that is being read, to compare the run with.
     comparing: Option<pending::Reading>,
     /// How many runs have been compared with.
@@ -198,7 +199,7 @@ impl App {
                 datasets: session::datasets(),
                 platform: desktop::PLATFORM,
                 still_for_now: start.still,
-                program: trying::shown(&start.program),
+                program: tries::shown(&start.program),
                 ..Place::default()
             },
             ..State::default()

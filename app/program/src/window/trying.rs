@@ -1,21 +1,18 @@
-//! Runs the program that is watched with other arguments, in a thread of its own.
+//! Begins to try other arguments on the program that is watched, and hears what comes of it.
 
-use std::ffi::OsString;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{Builder, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
 use eframe::egui::Context;
 use loadscope_files::new_folder_in;
 use loadscope_model::message::Message;
-use loadscope_model::trying::{News, Outcome};
-use loadscope_session::tune::{Job, Progress, tune};
-use loadscope_session::{Stop, Waker};
+use loadscope_model::trying::News;
+use loadscope_session::Stop;
+use loadscope_session::tune::Job;
 
 use super::App;
+use super::tries::Tries;
 
 /// Each run ends once its loader has yielded so many batches.
 const BATCHES: u64 = 200;
@@ -23,62 +20,6 @@ const BATCHES: u64 = 200;
 const TRIES: usize = 6;
 /// Default names that are tried for the folder.
 const MOST_NAMES: u32 = 10_000;
-
-/// Tries that are under way.
-pub(super) struct Tries {
-    /// How often the user has asked for the end: once, and the program is asked to end in order.
-    ends: Arc<AtomicUsize>,
-    news: Receiver<News>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Tries {
-    fn start(job: Job, wake: Waker) -> std::io::Result<Self> {
-        let (sender, news) = unbounded();
-        let ends = Arc::new(AtomicUsize::new(0));
-        let asked = Arc::clone(&ends);
-        let thread = Builder::new()
-            .name("try".to_owned())
-            .spawn(move || run(&job, &asked, &sender, &wake))?;
-        Ok(Self {
-            ends,
-            news,
-            thread: Some(thread),
-        })
-    }
-
-    pub fn end(&self) {
-        self.ends.fetch_add(1, Ordering::AcqRel);
-    }
-}
-
-impl Drop for Tries {
-    /// The window goes away, and with it the one who could end the program.
-    fn drop(&mut self) {
-        self.ends.fetch_add(2, Ordering::AcqRel);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn run(job: &Job, ends: &AtomicUsize, news: &Sender<News>, wake: &Waker) {
-    let tell = |new| {
-        // Without a window there is no reader.
-        let _ = news.send(new);
-        wake();
-    };
-    let ends = || ends.load(Ordering::Acquire);
-    let mut line = |progress: Progress<'_>| tell(News::Line(progress.to_string()));
-    let outcome = match tune(job, &mut line, &ends) {
-        Ok(tuned) => match tuned.table {
-            Some(table) => Outcome::Compared(Arc::new(table)),
-            None => Outcome::Ended,
-        },
-        Err(e) => Outcome::Failed(e.to_string()),
-    };
-    tell(News::Over(outcome));
-}
 
 impl App {
     /// Begins to try.
@@ -124,13 +65,4 @@ impl App {
             }
         }
     }
-}
-
-/// The program and its arguments as a person would type them, as far as they are text.
-pub(super) fn shown(command: &[OsString]) -> Option<String> {
-    let words: Vec<String> = command
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
