@@ -1,7 +1,7 @@
 //! Which arguments of `DataLoader` are faster in a program: what to try after it was recorded once, what each try took, and what to
 //! think of that.
 //!
-//! Nothing here runs a program. [`choose`] says what to try, [`Measured`] what a recording of a try tells, [`Table`] holds all of
+//! Nothing here runs a program. [`choose()`] says what to try, [`Measured`] what a recording of a try tells, [`Table`] holds all of
 //! them against each other.
 
 mod choose;

@@ -19,7 +19,6 @@ mod prospects;
 mod recorded;
 mod refusal;
 mod setting;
-mod startup;
 mod step;
 mod transport;
 mod uncertain;

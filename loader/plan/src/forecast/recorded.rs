@@ -10,13 +10,13 @@ mod part;
 mod processor;
 mod sample;
 mod size;
+mod startup;
 mod task;
 
 use loadscope_trace::{Nanos, OnError, Origin, Part as Of, Run, RunOptions, Stage};
 
 use super::cores::side_by_side;
 use super::number::{self, sane};
-use super::startup::Startup;
 use super::{Refusal, Setting};
 pub(super) use batch::BatchFacts;
 pub(super) use delays::{Delays, SWITCH_INTERVAL, median};
@@ -28,6 +28,7 @@ pub(super) use part::Weight;
 use processor::Processor;
 use sample::SampleCost;
 pub(super) use size::Size;
+use startup::Startup;
 
 /// Batches that are looked at in a second or so, for several dozens of settings.
 const MOST_BATCHES: usize = 16_384;

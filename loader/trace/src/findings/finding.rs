@@ -42,7 +42,7 @@ impl Severity {
     }
 }
 
-/// Where to look. Positions are those of [`Run::batches`]; in JSON batches have their names.
+/// Where to look. Positions are those of [`Run::batches`](crate::Run::batches); in JSON batches have their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The run as a whole.

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 
 use loadscope_trace::{GaugeKind, Lane, Nanos, Origin, ProcessCost, Run, WorkerId};
 
-use super::number::sane;
-use super::recorded::{BatchFacts, median};
+use super::batch::BatchFacts;
+use super::delays::median;
+use crate::forecast::number::sane;
 
 /// So long after a worker was started the first look at its use of cores may have been before that.
 const LOOKED_AT: Nanos = Nanos::from_millis(50);
 
 /// Starting and ending workers, and what happens before the first task is sent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Startup {
+pub(in super::super) struct Startup {
     /// From `iter(loader)` to the first task, without starting workers.
     pub first_task: Nanos,
     /// Starting one worker holds the main thread up for so long.
