@@ -1,0 +1,232 @@
+//! Arrays: a dtype, sizes, and bytes.
+
+use crate::buffer::Buffer;
+
+/// The type of an array's elements, by NumPy's and PyTorch's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dtype {
+    /// `bool`
+    Bool,
+    /// `int8`
+    Int8,
+    /// `int16`
+    Int16,
+    /// `int32`
+    Int32,
+    /// `int64`
+    Int64,
+    /// `uint8`
+    UInt8,
+    /// `uint16`
+    UInt16,
+    /// `uint32`
+    UInt32,
+    /// `uint64`
+    UInt64,
+    /// `float16`
+    Float16,
+    /// `bfloat16`, which NumPy does not have.
+    BFloat16,
+    /// `float32`
+    Float32,
+    /// `float64`
+    Float64,
+    /// `complex64`
+    Complex64,
+    /// `complex128`
+    Complex128,
+    /// `float8_e4m3fn`, which NumPy does not have.
+    Float8E4M3,
+    /// `float8_e5m2`, which NumPy does not have.
+    Float8E5M2,
+}
+
+impl Dtype {
+    /// Bytes of an element.
+    pub fn width(self) -> usize {
+        match self {
+            Self::Bool | Self::Int8 | Self::UInt8 | Self::Float8E4M3 | Self::Float8E5M2 => 1,
+            Self::Int16 | Self::UInt16 | Self::Float16 | Self::BFloat16 => 2,
+            Self::Int32 | Self::UInt32 | Self::Float32 => 4,
+            Self::Int64 | Self::UInt64 | Self::Float64 | Self::Complex64 => 8,
+            Self::Complex128 => 16,
+        }
+    }
+
+    /// Its name: `float32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::UInt8 => "uint8",
+            Self::UInt16 => "uint16",
+            Self::UInt32 => "uint32",
+            Self::UInt64 => "uint64",
+            Self::Float16 => "float16",
+            Self::BFloat16 => "bfloat16",
+            Self::Float32 => "float32",
+            Self::Float64 => "float64",
+            Self::Complex64 => "complex64",
+            Self::Complex128 => "complex128",
+            Self::Float8E4M3 => "float8_e4m3fn",
+            Self::Float8E5M2 => "float8_e5m2",
+        }
+    }
+}
+
+/// A dense array, row-major (C order), of elements as this host has them (little-endian nearly everywhere).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Buffer,
+}
+
+/// Sizes that do not match the bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{shape:?} elements of {} do not take {bytes} bytes", dtype.name())]
+pub struct ArrayError {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: usize,
+}
+
+impl Array {
+    /// An array; its bytes must be as many as the sizes ask for.
+    ///
+    /// # Errors
+    /// If they are more or fewer.
+    pub fn new(dtype: Dtype, shape: Vec<usize>, bytes: Buffer) -> Result<Self, ArrayError> {
+        let mut sizes = shape.iter();
+        let wanted = sizes.try_fold(dtype.width(), |product, size| product.checked_mul(*size));
+        if wanted == Some(bytes.len()) {
+            Ok(Self {
+                dtype,
+                shape,
+                bytes,
+            })
+        } else {
+            Err(ArrayError {
+                dtype,
+                bytes: bytes.len(),
+                shape,
+            })
+        }
+    }
+
+    /// An array of one axis.
+    pub fn of<T: Element>(values: &[T]) -> Self {
+        Self::with_shape(vec![values.len()], values).unwrap_or_else(|_| Self::empty(T::DTYPE))
+    }
+
+    /// An array of `shape`.
+    ///
+    /// # Errors
+    /// If there are more or fewer values than that.
+    pub fn with_shape<T: Element>(shape: Vec<usize>, values: &[T]) -> Result<Self, ArrayError> {
+        let mut bytes = Vec::with_capacity(values.len() * T::DTYPE.width());
+        values.iter().for_each(|value| value.put(&mut bytes));
+        Self::new(T::DTYPE, shape, bytes.into())
+    }
+
+    /// An array of one axis without elements.
+    fn empty(dtype: Dtype) -> Self {
+        Self {
+            dtype,
+            shape: vec![0],
+            bytes: Buffer::default(),
+        }
+    }
+
+    /// The type of its elements.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// Its sizes; none: a single element without an axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &Buffer {
+        &self.bytes
+    }
+
+    /// `array[index]`: without its first axis, and without a copy. `None`: it has no such axis, or is shorter.
+    pub fn get(&self, index: usize) -> Option<Self> {
+        let (first, rest) = self.shape.split_first()?;
+        if index >= *first {
+            return None;
+        }
+        let width = self.bytes.len() / first;
+        let start = index * width;
+        Some(Self {
+            dtype: self.dtype,
+            shape: rest.to_vec(),
+            bytes: self.bytes.slice(start..start + width)?,
+        })
+    }
+}
+
+/// A Rust type that arrays are made of.
+pub trait Element: Copy {
+    /// Its dtype.
+    const DTYPE: Dtype;
+
+    /// Adds its bytes.
+    fn put(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! elements {
+    ($($of:ty => $dtype:ident),* $(,)?) => {
+        $(impl Element for $of {
+            const DTYPE: Dtype = Dtype::$dtype;
+
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+        })*
+    };
+}
+
+elements! {
+    i8 => Int8, i16 => Int16, i32 => Int32, i64 => Int64, u8 => UInt8, u16 => UInt16, u32 => UInt32, u64 => UInt64,
+    f32 => Float32, f64 => Float64,
+}
+
+impl Element for bool {
+    const DTYPE: Dtype = Dtype::Bool;
+
+    fn put(self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(self));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_slices() {
+        let array = Array::with_shape(vec![2, 3], &[1i16, 2, 3, 4, 5, 6]).unwrap();
+        assert_eq!(array.get(1), Some(Array::of(&[4i16, 5, 6])));
+        assert_eq!(array.get(2), None);
+        assert_eq!(
+            array.get(0).unwrap().get(2).unwrap().shape(),
+            [] as [usize; 0]
+        );
+        assert_eq!(array.get(0).unwrap().get(2).unwrap().get(0), None);
+    }
+
+    #[test]
+    fn sizes_must_match() {
+        assert!(Array::with_shape(vec![2, 3], &[1u8; 5]).is_err());
+        assert!(Array::new(Dtype::Int64, vec![usize::MAX, 2], Buffer::default()).is_err());
+        assert!(Array::new(Dtype::Int64, vec![usize::MAX, 0], Buffer::default()).is_err());
+        assert_eq!(Array::of::<f32>(&[]).shape(), [0]);
+    }
+}

@@ -1,0 +1,1 @@
+//! A saved Hugging Face dataset: a folder of Arrow files, mapped to memory.

@@ -1,0 +1,1 @@
+//! A folder of sounds: WAV, FLAC, OGG; a waveform `[channels, frames]` and its rate.

@@ -1,0 +1,1 @@
+//! COCO: instances, captions and keypoints in JSON, beside a folder of pictures.

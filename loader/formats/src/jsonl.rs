@@ -1,0 +1,1 @@
+//! A JSON value a line.

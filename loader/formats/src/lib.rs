@@ -1,0 +1,52 @@
+//! Data in the layouts that people have them in, read into plain values: no tensor, no window, no thread.
+//!
+//! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples one after the other); both yield [`Cell`]s. The engine
+//! makes a dataset of either, tensors of arrays, and decodes the [`Picture`]s.
+//!
+//! | module | layout | counterpart in Python |
+//! |---|---|---|
+//! | [`voc`] | PASCAL VOC: XML beside pictures | torchvision's `VOCDetection`, `VOCSegmentation` |
+//! | [`coco`] | COCO: JSON for a folder of pictures | torchvision's `CocoDetection`, pycocotools |
+//! | [`sql`] | SQLite files, PostgreSQL servers | `sqlite3`, `psycopg` |
+//! | [`csv`] | tables as text | `pandas.read_csv` |
+//! | [`parquet`] | tables by column | `pyarrow.parquet` |
+//! | [`arrow`] | saved Hugging Face datasets | `datasets.load_from_disk` |
+//! | [`jsonl`] | a JSON value a line | `datasets`, `json` |
+//! | [`npy`], [`npz`] | NumPy's arrays | `numpy.load` |
+//! | [`safetensors`] | tensors by name | `safetensors` |
+//! | [`tar`], [`webdataset`] | samples grouped by key in archives | `webdataset` |
+//! | [`lmdb`] | bytes by key | `lmdb` |
+//! | [`audio`] | WAV, FLAC, OGG | `soundfile` |
+//! | [`text`] | lines of words | `pad_sequence` |
+
+mod array;
+mod buffer;
+mod cell;
+mod error;
+mod rows;
+mod stages;
+mod stream;
+
+pub mod arrow;
+pub mod audio;
+pub mod coco;
+pub mod csv;
+pub mod jsonl;
+pub mod lmdb;
+pub mod npy;
+pub mod npz;
+pub mod parquet;
+pub mod safetensors;
+pub mod sql;
+pub mod tar;
+pub mod text;
+pub mod voc;
+pub mod webdataset;
+
+pub use array::{Array, ArrayError, Dtype, Element};
+pub use buffer::Buffer;
+pub use cell::{Cell, Picture, PictureMode, Scalar, fields};
+pub use error::{Fault, FormatError, Place};
+pub use rows::Rows;
+pub use stages::{Stages, Untimed};
+pub use stream::{Share, Stream, StreamSource};

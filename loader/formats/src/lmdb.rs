@@ -1,0 +1,1 @@
+//! An LMDB environment: bytes by key.

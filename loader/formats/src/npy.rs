@@ -1,0 +1,1 @@
+//! One array of NumPy, mapped to memory; slices of the first axis.

@@ -1,0 +1,1 @@
+//! Several arrays of NumPy in a zip archive; slices of the first axis of each.

@@ -1,0 +1,1 @@
+//! Tables by column, in one file or several.

@@ -1,0 +1,53 @@
+//! Samples by index.
+
+use crate::cell::Cell;
+use crate::error::FormatError;
+use crate::stages::Stages;
+
+/// What can be asked for by index: PyTorch's map-style `Dataset`. Shared by all workers; a connection or a handle that must not be
+/// shared is opened by the thread that first needs it, and kept for that thread.
+pub trait Rows: Send + Sync {
+    /// Number of rows.
+    fn len(&self) -> usize;
+
+    /// True if there are no rows.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Row `index`, below [`len`](Self::len).
+    ///
+    /// # Errors
+    /// What is wrong with the row, with its place.
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError>;
+
+    /// Several rows at once, in the order asked for, where that is faster than one by one (a query, a column); `None` = it is not.
+    /// An answer has as many rows as indices.
+    fn rows(
+        &self,
+        _indices: &[usize],
+        _stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        None
+    }
+
+    /// Whether [`rows`](Self::rows) answers.
+    fn has_rows(&self) -> bool {
+        false
+    }
+
+    /// Names of the classes, if labels have names.
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+
+    /// The class of each row, where it is known without reading them all.
+    fn labels(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// What the person who chose the data should know: what was left out, what was guessed. Sentences.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+}

@@ -1,0 +1,1 @@
+//! Rows of a query to an SQLite file or a PostgreSQL server, by key or through a cursor.

@@ -1,0 +1,1 @@
+//! One POSIX tar archive, its files grouped into samples by key.

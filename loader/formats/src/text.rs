@@ -1,0 +1,1 @@
+//! Lines of words, as ids of a vocabulary.

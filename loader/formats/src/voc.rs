@@ -1,0 +1,1 @@
+//! PASCAL VOC: XML beside pictures, lists of names, and masks.

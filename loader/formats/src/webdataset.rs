@@ -1,0 +1,1 @@
+//! Shards of POSIX tar archives, split over workers and ranks, shuffled.
