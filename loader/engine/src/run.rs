@@ -205,10 +205,8 @@ impl Training {
         };
         let info = facts.info(clock.unix_ns, pinning.label);
         probe.emit(|| EventKind::RunStarted(Box::new(info)));
-        if let AnyDataset::Map(dataset) = dataset {
-            for note in dataset.notes() {
-                probe.say(Level::Warning, || note.clone());
-            }
+        for note in dataset.notes() {
+            probe.say(Level::Warning, || note.clone());
         }
         Ok(Self {
             loader: loader.observed(probe.clone()).interruptible(stop),

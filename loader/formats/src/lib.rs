@@ -23,6 +23,7 @@ mod array;
 mod buffer;
 mod cell;
 mod error;
+mod file;
 mod rows;
 mod stages;
 mod stream;

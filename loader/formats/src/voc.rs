@@ -1,1 +1,265 @@
 //! PASCAL VOC: XML beside pictures, lists of names, and masks.
+
+mod annotation;
+mod folder;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use annotation::{Annotation, Object, broken, parse};
+
+use crate::array::Array;
+use crate::cell::{Cell, PictureMode, fields};
+use crate::error::{Fault, FormatError, Place};
+use crate::file;
+use crate::rows::Rows;
+use crate::stages::Stages;
+
+/// Most bytes of an annotation.
+const MAX_XML: u64 = 64 << 20;
+
+/// The classes of VOC, in the order of their labels, which begin at 1: 0 is the background.
+const CLASSES: [&str; 20] = [
+    "aeroplane",
+    "bicycle",
+    "bird",
+    "boat",
+    "bottle",
+    "bus",
+    "car",
+    "cat",
+    "chair",
+    "cow",
+    "diningtable",
+    "dog",
+    "horse",
+    "motorbike",
+    "person",
+    "pottedplant",
+    "sheep",
+    "sofa",
+    "train",
+    "tvmonitor",
+];
+/// The name of label 0.
+const BACKGROUND: &str = "__background__";
+
+/// What is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The list in `ImageSets`, without its ending; `all`: every annotation.
+    pub set: String,
+    /// The year, where there are several.
+    pub year: Option<String>,
+    /// Whether the masks in `SegmentationClass` are loaded; the lists are those of `ImageSets/Segmentation` then.
+    pub has_masks: bool,
+    /// The classes from label 1 on; none: those of VOC, or those that are found.
+    pub classes: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            set: "train".to_owned(),
+            year: None,
+            has_masks: false,
+            classes: Vec::new(),
+        }
+    }
+}
+
+/// Annotated pictures. A row is `(picture, {image_id, boxes, labels, difficult})`, and `mask` where masks are loaded; boxes are
+/// `xmin, ymin, xmax, ymax` as the XML has them, float32 `[n, 4]`.
+#[derive(Debug)]
+pub struct Voc {
+    root: PathBuf,
+    names: Vec<String>,
+    has_masks: bool,
+    has_annotations: bool,
+    /// With the background.
+    classes: Vec<String>,
+    labels: HashMap<String, i64>,
+    notes: Vec<String>,
+}
+
+impl Voc {
+    /// The pictures of a set in `dir`.
+    ///
+    /// # Errors
+    /// If the folder or the list is missing or empty; where the classes have to be looked for, also if an annotation is broken.
+    pub fn open(dir: &Path, options: &Options) -> Result<Self, FormatError> {
+        let root = folder::root(dir, options.year.as_deref())?;
+        let (names, notes) = folder::names(&root, options)?;
+        let mut voc = Self {
+            has_annotations: root.join("Annotations").is_dir(),
+            root,
+            names,
+            has_masks: options.has_masks,
+            classes: Vec::new(),
+            labels: HashMap::new(),
+            notes,
+        };
+        let classes = match options.classes.is_empty() {
+            true => voc.find_classes(options)?,
+            false => options.classes.clone(),
+        };
+        voc.classes = std::iter::once(BACKGROUND.to_owned())
+            .chain(classes)
+            .collect();
+        voc.labels = (0..)
+            .zip(&voc.classes)
+            .map(|(label, name)| (name.clone(), label))
+            .collect();
+        Ok(voc)
+    }
+
+    /// The classes of VOC if the first annotations know no other; else those of the lists of classes (`cat_train.txt`); else those
+    /// of all annotations, by name.
+    fn find_classes(&mut self, options: &Options) -> Result<Vec<String>, FormatError> {
+        /// So many annotations decide.
+        const LOOK: usize = 32;
+        let usual = || CLASSES.map(str::to_owned).to_vec();
+        if !self.has_annotations {
+            return Ok(usual());
+        }
+        let first: Vec<_> = self.names.iter().take(LOOK).collect();
+        let mut is_usual = true;
+        for name in first {
+            // What is broken is reported when it is loaded.
+            let Ok(annotation) = self.annotation(name).map(|(read, _)| read) else {
+                continue;
+            };
+            is_usual &= annotation
+                .objects
+                .iter()
+                .all(|object| CLASSES.contains(&object.name.as_str()));
+        }
+        if is_usual {
+            return Ok(usual());
+        }
+        let lists =
+            folder::all(&self.root.join("ImageSets").join("Main"), "txt").unwrap_or_default();
+        let ending = format!("_{}", options.set);
+        let listed: Vec<String> = (lists.iter())
+            .filter_map(|list| list.strip_suffix(&ending).map(str::to_owned))
+            .collect();
+        if !listed.is_empty() {
+            return Ok(listed);
+        }
+        let mut found = BTreeSet::new();
+        for name in &self.names {
+            if let Ok((annotation, _)) = self.annotation(name) {
+                found.extend(annotation.objects.into_iter().map(|object| object.name));
+            }
+        }
+        self.notes.push(format!(
+            "The classes were looked for in {} annotations; classes=… names them at once, in the order of their labels.",
+            self.names.len()
+        ));
+        Ok(found.into_iter().collect())
+    }
+
+    fn annotation_file(&self, name: &str) -> PathBuf {
+        self.root.join("Annotations").join(format!("{name}.xml"))
+    }
+
+    fn annotation(&self, name: &str) -> Result<(Annotation, Vec<u8>), FormatError> {
+        let path = self.annotation_file(name);
+        let text = file::read(&path, MAX_XML).map_err(|error| match error.fault {
+            Fault::Missing => FormatError::new(
+                Fault::Missing,
+                Place::file(&path),
+                "there is no such annotation, although the list names it",
+                "Copy it there, or take the name out of the list",
+            ),
+            _ => error,
+        })?;
+        Ok((parse(&text, &path)?, text))
+    }
+
+    /// The label of an object's class.
+    fn label(&self, object: &Object, name: &str, text: &[u8]) -> Result<i64, FormatError> {
+        let label = self.labels.get(&object.name).copied();
+        label.filter(|label| *label > 0).ok_or_else(|| {
+            let reason = format!("there is no class '{}'", object.name);
+            let mut error = broken(text, &self.annotation_file(name), object.at, &reason);
+            error.remedy = "Name all classes with classes=…;…".to_owned();
+            error
+        })
+    }
+
+    fn target(
+        &self,
+        name: &str,
+        objects: &[Object],
+        text: &[u8],
+    ) -> Result<Vec<(&'static str, Cell)>, FormatError> {
+        let corners: Vec<f32> = objects.iter().flat_map(|object| object.corners).collect();
+        let labels = objects.iter().map(|object| self.label(object, name, text));
+        let labels: Vec<i64> = labels.collect::<Result<_, _>>()?;
+        let difficult: Vec<i64> = objects
+            .iter()
+            .map(|object| i64::from(object.is_difficult))
+            .collect();
+        let boxes = Array::with_shape(vec![objects.len(), 4], &corners)
+            .unwrap_or_else(|_| Array::of(&corners));
+        Ok(vec![
+            ("image_id", name.into()),
+            ("boxes", boxes.into()),
+            ("labels", Array::of(&labels).into()),
+            ("difficult", Array::of(&difficult).into()),
+        ])
+    }
+}
+
+impl Rows for Voc {
+    fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        let Some(name) = self.names.get(index) else {
+            return Err(FormatError::new(
+                Fault::OutOfRange,
+                Place::file(&self.root).row(index as u64),
+                "there is no such row",
+                "Ask for a smaller index",
+            ));
+        };
+        stages.enter("read");
+        let (annotation, text) = match self.has_annotations {
+            true => self.annotation(name)?,
+            false => (Annotation::default(), Vec::new()),
+        };
+        let path = folder::picture(&self.root, name, annotation.filename.as_deref());
+        let needed_by = || match self.has_annotations {
+            true => format!("the annotation {}", self.annotation_file(name).display()),
+            false => "the list".to_owned(),
+        };
+        let picture = file::picture(&path, PictureMode::Colour, needed_by, stages)?;
+        let mut target = self.target(name, &annotation.objects, &text)?;
+        if self.has_masks {
+            let mask = self
+                .root
+                .join("SegmentationClass")
+                .join(format!("{name}.png"));
+            let needed_by = || format!("the list of {}", self.root.display());
+            target.push((
+                "mask",
+                file::picture(&mask, PictureMode::Classes, needed_by, stages)?.into(),
+            ));
+        }
+        Ok(Cell::Tuple(vec![picture.into(), fields(target)]))
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

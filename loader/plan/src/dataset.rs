@@ -7,7 +7,11 @@ mod stream;
 
 pub use catalog::{Catalog, Entry, MadeUp};
 pub use cost::{CostModel, Tail};
-pub use spec::{DatasetSpec, TokenDtype, TokenSpec};
+pub use spec::{
+    ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetSpec, Decode, JsonlSpec,
+    LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize, SafetensorsSpec, Separator, SqlSpec,
+    TarSpec, TextLevel, TextSpec, TokenDtype, TokenSpec, VocSpec, VocTask, WebdatasetSpec,
+};
 pub use stream::{Sharing, StreamModel};
 
 use loadscope_trace::{Nanos, RunOptions};

@@ -1,6 +1,6 @@
 //! How a run introduces itself.
 
-use loadscope_trace::{Origin, RunInfo, RunOptions, Stage};
+use loadscope_trace::{Origin, RunInfo, RunOptions, Stage, without_password};
 
 use crate::cpu::processors;
 use crate::dataset::{DatasetSpec, Entry};
@@ -23,7 +23,11 @@ impl Facts<'_> {
         let mut measured = Stage::ALL.to_vec();
         measured.retain(|s| *s != Stage::Pinning || pinning.is_some());
         RunInfo {
-            options: self.options.clone(),
+            options: RunOptions {
+                // What is recorded is read by others.
+                dataset: without_password(&self.options.dataset),
+                ..self.options.clone()
+            },
             origin: Origin::Engine,
             dataset: self.describe(),
             dataset_len: self.dataset.len.map(|len| len as u64),
@@ -55,6 +59,7 @@ impl Facts<'_> {
                 format!("{len} {pictures} of {classes} in {}", path.display())
             }
             DatasetSpec::Tokens(_) => format!("{len} windows of tokens"),
+            DatasetSpec::Data(data) => data.describe(self.dataset.len),
             DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
             DatasetSpec::Stream(_) => match self.dataset.len {
                 Some(len) => format!("{len} made-up samples, iterable-style"),

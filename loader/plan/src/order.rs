@@ -136,7 +136,16 @@ pub fn samples_of_dataset(
         // Made-up samples need not be made.
         DatasetSpec::Synthetic(model) => Samples::Map(model.len),
         DatasetSpec::Stream(model) => Samples::Streams(Streams::Made(model.clone())),
-        DatasetSpec::Digits | DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) => {
+        DatasetSpec::Data(data) if data.is_stream() => {
+            return Err(EngineError::Spec(format!(
+                "{}: which worker yields which sample is known only once they are loaded. Choose a dataset with an index here",
+                data.word()
+            )));
+        }
+        DatasetSpec::Digits
+        | DatasetSpec::Folder { .. }
+        | DatasetSpec::Tokens(_)
+        | DatasetSpec::Data(_) => {
             let entry = catalog.look_up(&spec, options.image_size)?;
             Samples::Map(entry.len.unwrap_or_default())
         }
@@ -166,7 +175,7 @@ pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledg
         classes: entry.classes,
         weights: None,
     };
-    if !matches!(spec, DatasetSpec::Stream(_)) {
+    if !spec.is_stream() {
         known.weights = weights(options, entry.len.unwrap_or_default())?;
     }
     Ok(known)

@@ -293,7 +293,7 @@ pub fn check_options(options: &RunOptions) -> Result<(), EngineError> {
             "prefetch_factor must be greater than 0",
         ));
     }
-    check(options, matches!(dataset, DatasetSpec::Stream(_)))
+    check(options, dataset.is_stream())
 }
 
 /// Random samplers make the list of an epoch before its first index is asked for, as in PyTorch: it has to fit into memory.

@@ -6,15 +6,17 @@ use crate::Stage;
 use crate::clock::Clock;
 
 mod overrides;
+mod parts;
 mod python;
 
 pub use overrides::{Overrides, StartMethod};
+pub use parts::{parts, quote, without_password};
 
 /// The arguments of `DataLoader` under PyTorch's names, and the training loop around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunOptions {
-    /// `digits`, `folder:PATH`, `tokens:…`, `synthetic:key=value,…` or `stream:key=value,…`; of PyTorch programs its class.
+    /// `digits`, `folder:PATH`, `voc:DIR` and so on, `synthetic:key=value,…` or `stream:key=value,…`; of PyTorch programs its class.
     pub dataset: String,
     /// Side of the square to which the pictures of a folder are resized, pixels.
     pub image_size: u32,
@@ -104,7 +106,7 @@ impl Default for RunOptions {
 impl RunOptions {
     /// True if the dataset is iterable-style, as its name says: each worker has its own part of it.
     pub fn is_stream(&self) -> bool {
-        self.dataset.starts_with("stream")
+        parts::is_stream(&self.dataset)
     }
 
     /// The value of `prefetch_factor` that is in force: PyTorch's default is 2, and without workers there is none.

@@ -41,7 +41,23 @@ impl<S: Send + 'static> AnyDataset<S> {
     pub fn classes(&self) -> &[String] {
         match self {
             Self::Map(dataset) => dataset.classes(),
-            Self::Iterable(_) => &[],
+            Self::Iterable(dataset) => dataset.classes(),
+        }
+    }
+
+    /// The class of each sample, where it is known without loading one.
+    pub fn labels(&self) -> Option<Vec<u32>> {
+        match self {
+            Self::Map(dataset) => dataset.labels(),
+            Self::Iterable(_) => None,
+        }
+    }
+
+    /// What the person who chose the dataset should know. Sentences.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Map(dataset) => dataset.notes(),
+            Self::Iterable(dataset) => dataset.notes(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use loadscope_formats::Stages;
 use loadscope_trace::Nanos;
 
 use crate::clock::Clock;
@@ -17,6 +18,8 @@ pub struct SampleClock {
     staged: Option<Nanos>,
     done: Option<Arc<AtomicBool>>,
     samples: usize,
+    /// The stage that was entered and not left, and when.
+    under_way: Option<(&'static str, Nanos)>,
     /// A handful of stages, so a list beats a map.
     stages: Vec<(&'static str, Vec<Nanos>)>,
 }
@@ -98,6 +101,18 @@ impl SampleClock {
         result
     }
 
+    /// Ends the stage that [`enter`](Stages::enter) began.
+    pub(super) fn leave(&mut self) {
+        let Some((name, start)) = self.under_way.take() else {
+            return;
+        };
+        if let Some(clock) = &self.on {
+            let took = clock.now() - start;
+            self.staged.get_or_insert(start);
+            self.add(name, took);
+        }
+    }
+
     fn add(&mut self, name: &'static str, took: Nanos) {
         // Work before the first `begin_sample` belongs to the first sample.
         self.samples = self.samples.max(1);
@@ -126,10 +141,41 @@ impl SampleClock {
     }
 }
 
+/// What reads the formats of files says by name what it does; [`SampleClock::leave`] ends the last stage.
+impl Stages for SampleClock {
+    fn enter(&mut self, name: &'static str) {
+        self.leave();
+        if let Some(clock) = &self.on {
+            self.under_way = Some((name, clock.now()));
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        Self::is_cancelled(self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn stages_that_are_entered_end_at_the_next() {
+        let mut clock = SampleClock::on();
+        clock.begin_sample();
+        for name in ["open", "read", "open"] {
+            clock.enter(name);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        clock.leave();
+        clock.leave();
+        let stages = clock.take_stages();
+        let names: Vec<_> = stages.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["open", "read"]);
+        assert!(stages[0].1[0] >= Nanos::from_millis(4));
+        assert!(stages[1].1[0] >= Nanos::from_millis(2));
+    }
 
     #[test]
     fn stages_are_kept_by_sample() {

@@ -29,6 +29,16 @@ pub trait IterableDataset: Send + Sync + 'static {
         self.len() == Some(0)
     }
 
+    /// Names for labels (class names), if the dataset has them.
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+
+    /// What the person who chose the dataset should know. Sentences.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
     /// The name of the type, for messages. PyTorch prints the object's `repr`.
     fn type_name(&self) -> &str {
         "IterableDataset"
@@ -45,6 +55,14 @@ impl<D: IterableDataset + ?Sized> IterableDataset for Arc<D> {
 
     fn len(&self) -> Option<usize> {
         (**self).len()
+    }
+
+    fn classes(&self) -> &[String] {
+        (**self).classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        (**self).notes()
     }
 
     fn type_name(&self) -> &str {

@@ -5,6 +5,7 @@ mod clock;
 mod concat;
 mod digits;
 mod folder;
+mod formats;
 mod gather;
 mod iterable;
 mod list;
@@ -26,6 +27,7 @@ pub use clock::SampleClock;
 pub use concat::{ChainDataset, ConcatDataset};
 pub use digits::Digits;
 pub use folder::ImageFolder;
+pub use formats::StreamPlace;
 pub use gather::{Gather, GatherFetcher};
 pub use iterable::{IterableDataset, SampleStream};
 pub use list::ListDataset;
@@ -104,6 +106,11 @@ pub trait Dataset: Send + Sync + 'static {
     /// Names for labels (class names), if the dataset has them.
     fn classes(&self) -> &[String] {
         &[]
+    }
+
+    /// The class of each sample, where it is known without loading one.
+    fn labels(&self) -> Option<Vec<u32>> {
+        None
     }
 
     /// What the person who chose the dataset should know: files that were left out, and so on. Sentences.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, Synthetic,
-    SyntheticStream, TokenWindows,
+    AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, StreamPlace, Synthetic,
+    SyntheticStream, TokenWindows, formats,
 };
 use crate::error::EngineError;
 use crate::value::Value;
@@ -22,7 +22,15 @@ pub trait OpenDataset {
     ///
     /// # Errors
     /// If the file or folder is missing, cannot be read or holds nothing of use.
-    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError>;
+    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError> {
+        self.open_at(image_size, StreamPlace::default())
+    }
+
+    /// As [`open_any`](Self::open_any), in a process that loads its part of a stream.
+    ///
+    /// # Errors
+    /// As [`open_any`](Self::open_any).
+    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, EngineError>;
 }
 
 impl OpenDataset for DatasetSpec {
@@ -35,7 +43,7 @@ impl OpenDataset for DatasetSpec {
         }
     }
 
-    fn open_any(&self, image_size: u32) -> Result<AnyDataset, EngineError> {
+    fn open_at(&self, image_size: u32, place: StreamPlace) -> Result<AnyDataset, EngineError> {
         Ok(match self {
             Self::Digits => AnyDataset::map(Digits::new()?),
             Self::Folder { path } => AnyDataset::map(ImageFolder::open(path, image_size)?),
@@ -45,6 +53,7 @@ impl OpenDataset for DatasetSpec {
                 Some(tokens.stride),
                 tokens.dtype,
             )?),
+            Self::Data(data) => formats::open(data, image_size, place)?,
             Self::Synthetic(model) => AnyDataset::map(Synthetic::new(model.clone())),
             Self::Stream(model) => AnyDataset::iterable(SyntheticStream::new(model.clone())),
         })
@@ -73,9 +82,12 @@ impl Catalog for Opening {
                 let labels = folder.files().iter().map(|(_, class)| *class).collect();
                 of(Some(folder.len()), folder.classes(), Some(labels))
             }
-            DatasetSpec::Tokens(_) | DatasetSpec::Synthetic(_) | DatasetSpec::Stream(_) => {
+            DatasetSpec::Tokens(_)
+            | DatasetSpec::Data(_)
+            | DatasetSpec::Synthetic(_)
+            | DatasetSpec::Stream(_) => {
                 let dataset = spec.open_any(image_size)?;
-                of(dataset.len(), dataset.classes(), None)
+                of(dataset.len(), dataset.classes(), dataset.labels())
             }
         })
     }

@@ -1,5 +1,8 @@
 //! From a picture file to a tensor: read, decode, resize.
 
+mod classes;
+mod fault;
+
 use std::cell::RefCell;
 use std::io::{self, Cursor, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,12 +11,14 @@ use std::path::Path;
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
-use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, Limits};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageFormat, Limits};
 use loadscope_files::{ReadError, open_regular};
 use tch::{Kind, Tensor};
 
 use super::{SampleClock, SampleError};
 use crate::value::new_tensor;
+pub(super) use classes::classes;
+pub(super) use fault::Fault;
 
 /// Largest side of a resized picture.
 pub(super) const MAX_SIDE: u32 = 8192;
@@ -44,7 +49,7 @@ thread_local! {
 /// DecompressionBombError if it is too large. All name the file and what to do.
 pub(super) fn load(path: &Path, side: u32, clock: &mut SampleClock) -> Result<Tensor, SampleError> {
     let bytes = clock.stage("read", || read_file(path))?;
-    decode(&bytes, side, clock).map_err(|fault| fault.about(path))
+    decode(&bytes, side, clock).map_err(|fault| fault.about(path.display()))
 }
 
 /// The bytes of a regular file: a pipe might never say anything, and a device never end.
@@ -83,6 +88,15 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SampleError> {
 
 /// As [`load`], from the bytes of a file.
 fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Fault> {
+    decode_sized(bytes, Some(side), clock).map(|(tensor, _)| tensor)
+}
+
+/// Decodes the bytes of a picture file, and resizes it to a square if a side is given. Also says how wide and high it is in the file.
+pub(super) fn decode_sized(
+    bytes: &[u8],
+    side: Option<u32>,
+    clock: &mut SampleClock,
+) -> Result<(Tensor, (u32, u32)), Fault> {
     // A thread that is already decoding cannot come here again, but a fresh buffer is always right.
     SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
         Ok(mut scratch) => decode_with(bytes, side, clock, &mut scratch),
@@ -92,10 +106,10 @@ fn decode(bytes: &[u8], side: u32, clock: &mut SampleClock) -> Result<Tensor, Fa
 
 fn decode_with(
     bytes: &[u8],
-    side: u32,
+    side: Option<u32>,
     clock: &mut SampleClock,
     scratch: &mut Scratch,
-) -> Result<Tensor, Fault> {
+) -> Result<(Tensor, (u32, u32)), Fault> {
     let Scratch {
         decoded,
         resized,
@@ -106,77 +120,17 @@ fn decode_with(
         catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, decoded)))
             .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
     })?;
-    let tensor = clock.stage("resize", || {
-        let rgb = resize(decoded, width, height, side, resized, resizer)?;
-        planes(rgb, side)
-    });
+    let tensor = match side {
+        Some(side) => clock.stage("resize", || {
+            let rgb = resize(decoded, width, height, side, resized, resizer)?;
+            planes(rgb, side, side)
+        }),
+        None => clock.stage("decode", || planes(decoded, width, height)),
+    };
     if decoded.capacity() > KEEP_BYTES {
         *decoded = Vec::new();
     }
-    tensor
-}
-
-/// What is wrong with a picture.
-#[derive(Debug, PartialEq)]
-enum Fault {
-    Empty,
-    Unidentified,
-    Undecodable(&'static str),
-    Truncated,
-    Damaged(String),
-    TooLarge(u32, u32),
-    Torch(String),
-}
-
-impl Fault {
-    fn about(self, path: &Path) -> SampleError {
-        let path = path.display();
-        let (kind, message) = match self {
-            Self::Empty => (
-                "UnidentifiedImageError",
-                format!("the picture {path} is empty (0 bytes); delete it or copy it again"),
-            ),
-            Self::Unidentified => (
-                "UnidentifiedImageError",
-                format!(
-                    "cannot identify image file {path}: it is neither JPEG nor PNG whatever its name says; delete or \
-                     replace it"
-                ),
-            ),
-            Self::Undecodable(format) => (
-                "UnidentifiedImageError",
-                format!(
-                    "the picture {path} is a {format} file whatever its name says; convert it to JPEG or PNG"
-                ),
-            ),
-            Self::Truncated => (
-                "OSError",
-                format!("image file is truncated: {path} ends in the middle; copy it again"),
-            ),
-            Self::Damaged(what) => (
-                "OSError",
-                format!("the picture {path} is damaged ({what}); replace or delete it"),
-            ),
-            Self::TooLarge(width, height) => (
-                "DecompressionBombError",
-                format!(
-                    "the picture {path} has {width}×{height} pixels, more than the {MAX_PIXELS} that are allowed; make \
-                     it smaller"
-                ),
-            ),
-            Self::Torch(what) => ("RuntimeError", format!("no tensor for {path}: {what}")),
-        };
-        SampleError::new(kind, message)
-    }
-}
-
-impl From<ImageError> for Fault {
-    fn from(error: ImageError) -> Self {
-        match &error {
-            ImageError::IoError(e) if e.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
-            _ => Self::Damaged(error.to_string()),
-        }
-    }
+    Ok((tensor?, (width, height)))
 }
 
 /// Decodes into `rgb` (row-major, 3 bytes a pixel) and returns width and height.
@@ -286,9 +240,9 @@ fn resize<'a>(
 }
 
 /// Interleaved RGB to a tensor of three planes.
-fn planes(rgb: &[u8], side: u32) -> Result<Tensor, Fault> {
-    let size = i64::from(side);
-    new_tensor(&[3, size, size], Kind::Uint8, |bytes| {
+fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
+    let size = [3, i64::from(height), i64::from(width)];
+    new_tensor(&size, Kind::Uint8, |bytes| {
         let plane = bytes.len() / 3;
         let (red, rest) = bytes.split_at_mut(plane);
         let (green, blue) = rest.split_at_mut(plane);

@@ -43,6 +43,10 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
         self.inner.classes()
     }
 
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.inner.labels()
+    }
+
     fn notes(&self) -> &[String] {
         self.inner.notes()
     }

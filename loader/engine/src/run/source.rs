@@ -6,7 +6,8 @@ use loadscope_plan::dataset::check_extra_cost;
 use loadscope_trace::RunOptions;
 
 use crate::dataset::{
-    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, data_len,
+    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, StreamPlace,
+    data_len,
 };
 use crate::error::EngineError;
 use crate::fetch::{DefaultCollate, Fetch, Fetcher, MapFetcher, StreamFetcher};
@@ -35,7 +36,12 @@ impl Fetch for ValueFetch {
 
 /// Opens the dataset, with the costs that were asked for.
 pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDataset, EngineError> {
-    match spec.open_any(options.image_size)? {
+    let place = StreamPlace {
+        rank: options.rank,
+        world_size: options.world_size,
+        seed: options.seed.or(options.global_seed).unwrap_or_default(),
+    };
+    match spec.open_at(options.image_size, place)? {
         dataset if options.extra_cost.is_empty() => Ok(dataset),
         AnyDataset::Map(dataset) => Ok(AnyDataset::map(Slowed::new(dataset, &options.extra_cost)?)),
         stream @ AnyDataset::Iterable(_) => check_extra_cost(options, spec).map(|()| stream),
@@ -53,6 +59,8 @@ pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, E
 pub(super) fn epoch(options: &RunOptions, plan: &Plan, spec: &DatasetSpec) -> Epoch {
     match spec {
         DatasetSpec::Stream(model) => epoch_of_streams(options, Streams::Made(model.clone())),
+        // How many a worker will yield is not known.
+        spec if spec.is_stream() => Epoch::default(),
         _ => Epoch {
             batches: plan.index.len() as u64,
             samples: indices(&plan.index, options),

@@ -1,5 +1,7 @@
 //! What is known of a dataset without loading its samples.
 
+use loadscope_trace::without_password;
+
 use super::DatasetSpec;
 use crate::error::EngineError;
 
@@ -43,9 +45,10 @@ impl Catalog for MadeUp {
                 classes: (0..10).map(|digit| digit.to_string()).collect(),
                 ..of_len(DIGITS)
             }),
-            DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) => {
+            DatasetSpec::Folder { .. } | DatasetSpec::Tokens(_) | DatasetSpec::Data(_) => {
                 Err(EngineError::Dataset(format!(
-                    "This build has no embedded loader, so {spec} cannot be opened. Choose digits, synthetic or stream"
+                    "This build has no embedded loader, so {} cannot be opened. Choose digits, synthetic or stream",
+                    without_password(&spec.to_string())
                 )))
             }
         }

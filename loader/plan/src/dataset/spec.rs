@@ -1,16 +1,24 @@
-//! The text that names a dataset: `digits`, `folder:PATH`, `tokens:PATH`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
+//! The text that names a dataset: `digits`, `folder:PATH`, `tokens:PATH`, `voc:DIR`, `synthetic:len=24,cost_ms=50`, `stream:len=24`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use loadscope_trace::without_password;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{CostModel, StreamModel};
 use crate::error::EngineError;
 
+mod data;
+mod option;
 mod tokens;
 
+pub use data::{
+    ArrowSpec, AudioSpec, CocoSpec, CsvSpec, DataSpec, JsonlSpec, LmdbSpec, NpySpec, NpzSpec,
+    ParquetSpec, SafetensorsSpec, SqlSpec, TarSpec, TextSpec, VocSpec, WebdatasetSpec,
+};
+pub use option::{CocoTask, Decode, PictureSize, Separator, TextLevel, VocTask};
 pub use tokens::{TokenDtype, TokenSpec};
 
 /// Which dataset to load from. Written and read as text, also by serde.
@@ -26,6 +34,8 @@ pub enum DatasetSpec {
     },
     /// Windows of a file of tokens.
     Tokens(TokenSpec),
+    /// Data in a layout that people have them in: `voc:DIR`, `csv:FILE`, `sql:URL,query=…` and so on.
+    Data(Box<DataSpec>),
     /// Made up, with costs and faults as wanted.
     Synthetic(CostModel),
     /// Made up, too, but iterable.
@@ -33,7 +43,16 @@ pub enum DatasetSpec {
 }
 
 impl DatasetSpec {
-    /// Bytes of the tensors of a sample.
+    /// Whether its dataset is iterable-style.
+    pub fn is_stream(&self) -> bool {
+        match self {
+            Self::Stream(_) => true,
+            Self::Data(data) => data.is_stream(),
+            Self::Digits | Self::Folder { .. } | Self::Tokens(_) | Self::Synthetic(_) => false,
+        }
+    }
+
+    /// Bytes of the tensors of a sample; 0 where only loading it tells.
     pub fn sample_bytes(&self, image_size: u32) -> u64 {
         match self {
             Self::Digits => 64 * 4,
@@ -45,6 +64,10 @@ impl DatasetSpec {
                 };
                 (tokens.block as u64).saturating_mul(token)
             }
+            Self::Data(data) => match data.size() {
+                Some(PictureSize::Square) => 3 * u64::from(image_size).pow(2),
+                Some(PictureSize::Original) | None => 0,
+            },
             Self::Synthetic(model) => model.bytes(),
             Self::Stream(model) => model.cost.bytes(),
         }
@@ -68,6 +91,9 @@ impl FromStr for DatasetSpec {
         if let Some(options) = text.trim_start().strip_prefix("tokens:") {
             return Ok(Self::Tokens(options.parse()?));
         }
+        if let Some(data) = DataSpec::parse(text) {
+            return data.map(|data| Self::Data(Box::new(data)));
+        }
         match text.trim().split_once(':') {
             Some(("synthetic", options)) => Ok(Self::Synthetic(options.parse()?)),
             Some(("stream", options)) => Ok(Self::Stream(options.parse()?)),
@@ -81,9 +107,15 @@ impl FromStr for DatasetSpec {
                     String::new()
                 };
                 Err(EngineError::Spec(format!(
-                    "There is no dataset '{text}'. Possible are digits (built in), folder:PATH (pictures, one \
-                     subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), synthetic:len=24,cost_ms=50 (made \
-                     up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}"
+                    "There is no dataset '{}'. Possible are digits (built in), folder:PATH (pictures, one \
+                     subfolder a class), tokens:PATH,block=1024 (a file of 16-bit tokens), {}, synthetic:len=24,cost_ms=50 \
+                     (made up) and stream:len=24,cost_ms=50,shard=true (made up, iterable-style).{hint}",
+                    without_password(text),
+                    DataSpec::WORDS
+                        .iter()
+                        .map(|(_, example)| *example)
+                        .collect::<Vec<_>>()
+                        .join(", "),
                 )))
             }
         }
@@ -96,6 +128,7 @@ impl fmt::Display for DatasetSpec {
             Self::Digits => f.write_str("digits"),
             Self::Folder { path } => write!(f, "folder:{}", path.display()),
             Self::Tokens(tokens) => write!(f, "tokens:{tokens}"),
+            Self::Data(data) => data.fmt(f),
             Self::Synthetic(model) => write!(f, "synthetic:{model}"),
             Self::Stream(model) => write!(f, "stream:{model}"),
         }

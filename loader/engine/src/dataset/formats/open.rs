@@ -1,0 +1,97 @@
+//! Opens data as people have them.
+
+use loadscope_formats::{FormatError, Rows, StreamSource, coco, voc};
+use loadscope_plan::dataset::{CocoSpec, CocoTask, DataSpec, PictureSize, VocSpec, VocTask};
+
+use super::rows::RowsDataset;
+use super::sample::Shaping;
+use super::stream::StreamDataset;
+use crate::dataset::AnyDataset;
+use crate::error::EngineError;
+
+/// Which part of a stream a process loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamPlace {
+    /// Which process of a distributed training, from 0.
+    pub rank: u32,
+    /// How many there are; 0 counts as 1.
+    pub world_size: u32,
+    /// What the main thread's streams are shuffled with; workers have their own seeds.
+    pub seed: u64,
+}
+
+/// Opens `data`; `image_size` is the side of squares that pictures are resized to, where that is asked for.
+///
+/// # Errors
+/// What is wrong with the data, with the place and the remedy.
+pub(in crate::dataset) fn open(
+    data: &DataSpec,
+    image_size: u32,
+    place: StreamPlace,
+) -> Result<AnyDataset, EngineError> {
+    let shaping = Shaping {
+        side: match data.size() {
+            Some(PictureSize::Square) => Some(image_size),
+            Some(PictureSize::Original) | None => None,
+        },
+        is_annotated: matches!(data, DataSpec::Voc(_) | DataSpec::Coco(_)),
+    };
+    let opener = Opener { shaping, place };
+    match data {
+        DataSpec::Voc(spec) => opener.rows(open_voc(spec)),
+        DataSpec::Coco(spec) => opener.rows(open_coco(spec)),
+        other => Err(EngineError::Dataset(format!("{}: not yet", other.word()))),
+    }
+}
+
+fn opening(error: FormatError) -> EngineError {
+    EngineError::Dataset(error.to_string())
+}
+
+struct Opener {
+    shaping: Shaping,
+    place: StreamPlace,
+}
+
+impl Opener {
+    fn rows<R: Rows + 'static>(
+        &self,
+        rows: Result<R, FormatError>,
+    ) -> Result<AnyDataset, EngineError> {
+        Ok(AnyDataset::map(RowsDataset::new(
+            rows.map_err(opening)?,
+            self.shaping,
+        )))
+    }
+
+    fn stream<S: StreamSource + 'static>(
+        &self,
+        source: Result<S, FormatError>,
+    ) -> Result<AnyDataset, EngineError> {
+        let stream = StreamDataset::new(source.map_err(opening)?, self.shaping, self.place);
+        Ok(AnyDataset::iterable(stream))
+    }
+}
+
+fn open_voc(spec: &VocSpec) -> Result<voc::Voc, FormatError> {
+    let options = voc::Options {
+        set: spec.set.clone(),
+        year: spec.year.clone(),
+        has_masks: spec.task == VocTask::Segmentation,
+        classes: spec.classes.clone(),
+    };
+    voc::Voc::open(spec.dir.as_ref(), &options)
+}
+
+fn open_coco(spec: &CocoSpec) -> Result<coco::Coco, FormatError> {
+    let options = coco::Options {
+        task: match spec.task {
+            CocoTask::Auto => None,
+            CocoTask::Instances => Some(coco::Task::Instances),
+            CocoTask::Captions => Some(coco::Task::Captions),
+            CocoTask::Keypoints => Some(coco::Task::Keypoints),
+        },
+        has_masks: spec.masks,
+    };
+    coco::Coco::open(spec.images.as_ref(), spec.annotations.as_ref(), &options)
+}

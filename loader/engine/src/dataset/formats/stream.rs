@@ -1,0 +1,91 @@
+//! An iterable-style dataset of a stream.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use loadscope_formats::{Share, Stream, StreamSource};
+
+use super::open::StreamPlace;
+use super::sample::{Shaping, sample_error};
+use crate::dataset::{IterableDataset, SampleClock, SampleError, SampleStream};
+use crate::value::Value;
+use crate::worker_info::get_worker_info;
+
+/// A stream, whose pictures are decoded and whose arrays become tensors.
+pub(super) struct StreamDataset<S> {
+    source: S,
+    shaping: Shaping,
+    place: StreamPlace,
+    /// Epochs that the main thread began: workers get another seed in each, it does not.
+    begun: AtomicU64,
+}
+
+impl<S: StreamSource> StreamDataset<S> {
+    pub fn new(source: S, shaping: Shaping, place: StreamPlace) -> Self {
+        Self {
+            source,
+            shaping,
+            place,
+            begun: AtomicU64::new(0),
+        }
+    }
+
+    /// Whose part the calling thread loads.
+    fn share(&self) -> Share {
+        let all = Share {
+            rank: self.place.rank as usize,
+            world_size: self.place.world_size.max(1) as usize,
+            ..Share::default()
+        };
+        match get_worker_info() {
+            Some(info) => Share {
+                worker: info.id,
+                workers: info.num_workers,
+                seed: info.seed.wrapping_sub(info.id as u64),
+                ..all
+            },
+            None => Share {
+                seed: (self.place.seed).wrapping_add(self.begun.fetch_add(1, Ordering::Relaxed)),
+                ..all
+            },
+        }
+    }
+}
+
+impl<S: StreamSource + 'static> IterableDataset for StreamDataset<S> {
+    type Sample = Value;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<Value>>, SampleError> {
+        Ok(Box::new(Samples {
+            stream: (self.source.open(&self.share())).map_err(|e| sample_error(&e))?,
+            shaping: self.shaping,
+        }))
+    }
+
+    fn len(&self) -> Option<usize> {
+        self.source.len()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.source.classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.source.notes()
+    }
+}
+
+struct Samples {
+    stream: Box<dyn Stream>,
+    shaping: Shaping,
+}
+
+impl SampleStream<Value> for Samples {
+    fn next(&mut self, clock: &mut SampleClock) -> Option<Result<Value, SampleError>> {
+        let cell = self.stream.next(clock);
+        clock.leave();
+        Some(match cell? {
+            Ok(cell) => self.shaping.sample(cell, clock),
+            Err(error) => Err(sample_error(&error)),
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! Masks: pictures whose pixels are numbers of classes.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
+use tch::{Kind, Tensor};
+
+use super::{Fault, MAX_BYTES, MAX_PIXELS};
+use crate::dataset::SampleClock;
+use crate::value::new_tensor;
+
+/// The mask in the bytes of a PNG: uint8 `[height, width]`, the indices of its palette or its grey values, as `numpy.array` of
+/// Pillow's picture.
+///
+/// # Errors
+/// If it is none, or has colours without a palette.
+pub(in crate::dataset) fn classes(bytes: &[u8], clock: &mut SampleClock) -> Result<Tensor, Fault> {
+    let (pixels, width, height) = clock.stage("decode", || {
+        catch_unwind(AssertUnwindSafe(|| decode(bytes)))
+            .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
+    })?;
+    let size = [i64::from(height), i64::from(width)];
+    new_tensor(&size, Kind::Uint8, |out| out.copy_from_slice(&pixels))
+        .map_err(|e| Fault::Torch(e.to_string()))
+}
+
+fn decode(bytes: &[u8]) -> Result<(Vec<u8>, u32, u32), Fault> {
+    if bytes.is_empty() {
+        return Err(Fault::Empty);
+    }
+    if !bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return Err(Fault::Damaged("a mask has to be a PNG".to_owned()));
+    }
+    let limits = Limits {
+        bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
+    };
+    let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
+    // The palette is what the numbers mean, not what they are.
+    decoder.set_transformations(Transformations::IDENTITY);
+    let mut reader = decoder.read_info()?;
+    let (width, height) = (reader.info().width, reader.info().height);
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(Fault::TooLarge(width, height));
+    }
+    let (colour, depth) = reader.output_color_type();
+    if !matches!(colour, ColorType::Indexed | ColorType::Grayscale) || depth == BitDepth::Sixteen {
+        return Err(Fault::Damaged(format!(
+            "a mask has a palette or grey values of at most 8 bits, but this is {colour:?} of {} bits",
+            depth as u8
+        )));
+    }
+    let line = reader.output_line_size(width).unwrap_or_default();
+    let mut packed = vec![0; line.saturating_mul(height as usize)];
+    reader.next_frame(&mut packed)?;
+    if depth == BitDepth::Eight {
+        return Ok((packed, width, height));
+    }
+    let bits = depth as u8;
+    // Pillow shows a bit of grey as 0 or 255, two and four bits spread over 0 to 255; indices are what they are.
+    let scale = match colour {
+        ColorType::Grayscale => 255 / ((1u16 << bits) - 1) as u8,
+        _ => 1,
+    };
+    let mut pixels = Vec::with_capacity(width as usize * height as usize);
+    for line in packed.chunks_exact(line.max(1)) {
+        let each = (0..width as usize).map(|x| {
+            let at = x * usize::from(bits);
+            let byte = line.get(at / 8).copied().unwrap_or_default();
+            let shift = 8 - bits - (at % 8) as u8;
+            (byte >> shift & ((1u16 << bits) - 1) as u8) * scale
+        });
+        pixels.extend(each);
+    }
+    Ok((pixels, width, height))
+}
+
+impl From<DecodingError> for Fault {
+    fn from(error: DecodingError) -> Self {
+        match &error {
+            DecodingError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+                Self::Truncated
+            }
+            DecodingError::LimitsExceeded => Self::Damaged("it unpacks to too much".to_owned()),
+            _ => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(colour: ColorType, depth: BitDepth, width: u32, data: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width, 1);
+        encoder.set_color(colour);
+        encoder.set_depth(depth);
+        if colour == ColorType::Indexed {
+            encoder.set_palette([7; 48].to_vec());
+        }
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(data).unwrap();
+        writer.finish().unwrap();
+        bytes
+    }
+
+    fn pixels(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        let tensor = classes(bytes, &mut SampleClock::off())?;
+        assert_eq!(tensor.size()[0], 1);
+        Ok(Vec::try_from(tensor.flatten(0, -1)).unwrap())
+    }
+
+    #[test]
+    fn indices_are_not_colours() {
+        let eight = mask(ColorType::Indexed, BitDepth::Eight, 3, &[0, 15, 255]);
+        assert_eq!(pixels(&eight), Ok(vec![0, 15, 255]));
+        let four = mask(ColorType::Indexed, BitDepth::Four, 3, &[0x1f, 0x30]);
+        assert_eq!(pixels(&four), Ok(vec![1, 15, 3]));
+        let one = mask(ColorType::Indexed, BitDepth::One, 9, &[0b1010_0001, 0x80]);
+        assert_eq!(pixels(&one), Ok(vec![1, 0, 1, 0, 0, 0, 0, 1, 1]));
+        let grey = mask(ColorType::Grayscale, BitDepth::Two, 4, &[0b0001_1011]);
+        assert_eq!(pixels(&grey), Ok(vec![0, 85, 170, 255]));
+    }
+
+    #[test]
+    fn what_is_no_mask_is_refused() {
+        let colours = mask(ColorType::Rgb, BitDepth::Eight, 1, &[1, 2, 3]);
+        assert!(matches!(pixels(&colours), Err(Fault::Damaged(what)) if what.contains("palette")));
+        assert_eq!(pixels(b""), Err(Fault::Empty));
+        assert!(matches!(pixels(b"\xff\xd8\xff"), Err(Fault::Damaged(_))));
+        let whole = mask(ColorType::Indexed, BitDepth::Eight, 3, &[0, 15, 255]);
+        assert!(pixels(&whole[..whole.len() - 20]).is_err());
+    }
+}

@@ -1,0 +1,71 @@
+//! What can be wrong with a picture.
+
+use std::{fmt, io};
+
+use image::ImageError;
+
+use super::MAX_PIXELS;
+use crate::dataset::SampleError;
+
+/// What is wrong with a picture.
+#[derive(Debug, PartialEq)]
+pub(in crate::dataset) enum Fault {
+    Empty,
+    Unidentified,
+    Undecodable(&'static str),
+    Truncated,
+    Damaged(String),
+    TooLarge(u32, u32),
+    Torch(String),
+}
+
+impl Fault {
+    /// As the error of a sample; `path` says which picture it is.
+    pub(in crate::dataset) fn about(self, path: impl fmt::Display) -> SampleError {
+        let (kind, message) = match self {
+            Self::Empty => (
+                "UnidentifiedImageError",
+                format!("the picture {path} is empty (0 bytes); delete it or copy it again"),
+            ),
+            Self::Unidentified => (
+                "UnidentifiedImageError",
+                format!(
+                    "cannot identify image file {path}: it is neither JPEG nor PNG whatever its name says; delete or \
+                     replace it"
+                ),
+            ),
+            Self::Undecodable(format) => (
+                "UnidentifiedImageError",
+                format!(
+                    "the picture {path} is a {format} file whatever its name says; convert it to JPEG or PNG"
+                ),
+            ),
+            Self::Truncated => (
+                "OSError",
+                format!("image file is truncated: {path} ends in the middle; copy it again"),
+            ),
+            Self::Damaged(what) => (
+                "OSError",
+                format!("the picture {path} is damaged ({what}); replace or delete it"),
+            ),
+            Self::TooLarge(width, height) => (
+                "DecompressionBombError",
+                format!(
+                    "the picture {path} has {width}×{height} pixels, more than the {MAX_PIXELS} that are allowed; make \
+                     it smaller"
+                ),
+            ),
+            Self::Torch(what) => ("RuntimeError", format!("no tensor for {path}: {what}")),
+        };
+        SampleError::new(kind, message)
+    }
+}
+
+impl From<ImageError> for Fault {
+    fn from(error: ImageError) -> Self {
+        match &error {
+            ImageError::IoError(e) if e.kind() == io::ErrorKind::UnexpectedEof => Self::Truncated,
+            _ => Self::Damaged(error.to_string()),
+        }
+    }
+}

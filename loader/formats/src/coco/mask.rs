@@ -1,0 +1,310 @@
+//! Masks as COCO's tools draw them: polygons and runs.
+
+/// Points of the outlines of an object: more are no object of a picture.
+const MAX_POINTS: f64 = 1e8;
+/// Pixels of a mask: as many as a picture may have.
+const MAX_PIXELS: u64 = 2 * 89_478_485;
+/// Polygons are drawn at five times the resolution.
+const SCALE: f64 = 5.0;
+
+/// What is wrong with a mask.
+pub(super) type Reason = String;
+
+/// A mask: a byte a pixel, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mask {
+    pub width: usize,
+    pub height: usize,
+    pub pixels: Vec<u8>,
+}
+
+/// Checks the size of a mask before there is memory for it.
+pub(super) fn check_size(width: usize, height: usize) -> Result<(), Reason> {
+    let pixels = (width as u64).saturating_mul(height as u64);
+    if pixels > MAX_PIXELS {
+        return Err(format!("a mask of {width}×{height} pixels is too large"));
+    }
+    Ok(())
+}
+
+impl Mask {
+    /// Without a pixel set.
+    pub fn empty(width: usize, height: usize) -> Result<Self, Reason> {
+        check_size(width, height)?;
+        Ok(Self {
+            width,
+            height,
+            pixels: vec![0; width * height],
+        })
+    }
+
+    /// Draws a polygon of corners x, y, x, y …
+    pub fn draw(&mut self, corners: &[f64]) -> Result<(), Reason> {
+        let crossings = crossings(corners, self.width, self.height)?;
+        let mut runs = crossings.chunks(2);
+        let end = self.width * self.height;
+        runs.try_for_each(|run| match run {
+            [begin, stop] => {
+                self.fill(*begin, *stop);
+                Ok(())
+            }
+            [begin] => {
+                self.fill(*begin, end);
+                Ok(())
+            }
+            _ => Err("a run without a begin".to_owned()),
+        })
+    }
+
+    /// Draws runs of pixels column by column, of which the first is not set, the second is, and so on.
+    pub fn draw_runs(&mut self, runs: impl IntoIterator<Item = u64>) -> Result<(), Reason> {
+        let all = (self.width * self.height) as u64;
+        let (mut at, mut is_set) = (0u64, false);
+        for run in runs {
+            let end = at.saturating_add(run);
+            if end > all {
+                return Err(format!(
+                    "its runs are longer than the {all} pixels of {}×{}",
+                    self.width, self.height
+                ));
+            }
+            if is_set {
+                self.fill(at as usize, end as usize);
+            }
+            (at, is_set) = (end, !is_set);
+        }
+        if at != all {
+            return Err(format!(
+                "its runs are {at} pixels long, but {}×{} pixels are {all}",
+                self.width, self.height
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sets the pixels `begin..end`, counted column by column.
+    fn fill(&mut self, begin: usize, end: usize) {
+        let (width, height) = (self.width, self.height);
+        if height == 0 || begin >= end {
+            return;
+        }
+        let (mut x, mut y) = (begin / height, begin % height);
+        let mut left = end - begin;
+        while left > 0 && x < width {
+            let count = left.min(height - y);
+            let column = self.pixels.get_mut(y * width + x..).unwrap_or_default();
+            column
+                .iter_mut()
+                .step_by(width)
+                .take(count)
+                .for_each(|pixel| *pixel = 1);
+            left -= count;
+            (x, y) = (x + 1, 0);
+        }
+    }
+}
+
+/// Where a walk down the columns, one after the other, enters and leaves a polygon: pixels in ascending order.
+fn crossings(corners: &[f64], width: usize, height: usize) -> Result<Vec<usize>, Reason> {
+    let corners: Vec<(i64, i64)> = (corners.as_chunks::<2>().0.iter())
+        .map(|[x, y]| (fine(*x), fine(*y)))
+        .collect();
+    let Some(first) = corners.first() else {
+        return Ok(Vec::new());
+    };
+    let next = corners.iter().skip(1).chain([first]);
+    let edges: Vec<Edge> = corners
+        .iter()
+        .zip(next)
+        .map(|(from, to)| Edge::new(*from, *to))
+        .collect();
+    let points: f64 = edges.iter().map(|edge| edge.steps() as f64 + 1.0).sum();
+    if points > MAX_POINTS {
+        return Err("a corner lies too far outside of the picture".to_owned());
+    }
+    let mut found = Vec::new();
+    let mut before: Option<(i64, i64)> = None;
+    let mut outline = |(x, y): (i64, i64)| {
+        if let Some((x0, y0)) = before.replace((x, y))
+            && x != x0
+        {
+            // A boundary between columns counts where it is one of whole pixels.
+            let column = coarse(if x < x0 { x } else { x - 1 });
+            if column.floor() == column && column >= 0.0 && column <= width as f64 - 1.0 {
+                let row = coarse(y.min(y0)).clamp(0.0, height as f64).ceil();
+                found.push(column as usize * height + row as usize);
+            }
+        }
+    };
+    edges.iter().for_each(|edge| edge.walk(&mut outline));
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// A coordinate at the resolution of the outline, rounded as a C program rounds: towards zero after adding a half.
+fn fine(coordinate: f64) -> i64 {
+    i64::from((SCALE * coordinate + 0.5) as i32)
+}
+
+/// Back to pixels.
+fn coarse(coordinate: i64) -> f64 {
+    (coordinate as f64 + 0.5) / SCALE - 0.5
+}
+
+/// A side of a polygon.
+struct Edge {
+    /// The end at which the line begins that both directions share.
+    start: (i64, i64),
+    delta: (i64, i64),
+    is_flipped: bool,
+}
+
+impl Edge {
+    fn new(from: (i64, i64), to: (i64, i64)) -> Self {
+        let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
+        // The same pixels in both directions: it is drawn from the left, or from the top where it is steep.
+        let is_flipped = (width >= height && from.0 > to.0) || (width < height && from.1 > to.1);
+        let (start, end) = if is_flipped { (to, from) } else { (from, to) };
+        Self {
+            start,
+            delta: (end.0 - start.0, end.1 - start.1),
+            is_flipped,
+        }
+    }
+
+    fn is_flat(&self) -> bool {
+        self.delta.0.abs() >= self.delta.1.abs()
+    }
+
+    fn steps(&self) -> i64 {
+        self.delta.0.abs().max(self.delta.1.abs())
+    }
+
+    /// Each of its points, both ends included.
+    fn walk(&self, each: &mut impl FnMut((i64, i64))) {
+        let (x, y) = self.start;
+        let steps = self.steps();
+        if steps == 0 {
+            // A corner that is there twice lies on the side before it.
+            return each(self.start);
+        }
+        let (slope, other) = match self.is_flat() {
+            true => (self.delta.1 as f64 / steps as f64, y),
+            false => (self.delta.0 as f64 / steps as f64, x),
+        };
+        for step in 0..=steps {
+            let at = if self.is_flipped { steps - step } else { step };
+            let across = i64::from((other as f64 + slope * at as f64 + 0.5) as i32);
+            each(match self.is_flat() {
+                true => (x + at, across),
+                false => (across, y + at),
+            });
+        }
+    }
+}
+
+/// The runs in the text of a compressed mask: numbers in units of five bits, each the difference from the one two before it.
+pub(super) fn runs(text: &[u8]) -> Result<Vec<u64>, Reason> {
+    let mut runs: Vec<i64> = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(first) = bytes.next() {
+        let (mut number, mut shift, mut byte) = (0i64, 0u32, *first);
+        loop {
+            let Some(digit) = byte.checked_sub(48).filter(|digit| *digit < 64) else {
+                return Err(format!("{:?} is no digit of its counts", char::from(byte)));
+            };
+            if shift > 55 {
+                return Err("a number of its counts is too long".to_owned());
+            }
+            number |= i64::from(digit & 0x1f) << shift;
+            shift += 5;
+            if digit & 0x20 == 0 {
+                if digit & 0x10 != 0 {
+                    number |= -1 << shift;
+                }
+                break;
+            }
+            byte = *bytes
+                .next()
+                .ok_or("its counts end in the middle of a number")?;
+        }
+        // The first two stand for themselves, and so does the third.
+        if let Some(before) = runs
+            .len()
+            .checked_sub(2)
+            .filter(|at| *at > 0)
+            .and_then(|at| runs.get(at))
+        {
+            number = number.saturating_add(*before);
+        }
+        if number < 0 {
+            return Err("a run of its counts is shorter than nothing".to_owned());
+        }
+        runs.push(number);
+    }
+    Ok(runs.into_iter().map(i64::unsigned_abs).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(mask: &Mask) -> Vec<String> {
+        let line = |row: &[u8]| {
+            row.iter()
+                .map(|p| if *p == 1 { '#' } else { '.' })
+                .collect()
+        };
+        mask.pixels.chunks(mask.width).map(line).collect()
+    }
+
+    #[test]
+    fn a_square_is_filled() {
+        let mut mask = Mask::empty(6, 4).unwrap();
+        mask.draw(&[1.0, 1.0, 4.0, 1.0, 4.0, 3.0, 1.0, 3.0])
+            .unwrap();
+        assert_eq!(rows(&mask), ["......", ".###..", ".###..", "......"]);
+        // What lies outside is cut off.
+        mask.draw(&[-9.0, 3.0, 99.0, 3.0, 99.0, 99.0, -9.0, 99.0])
+            .unwrap();
+        assert_eq!(rows(&mask)[3], "######");
+        mask.draw(&[]).unwrap();
+        assert!(
+            mask.draw(&[0.0, 0.0, 1e9, 1e9])
+                .unwrap_err()
+                .contains("too far")
+        );
+    }
+
+    #[test]
+    fn runs_go_down_the_columns() {
+        let mut mask = Mask::empty(3, 2).unwrap();
+        mask.draw_runs([1, 2, 3]).unwrap();
+        assert_eq!(rows(&mask), [".#.", "#.."]);
+        assert!(
+            mask.draw_runs([1, 2])
+                .unwrap_err()
+                .contains("3 pixels long")
+        );
+        assert!(
+            mask.draw_runs([1, u64::MAX])
+                .unwrap_err()
+                .contains("longer")
+        );
+        assert!(Mask::empty(usize::MAX, 2).is_err());
+    }
+
+    #[test]
+    fn damaged_counts_are_refused() {
+        assert_eq!(runs(b"123"), Ok(vec![1, 2, 3]));
+        for (text, says) in [
+            (&b"\x7f"[..], "is no digit"),
+            (b"P", "in the middle"),
+            (b"@", "shorter than nothing"),
+            (b"PPPPPPPPPPPPPPPPPPPP0", "too long"),
+        ] {
+            let error = runs(text).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+
+use std::fs;
+
+use super::*;
+use crate::stages::Untimed;
+
+const HEAD: &str = r#"{"info":{},"images":[{"id":7,"file_name":"b.jpg","width":3,"height":2},
+    {"id":3,"file_name":"a.jpg","width":3,"height":2}],"categories":[{"id":1,"name":"cat"},{"id":3,"name":"dog"}],"annotations":["#;
+
+fn open(
+    dir: &Path,
+    annotations: &str,
+    change: impl FnOnce(&mut Options),
+) -> Result<Coco, FormatError> {
+    let file = dir.join("annotations.json");
+    fs::write(&file, annotations).unwrap();
+    for name in ["a.jpg", "b.jpg"] {
+        fs::write(dir.join(name), name).unwrap();
+    }
+    let mut options = Options::default();
+    change(&mut options);
+    Coco::open(dir, &file, &options)
+}
+
+fn target(coco: &Coco, index: usize) -> Result<Vec<(String, Cell)>, FormatError> {
+    let Cell::Tuple(cells) = coco.row(index, &mut Untimed)? else {
+        panic!("no tuple");
+    };
+    let Some(Cell::Map(fields)) = cells.into_iter().nth(1) else {
+        panic!("no target");
+    };
+    Ok(fields
+        .into_iter()
+        .map(|(key, cell)| (key.to_string(), cell))
+        .collect())
+}
+
+#[test]
+fn pictures_come_by_id_with_what_is_in_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = r#"{"id":1,"image_id":7,"category_id":3,"bbox":[1,0.5,2,1],"area":2,"iscrowd":1,
+        "segmentation":{"counts":[1,2,3],"size":[2,3]}},
+        {"id":2,"image_id":7,"category_id":1,"bbox":[0,0,1,1],"segmentation":{"counts":"123","size":[2,3]}},
+        {"id":3,"image_id":99,"category_id":1,"bbox":[0,0,1,1]}]}"#;
+    let coco = open(dir.path(), &format!("{HEAD}{notes}"), |_| ()).unwrap();
+    assert_eq!((coco.len(), coco.task()), (2, Task::Instances));
+    assert_eq!(coco.classes(), ["N/A", "cat", "N/A", "dog"]);
+    assert!(
+        coco.notes()[0].starts_with("1 annotations in"),
+        "{:?}",
+        coco.notes()
+    );
+    let none = target(&coco, 0).unwrap();
+    assert_eq!(none[0], ("image_id".to_owned(), Cell::Int(3)));
+    assert!(matches!(&none[1].1, Cell::Array(boxes) if boxes.shape() == [0, 4]));
+    let both = target(&coco, 1).unwrap();
+    assert_eq!(
+        both[1].1,
+        shaped(vec![2, 4], &[1f32, 0.5, 3.0, 1.5, 0.0, 0.0, 1.0, 1.0])
+    );
+    assert_eq!(both[2].1, Array::of(&[3i64, 1]).into());
+    let mask = [0u8, 1, 0, 1, 0, 0];
+    assert_eq!(both[5].1, shaped(vec![2, 2, 3], &[mask, mask].concat()));
+    let plain = open(dir.path(), &format!("{HEAD}{notes}"), |o| {
+        o.has_masks = false
+    })
+    .unwrap();
+    assert_eq!(target(&plain, 1).unwrap().len(), 5);
+}
+
+#[test]
+fn captions_and_keypoints_are_recognized() {
+    let dir = tempfile::tempdir().unwrap();
+    let captions = format!(r#"{HEAD}{{"image_id":3,"caption":"a \"cat\"\n"}}]}}"#);
+    let coco = open(dir.path(), &captions, |_| ()).unwrap();
+    assert_eq!(coco.task(), Task::Captions);
+    assert_eq!(
+        target(&coco, 0).unwrap()[1].1,
+        Cell::List(vec!["a \"cat\"\n".into()])
+    );
+    assert_eq!(target(&coco, 1).unwrap()[1].1, Cell::List(vec![]));
+    let points = format!(
+        r#"{HEAD}{{"image_id":3,"category_id":1,"bbox":[0,0,1,1],"keypoints":[1,2,2,0,0,0]}}]}}"#
+    );
+    let coco = open(dir.path(), &points, |_| ()).unwrap();
+    let keypoints = &target(&coco, 0).unwrap()[5];
+    assert_eq!(
+        keypoints.1,
+        shaped(vec![1, 2, 3], &[1f32, 2.0, 2.0, 0.0, 0.0, 0.0])
+    );
+}
+
+#[test]
+fn faults_have_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let says = |text: &str, part: &str| {
+        let read = open(dir.path(), text, |_| ()).and_then(|coco| {
+            for index in 0..coco.len() {
+                coco.row(index, &mut Untimed)?;
+            }
+            Ok(())
+        });
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    says("", "annotations.json, line 1, column 0: EOF while parsing");
+    says("{\"images\":[\n{]}", "line 2, column 2");
+    says("[]", "expected an object with images");
+    says("{}", "'images': it lists no pictures");
+    says(r#"{"images":[{"id":1}]}"#, "missing field `file_name`");
+    says(
+        r#"{"images":[{"id":1,"file_name":"c.jpg"}]}"#,
+        "c.jpg: there is no such picture",
+    );
+    let note = |rest: &str| format!(r#"{HEAD}{{"image_id":3,"category_id":1{rest}}}]}}"#);
+    says(&note(""), "an annotation has no bbox");
+    says(
+        &note(r#","bbox":[1,2]"#),
+        "a bbox is no list of four numbers",
+    );
+    let seven = note(r#","bbox":[0,0,1,1],"segmentation":7"#);
+    let column = seven
+        .lines()
+        .nth(1)
+        .and_then(|line| line.find("7}]"))
+        .unwrap()
+        + 1;
+    says(
+        &seven,
+        &format!("line 2, column {column}: a segmentation is neither"),
+    );
+    says(
+        &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":[1],"size":[9,9]}"#),
+        "a mask of 9×9 pixels is not of its picture's size, 3×2",
+    );
+    says(
+        &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":[1],"size":[2,3]}"#),
+        "its runs are 1 pixels long, but 3×2 pixels are 6",
+    );
+    says(
+        &note(r#","bbox":[0,0,1,1],"segmentation":{"counts":"~~","size":[2,3]}"#),
+        "is no digit",
+    );
+    says(
+        &note(r#","bbox":[0,0,1,1],"segmentation":[[0,0,1e9,1e9]]"#),
+        "too far outside",
+    );
+    says(
+        &note(r#","bbox":[0,0,1,1],"keypoints":[1,2]"#),
+        "2 numbers are not as many keypoints",
+    );
+    says(&note(r#","caption":7"#), "a caption is no text");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Coco::open(
+        &dir.path().join("x"),
+        Path::new("a.json"),
+        &Options::default(),
+    )
+    .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("there is no such folder of pictures"),
+        "{error}"
+    );
+    let error =
+        Coco::open(dir.path(), &dir.path().join("a.json"), &Options::default()).unwrap_err();
+    assert_eq!(error.fault, Fault::Missing);
+}

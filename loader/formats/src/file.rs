@@ -1,0 +1,87 @@
+//! Whole files: pictures, lists, annotations.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use loadscope_files::{ReadError, open_regular};
+
+use crate::buffer::Buffer;
+use crate::cell::{Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+use crate::stages::Stages;
+
+/// Most bytes of a file with a picture.
+const MAX_PICTURE: u64 = 1 << 30;
+
+/// The bytes of a file, at most `limit` of them.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FormatError> {
+    let failed = |cause| {
+        let path = path.to_owned();
+        FormatError::reading(
+            &path,
+            &ReadError::Io {
+                path: path.clone(),
+                cause,
+            },
+        )
+    };
+    let too_large = || {
+        FormatError::new(
+            Fault::TooLarge,
+            Place::file(path),
+            format!("it has more than {limit} bytes, the limit"),
+            "Make it smaller, or leave it out",
+        )
+    };
+    let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size > limit {
+        return Err(too_large());
+    }
+    // One byte more tells that it grows.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    Ok(bytes)
+}
+
+/// A picture in a file of its own. `needed_by` says what names it: `the annotations of /data/a.xml`.
+pub(crate) fn picture(
+    path: &Path,
+    mode: PictureMode,
+    needed_by: impl Fn() -> String,
+    stages: &mut dyn Stages,
+) -> Result<Picture, FormatError> {
+    stages.enter("read");
+    let bytes = read(path, MAX_PICTURE).map_err(|error| match error.fault {
+        Fault::Missing => FormatError::new(
+            Fault::Missing,
+            Place::file(path),
+            format!("there is no such picture, although {} has it", needed_by()),
+            "Copy it there, or take it out of the list",
+        ),
+        _ => error,
+    })?;
+    Ok(Picture {
+        bytes: Buffer::from(bytes),
+        origin: Arc::from(path.display().to_string()),
+        mode,
+    })
+}
+
+/// Where byte `at` of a text is: the line and the column, both from 1.
+pub(crate) fn line_and_column(text: &[u8], at: usize) -> (u64, u64) {
+    let before = text.get(..at.min(text.len())).unwrap_or_default();
+    let line = before.iter().filter(|byte| **byte == b'\n').count();
+    let begin = before
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let column = String::from_utf8_lossy(before.get(begin..).unwrap_or_default());
+    (line as u64 + 1, column.chars().count() as u64 + 1)
+}

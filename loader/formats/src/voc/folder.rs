@@ -1,0 +1,225 @@
+//! Where the parts of PASCAL VOC are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Options;
+use crate::error::{Fault, FormatError, Place};
+use crate::file::{line_and_column, read};
+
+/// Most bytes of a list of names.
+const MAX_LIST: u64 = 1 << 30;
+/// Endings of pictures, the usual one first.
+const PICTURES: [&str; 4] = ["jpg", "jpeg", "png", "JPG"];
+
+/// The folder that holds `Annotations` and `JPEGImages`: `dir` itself, or the year's below `dir` or `dir/VOCdevkit`.
+pub(super) fn root(dir: &Path, year: Option<&str>) -> Result<PathBuf, FormatError> {
+    if !dir.is_dir() {
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::file(dir),
+            "there is no such folder",
+            "Check the spelling, or whether the disk is connected",
+        ));
+    }
+    let is_root = |path: &Path| {
+        ["Annotations", "SegmentationClass"]
+            .iter()
+            .any(|name| path.join(name).is_dir())
+    };
+    let kits = [dir.to_owned(), dir.join("VOCdevkit")];
+    if let Some(year) = year {
+        let named = kits.iter().map(|kit| kit.join(format!("VOC{year}")));
+        let itself = is_root(dir).then(|| dir.to_owned());
+        return named
+            .into_iter()
+            .find(|path| is_root(path))
+            .or(itself)
+            .ok_or_else(|| {
+                lost(
+                    dir,
+                    &format!("it holds no folder VOC{year} with Annotations"),
+                )
+            });
+    }
+    if is_root(dir) {
+        return Ok(dir.to_owned());
+    }
+    let mut found: Vec<PathBuf> = kits
+        .iter()
+        .flat_map(|kit| fs::read_dir(kit).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|path| is_root(path))
+        .collect();
+    found.sort();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(lost(dir, "it holds no folder Annotations")),
+        several => {
+            let names = several.iter().filter_map(|path| path.file_name());
+            let names: Vec<_> = names
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect();
+            Err(FormatError::new(
+                Fault::Asked,
+                Place::file(dir),
+                format!("it holds {}", names.join(", ")),
+                "Say which with year=…, or name the folder itself",
+            ))
+        }
+    }
+}
+
+fn lost(dir: &Path, reason: &str) -> FormatError {
+    FormatError::new(
+        Fault::Missing,
+        Place::file(dir),
+        reason,
+        "Name the folder that holds Annotations and JPEGImages, or VOCdevkit",
+    )
+}
+
+/// The names of the pictures of a set, and what is to be said about them.
+pub(super) fn names(
+    root: &Path,
+    options: &Options,
+) -> Result<(Vec<String>, Vec<String>), FormatError> {
+    let kind = if options.has_masks {
+        "Segmentation"
+    } else {
+        "Main"
+    };
+    let lists = root.join("ImageSets").join(kind);
+    if options.set == "all" || !root.join("ImageSets").is_dir() {
+        let mut notes = Vec::new();
+        if options.set != "all" {
+            notes.push(format!(
+                "{} has no ImageSets, so that all of its annotations are one set.",
+                root.display()
+            ));
+        }
+        let (folder, ending) = match options.has_masks {
+            true => ("SegmentationClass", "png"),
+            false => ("Annotations", "xml"),
+        };
+        return Ok((all(&root.join(folder), ending)?, notes));
+    }
+    let list = lists.join(format!("{}.txt", options.set));
+    if !list.is_file() {
+        let sets = all(&lists, "txt").unwrap_or_default().join(", ");
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::file(&list),
+            "there is no such list",
+            match sets.as_str() {
+                "" => "Choose set=all for all annotations".to_owned(),
+                sets => format!("Choose another set: {sets}, or all"),
+            },
+        ));
+    }
+    let bytes = read(&list, MAX_LIST)?;
+    let text = std::str::from_utf8(&bytes).map_err(|e| {
+        let (line, column) = line_and_column(&bytes, e.valid_up_to());
+        FormatError::new(
+            Fault::Damaged,
+            Place::file(&list).line(line).column(column),
+            "it is not text in UTF-8",
+            "Write the names of the pictures there, one a line",
+        )
+    })?;
+    let names = listed(text);
+    if names.is_empty() {
+        return Err(FormatError::new(
+            Fault::Damaged,
+            Place::file(&list),
+            "it names no picture",
+            "Write the names of the pictures there, one a line, or choose another set",
+        ));
+    }
+    Ok((names, Vec::new()))
+}
+
+/// The names in a list. Lists of a class (`cat_train.txt`) say behind each name whether the class is in the picture: 1, 0 (only
+/// hard ones) or -1.
+fn listed(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let flagged = |line: &&str| {
+        let (name, flag) = line.rsplit_once(char::is_whitespace)?;
+        matches!(flag, "1" | "0" | "-1").then(|| (name.trim_end().to_owned(), flag == "-1"))
+    };
+    let flags: Option<Vec<_>> = lines.iter().map(flagged).collect();
+    match flags {
+        Some(flags) => (flags.into_iter())
+            .filter(|(_, absent)| !absent)
+            .map(|(name, _)| name)
+            .collect(),
+        None => lines.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The names without their ending of all files that have it, sorted.
+pub(super) fn all(folder: &Path, ending: &str) -> Result<Vec<String>, FormatError> {
+    let unreadable = |e: std::io::Error| {
+        FormatError::new(
+            Fault::Unreadable,
+            Place::file(folder),
+            format!("the folder cannot be read ({e})"),
+            "Check that it is there and that you may open it",
+        )
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = PathBuf::from(entry.map_err(unreadable)?.file_name());
+        let has_ending = path
+            .extension()
+            .is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        if let (true, Some(name)) = (has_ending, path.file_stem()) {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    if names.is_empty() {
+        return Err(FormatError::new(
+            Fault::Damaged,
+            Place::file(folder),
+            format!("it holds no file that ends in .{ending}"),
+            "Name another folder, or choose another set",
+        ));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The file of a picture: the annotation may know it by another ending.
+pub(super) fn picture(root: &Path, name: &str, filename: Option<&str>) -> PathBuf {
+    let folder = root.join("JPEGImages");
+    let usual = folder.join(format!("{name}.jpg"));
+    if usual.exists() {
+        return usual;
+    }
+    let own = filename
+        .and_then(|name| Path::new(name).file_name())
+        .map(|name| folder.join(name));
+    let others = PICTURES
+        .iter()
+        .map(|ending| folder.join(format!("{name}.{ending}")));
+    own.into_iter()
+        .chain(others)
+        .find(|path| path.exists())
+        .unwrap_or(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_a_class_leave_out_where_it_is_not() {
+        assert_eq!(listed("a\n\n b \nc 1\n"), ["a", "b", "c 1"]);
+        assert_eq!(listed("a  1\nb -1\nc  0\n"), ["a", "c"]);
+        assert_eq!(listed("\n"), [] as [&str; 0]);
+    }
+}

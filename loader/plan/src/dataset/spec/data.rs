@@ -1,0 +1,437 @@
+//! The texts that name data as people have them: `voc:DIR,set=train`, `csv:FILE,sep=tab`, `sql:URL,query=…`.
+
+use std::fmt;
+use std::path::Path;
+
+use loadscope_trace::{parts, quote, without_password};
+
+use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, TextLevel, VocTask};
+use crate::error::EngineError;
+use crate::keyvalue::{Given, Key, Language, Mistake, Wrong};
+
+/// Defines the datasets: the word, where the data are, and the options with their usual values.
+macro_rules! data {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident($spec:ident) = $word:literal, $example:literal, {
+            $($(#[$place_doc:meta])* $place:ident,)+
+        } {
+            $($(#[$of:meta])* $field:ident: $type:ty = $usual:expr, $key_example:literal;)*
+        }
+    )+) => {
+        /// Data in a layout that people have them in.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum DataSpec {
+            $($(#[$doc])* $name($spec),)+
+        }
+
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            pub struct $spec {
+                $($(#[$place_doc])* pub $place: String,)+
+                $($(#[$of])* pub $field: $type,)*
+            }
+
+            impl $spec {
+                const KEYS: &[Key] = &[$(Key::once(stringify!($field), $key_example)),*];
+
+                /// Those of these places, with the usual options.
+                pub fn new($($place: impl Into<String>),+) -> Self {
+                    Self {
+                        $($place: $place.into(),)+
+                        $($field: $usual,)*
+                    }
+                }
+
+                fn read(places: &[&str], given: &[Given<'_>]) -> Result<Self, Mistake> {
+                    let mut places = places.iter().copied();
+                    #[allow(unused_mut, reason = "a dataset may have no options")]
+                    let mut spec = Self::new($({
+                        let _ = stringify!($place);
+                        places.next().unwrap_or_default()
+                    }),+);
+                    for option in given {
+                        let set: Result<(), Wrong> = match option.key {
+                            $(stringify!($field) => OptionValue::read(option.value).map(|value| spec.$field = value),)*
+                            _ => Ok(()),
+                        };
+                        set.map_err(|wrong| option.mistake(wrong))?;
+                    }
+                    Ok(spec)
+                }
+
+                fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    let places = [$(self.$place.as_str()),+];
+                    for (at, place) in places.into_iter().enumerate() {
+                        let comma = if at > 0 { "," } else { "" };
+                        // A place that looks like an option is none if it is not the first part; it is told apart by its count.
+                        write!(f, "{comma}{}", quote(place))?;
+                    }
+                    #[allow(unused, reason = "a dataset may have no options")]
+                    let usual = Self::new($({ let _ = stringify!($place); String::new() }),+);
+                    $(if self.$field != usual.$field && let Some(text) = self.$field.write() {
+                        write!(f, ",{}={}", stringify!($field), quote(&text))?;
+                    })*
+                    Ok(())
+                }
+            }
+        )+
+
+        impl DataSpec {
+            /// The words, and how each is written.
+            pub const WORDS: &'static [(&'static str, &'static str)] = &[$(($word, $example)),+];
+
+            /// Its word.
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $word,)+
+                }
+            }
+
+            /// Reads what stands behind the word; `None`: there is no such word.
+            fn read(word: &str, text: &str) -> Option<Result<Self, EngineError>> {
+                match word {
+                    $($word => Some({
+                        let places = [$(stringify!($place)),+].len();
+                        read(word, $example, text, $spec::KEYS, places, |places, given| {
+                            $spec::read(places, given).map(Self::$name)
+                        })
+                    }),)+
+                    _ => None,
+                }
+            }
+
+            /// Where the data are, as it was written.
+            fn places(&self) -> Vec<&str> {
+                match self {
+                    $(Self::$name(spec) => vec![$(spec.$place.as_str()),+],)+
+                }
+            }
+        }
+
+        impl fmt::Display for DataSpec {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}:", self.word())?;
+                match self {
+                    $(Self::$name(spec) => spec.write(f),)+
+                }
+            }
+        }
+    };
+}
+
+data! {
+    /// PASCAL VOC: XML beside pictures. torchvision's `VOCDetection` and `VOCSegmentation`.
+    Voc(VocSpec) = "voc", "voc:DIR,set=train", {
+        /// The folder that holds `Annotations`, or `VOCdevkit`.
+        dir,
+    } {
+        /// The list of names in `ImageSets`, without its ending; `all`: every annotation.
+        set: String = "train".to_owned(), "set=train";
+        /// The year, where there are several.
+        year: Option<String> = None, "year=2012";
+        /// What it is loaded for.
+        task: VocTask = VocTask::Detection, "task=detection (or segmentation)";
+        /// The classes, from label 1 on; none: those of VOC, or those that are found.
+        classes: Vec<String> = Vec::new(), "classes=cat;dog";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Original, "size=original (or square: image_size)";
+    }
+    /// COCO: instances, captions or keypoints in JSON. torchvision's `CocoDetection`, pycocotools.
+    Coco(CocoSpec) = "coco", "coco:IMAGES,ANNOTATIONS", {
+        /// The folder of pictures.
+        images,
+        /// The file of annotations.
+        annotations,
+    } {
+        /// What it is loaded for.
+        task: CocoTask = CocoTask::Auto, "task=auto (or instances, captions, keypoints)";
+        /// Whether masks are drawn.
+        masks: bool = true, "masks=true";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Original, "size=original (or square: image_size)";
+    }
+    /// Rows of a query to an SQLite file or a PostgreSQL server. `sqlite3`, `psycopg`.
+    Sql(SqlSpec) = "sql", "sql:sqlite:FILE,query=SELECT … (or sql:postgresql://…)", {
+        /// `sqlite:FILE` or `postgresql://…`.
+        url,
+    } {
+        /// The query.
+        query: String = String::new(), "query=\"SELECT a, b FROM t\"";
+        /// The column of unique numbers or texts by which rows are asked for; none: rows are streamed.
+        index: Option<String> = None, "index=id (map-style, by this column; without it rows are streamed)";
+        /// The column of pictures.
+        image: Option<String> = None, "image=COLUMN";
+        /// The column of texts.
+        text: Option<String> = None, "text=COLUMN";
+        /// The column of labels.
+        label: Option<String> = None, "label=COLUMN";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// A table as text. `pandas.read_csv`.
+    Csv(CsvSpec) = "csv", "csv:FILE", {
+        /// The file.
+        file,
+    } {
+        /// What separates fields.
+        sep: Separator = Separator::Comma, "sep=tab";
+        /// Whether the first line names the columns.
+        header: bool = true, "header=true";
+        /// The columns that are loaded; none: all.
+        columns: Vec<String> = Vec::new(), "columns=a;b";
+        /// The column of pictures: their files, as seen from the table's folder.
+        image: Option<String> = None, "image=COLUMN";
+        /// The column of texts, which are not taken for numbers.
+        text: Option<String> = None, "text=COLUMN";
+        /// The column of labels.
+        label: Option<String> = None, "label=COLUMN";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// Tables by column. `pyarrow.parquet`.
+    Parquet(ParquetSpec) = "parquet", "parquet:FILES", {
+        /// A file, a folder, or a pattern.
+        files,
+    } {
+        /// The columns that are loaded; none: all.
+        columns: Vec<String> = Vec::new(), "columns=a;b";
+        /// The column of pictures.
+        image: Option<String> = None, "image=COLUMN";
+        /// The column of texts.
+        text: Option<String> = None, "text=COLUMN";
+        /// The column of labels.
+        label: Option<String> = None, "label=COLUMN";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// A saved Hugging Face dataset. `datasets.load_from_disk`.
+    Arrow(ArrowSpec) = "arrow", "arrow:DIR", {
+        /// The folder.
+        dir,
+    } {
+        /// The split, where there are several.
+        split: Option<String> = None, "split=train";
+        /// The columns that are loaded; none: all.
+        columns: Vec<String> = Vec::new(), "columns=a;b";
+        /// The column of pictures.
+        image: Option<String> = None, "image=COLUMN";
+        /// The column of texts.
+        text: Option<String> = None, "text=COLUMN";
+        /// The column of labels.
+        label: Option<String> = None, "label=COLUMN";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// A JSON value a line. `datasets`, `json`.
+    Jsonl(JsonlSpec) = "jsonl", "jsonl:FILE", {
+        /// The file.
+        file,
+    } {
+        /// The columns that are loaded; none: all.
+        columns: Vec<String> = Vec::new(), "columns=a;b";
+        /// The column of pictures: their files, as seen from the file's folder.
+        image: Option<String> = None, "image=COLUMN";
+        /// The column of texts.
+        text: Option<String> = None, "text=COLUMN";
+        /// The column of labels.
+        label: Option<String> = None, "label=COLUMN";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// One array, by its first axis. `numpy.load(…, mmap_mode="r")`.
+    Npy(NpySpec) = "npy", "npy:FILE", {
+        /// The file.
+        file,
+    } {}
+    /// Several arrays of one length, by their first axis. `numpy.load`.
+    Npz(NpzSpec) = "npz", "npz:FILE", {
+        /// The file.
+        file,
+    } {
+        /// The arrays that are loaded; none: all.
+        keys: Vec<String> = Vec::new(), "keys=x;y";
+    }
+    /// Tensors by name, by their first axis. `safetensors`.
+    Safetensors(SafetensorsSpec) = "safetensors", "safetensors:FILE", {
+        /// The file.
+        file,
+    } {
+        /// The tensors that are loaded; none: all.
+        keys: Vec<String> = Vec::new(), "keys=x;y";
+    }
+    /// Shards of POSIX tar archives, iterable-style. `webdataset.WebDataset`.
+    Webdataset(WebdatasetSpec) = "webdataset", "webdataset:SHARDS", {
+        /// A pattern of files: `train-{000..127}.tar`.
+        shards,
+    } {
+        /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
+        fields: Vec<String> = Vec::new(), "fields=jpg;cls";
+        /// Samples of the shuffle buffer; 0: none.
+        shuffle: usize = 0, "shuffle=1000";
+        /// Whether the shards come in another order in each epoch.
+        shuffle_shards: bool = false, "shuffle_shards=true";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// One POSIX tar archive, iterable-style. `webdataset.WebDataset`.
+    Tar(TarSpec) = "tar", "tar:FILE", {
+        /// The file.
+        file,
+    } {
+        /// The endings whose files make a sample, a tuple in this order; none: a dict of all.
+        fields: Vec<String> = Vec::new(), "fields=jpg;cls";
+        /// Samples of the shuffle buffer; 0: none.
+        shuffle: usize = 0, "shuffle=1000";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// Bytes by key. `lmdb`.
+    Lmdb(LmdbSpec) = "lmdb", "lmdb:DIR", {
+        /// The folder, or the file.
+        dir,
+    } {
+        /// What the bytes are.
+        decode: Decode = Decode::Auto, "decode=auto (or picture, npy, text, bytes)";
+        /// What is made of the pictures' sizes.
+        size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
+    }
+    /// WAV, FLAC and OGG. `soundfile.read`.
+    Audio(AudioSpec) = "audio", "audio:DIR", {
+        /// The folder.
+        dir,
+    } {
+        /// Frames of each sample: longer sounds are cut, shorter ones padded with silence; none: as they are.
+        frames: Option<usize> = None, "frames=16000";
+    }
+    /// Lines of words as ids. `pad_sequence`.
+    Text(TextSpec) = "text", "text:FILE,vocab=FILE", {
+        /// The file.
+        file,
+    } {
+        /// A file with a token a line, whose number is its id; none: the tokens of the text, by how often they occur.
+        vocab: Option<String> = None, "vocab=FILE";
+        /// What a token is.
+        level: TextLevel = TextLevel::Word, "level=word (or char)";
+    }
+}
+
+impl DataSpec {
+    /// Whether its dataset is iterable-style.
+    pub fn is_stream(&self) -> bool {
+        match self {
+            Self::Webdataset(_) | Self::Tar(_) => true,
+            Self::Sql(sql) => sql.index.is_none(),
+            Self::Voc(_)
+            | Self::Coco(_)
+            | Self::Csv(_)
+            | Self::Parquet(_)
+            | Self::Arrow(_)
+            | Self::Jsonl(_)
+            | Self::Npy(_)
+            | Self::Npz(_)
+            | Self::Safetensors(_)
+            | Self::Lmdb(_)
+            | Self::Audio(_)
+            | Self::Text(_) => false,
+        }
+    }
+
+    /// What is made of the sizes of its pictures, if it may have some.
+    pub fn size(&self) -> Option<PictureSize> {
+        Some(match self {
+            Self::Voc(spec) => spec.size,
+            Self::Coco(spec) => spec.size,
+            Self::Sql(spec) => spec.size,
+            Self::Csv(spec) => spec.size,
+            Self::Parquet(spec) => spec.size,
+            Self::Arrow(spec) => spec.size,
+            Self::Jsonl(spec) => spec.size,
+            Self::Webdataset(spec) => spec.size,
+            Self::Tar(spec) => spec.size,
+            Self::Lmdb(spec) => spec.size,
+            Self::Npy(_) | Self::Npz(_) | Self::Safetensors(_) | Self::Audio(_) | Self::Text(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// In a few words: `rows of train.csv`. Without a password.
+    pub(crate) fn describe(&self, len: Option<usize>) -> String {
+        let count = |noun: &str, nouns: &str| match len {
+            Some(1) => format!("1 {noun}"),
+            Some(len) => format!("{len} {nouns}"),
+            None => nouns.to_owned(),
+        };
+        let what = match self {
+            Self::Voc(_) | Self::Coco(_) => count("annotated picture", "annotated pictures"),
+            Self::Sql(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => count("row", "rows"),
+            Self::Jsonl(_) | Self::Text(_) => count("line", "lines"),
+            Self::Npy(_) | Self::Npz(_) | Self::Safetensors(_) => count("slice", "slices"),
+            Self::Webdataset(_) | Self::Tar(_) => count("sample", "samples"),
+            Self::Lmdb(_) => count("entry", "entries"),
+            Self::Audio(_) => count("sound", "sounds"),
+        };
+        let place = self.places().first().copied().unwrap_or_default();
+        let style = if self.is_stream() {
+            ", iterable-style"
+        } else {
+            ""
+        };
+        format!("{what} of {}{style}", without_password(place))
+    }
+
+    /// Reads `WORD:…`; `None`: the word is not one of these.
+    pub(super) fn parse(text: &str) -> Option<Result<Self, EngineError>> {
+        let (word, rest) = text.trim_start().split_once(':')?;
+        Self::read(word, rest)
+    }
+}
+
+/// Reads places and options.
+fn read<T>(
+    word: &str,
+    example: &str,
+    text: &str,
+    keys: &[Key],
+    places: usize,
+    make: impl FnOnce(&[&str], &[Given<'_>]) -> Result<T, Mistake>,
+) -> Result<T, EngineError> {
+    let shown = without_password(text);
+    let fail = |what: &str| EngineError::Spec(format!("{word}:{shown}: {what}"));
+    let Some(all) = parts(text) else {
+        return Err(fail(
+            "a quote is not closed. Two quotes inside of quotes stand for one",
+        ));
+    };
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let (at, options) = all.split_at(places.min(all.len()));
+    if at.len() < places || at.iter().any(|place| place.is_empty()) {
+        return Err(fail(&format!("it is written as {example}")));
+    }
+    let language = Language::new(keys.iter().copied());
+    let made = language
+        .read_all(options.iter().copied())
+        .and_then(|given| make(at, &given));
+    made.map_err(|mistake| {
+        let mistake = match mistake {
+            Mistake::Form(part) => Mistake::Together(format!(
+                "'{}' is not of the form name=value. What holds a comma stands in double quotes",
+                without_password(&part)
+            )),
+            other => other,
+        };
+        match keys {
+            [] => fail(&format!("{mistake}. It has no options")),
+            _ => fail(&language.sentence(&mistake)),
+        }
+    })
+}
+
+impl SqlSpec {
+    /// The file of an SQLite database; `None`: it is a server.
+    pub fn file(&self) -> Option<&Path> {
+        self.url.strip_prefix("sqlite:").map(Path::new)
+    }
+}

@@ -1,0 +1,199 @@
+//! The text of a dataset: its parts, what of it is secret, and whether it names a stream.
+
+/// What stands for a password.
+const HIDDEN: &str = "***";
+
+/// Splits a text at its commas. A part, or what stands behind its first `=`, may be in double quotes: then commas belong to it, and
+/// two quotes stand for one. Blanks around parts are left out, and so are empty parts. `None`: a quote is not closed.
+pub fn parts(text: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    let mut rest = text;
+    while let Some((part, left)) = next(rest)? {
+        if !part.is_empty() {
+            all.push(part);
+        }
+        rest = left;
+    }
+    Some(all)
+}
+
+/// The first part, and what is behind its comma; `Some(None)`: nothing is left.
+#[expect(
+    clippy::option_option,
+    reason = "a quote that is not closed, and the end"
+)]
+fn next(text: &str) -> Option<Option<(String, &str)>> {
+    let text = text.trim_start();
+    if text.is_empty() {
+        return Some(None);
+    }
+    let mut part = String::new();
+    let mut rest = text;
+    let (mut may_open, mut had_equals) = (true, false);
+    loop {
+        let mut chars = rest.chars();
+        match chars.next() {
+            None => break,
+            Some('"') if may_open => {
+                rest = quoted(chars.as_str(), &mut part)?;
+                may_open = false;
+                continue;
+            }
+            Some(',') => {
+                rest = chars.as_str();
+                break;
+            }
+            Some('=') if !had_equals => {
+                (may_open, had_equals) = (true, true);
+                part.push('=');
+            }
+            Some(c) => {
+                may_open &= c.is_whitespace();
+                part.push(c);
+            }
+        }
+        rest = chars.as_str();
+    }
+    Some(Some((part.trim_end().to_owned(), rest)))
+}
+
+/// Adds what stands in quotes; returns what is behind them.
+fn quoted<'a>(text: &'a str, part: &mut String) -> Option<&'a str> {
+    let mut rest = text;
+    loop {
+        let (before, behind) = rest.split_once('"')?;
+        part.push_str(before);
+        match behind.strip_prefix('"') {
+            Some(more) => {
+                part.push('"');
+                rest = more;
+            }
+            None => return Some(behind),
+        }
+    }
+}
+
+/// A text as a part that [`parts`] reads: in quotes where it needs them.
+pub fn quote(text: &str) -> String {
+    let needs = text.contains([',', '"']);
+    if needs {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// The text of a dataset without the password that its URL may hold.
+pub fn without_password(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text.to_owned();
+    };
+    // The URL ends where the next option begins. What is hidden too much is no harm.
+    let end = option_begin(rest).unwrap_or(rest.len());
+    let (url, behind) = rest.split_at(end);
+    let mut shown = match url.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((name, _)) => format!("{name}:{HIDDEN}@{host}"),
+            None => url.to_owned(),
+        },
+        None => url.to_owned(),
+    };
+    // libpq takes it among the parameters, too.
+    if let Some((before, value)) = shown.clone().split_once("password=") {
+        let behind = value.find('&').map_or("", |at| &value[at..]);
+        shown = format!("{before}password={HIDDEN}{behind}");
+    }
+    format!("{scheme}://{shown}{behind}")
+}
+
+/// Where `,name=` begins.
+fn option_begin(text: &str) -> Option<usize> {
+    text.match_indices(',').map(|(at, _)| at).find(|at| {
+        let name = text[at + 1..].split_once('=').map(|(name, _)| name.trim());
+        name.is_some_and(|name| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        })
+    })
+}
+
+/// Whether a dataset of this text is iterable-style.
+pub(super) fn is_stream(text: &str) -> bool {
+    let Some((word, options)) = text.trim_start().split_once(':') else {
+        return text.trim() == "stream";
+    };
+    match word {
+        "stream" | "webdataset" | "tar" => true,
+        // Rows of a query have an index only if a column is named.
+        "sql" => {
+            let parts = parts(options).unwrap_or_default();
+            !parts.iter().any(|part| part.starts_with("index="))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_keep_commas() {
+        let read = |text: &str| parts(text).unwrap();
+        assert_eq!(read("a.csv, sep=tab,,"), ["a.csv", "sep=tab"]);
+        assert_eq!(
+            read(r#"sqlite:my.db,query="SELECT a, ""b"" FROM t",index=id"#),
+            ["sqlite:my.db", r#"query=SELECT a, "b" FROM t"#, "index=id"]
+        );
+        assert_eq!(read(r#""a,b.csv",x=5" disk"#), ["a,b.csv", r#"x=5" disk"#]);
+        assert_eq!(parts(r#"query="SELECT"#), None);
+        for text in ["a", "a,b", "\"", "a\"b", "x, \"y\"\"", ""] {
+            assert_eq!(
+                read(&format!("k={},z", quote(text)))[0],
+                format!("k={text}")
+            );
+        }
+    }
+
+    #[test]
+    fn passwords_are_hidden() {
+        let shown = |text: &str| without_password(text);
+        assert_eq!(
+            shown("sql:postgresql://me:se/cr@et@host:5432/db,query=SELECT 'a@b'"),
+            "sql:postgresql://me:***@host:5432/db,query=SELECT 'a@b'"
+        );
+        assert_eq!(
+            shown("sql:postgresql://host/db?user=me&password=secret&x=1,query=SELECT 1"),
+            "sql:postgresql://host/db?user=me&password=***&x=1,query=SELECT 1"
+        );
+        for text in [
+            "digits",
+            "sql:postgresql://me@host/db,query=SELECT 1, 2",
+            "folder:a:b@c",
+        ] {
+            assert_eq!(shown(text), text);
+        }
+        let odd = shown("sql:postgresql://me:se,cret@host/db,query=x");
+        assert!(!odd.contains("cret"), "{odd}");
+    }
+
+    #[test]
+    fn streams_are_known_by_their_words() {
+        for text in [
+            "stream",
+            "stream:len=3",
+            "webdataset:a.tar",
+            "tar:a.tar",
+            r#"sql:sqlite:a.db,query="SELECT a,index=b FROM t""#,
+        ] {
+            assert!(is_stream(text), "{text}");
+        }
+        for text in [
+            "digits",
+            "sql:sqlite:a.db,query=SELECT 1,index=id",
+            "voc:a",
+            "folder:stream",
+        ] {
+            assert!(!is_stream(text), "{text}");
+        }
+    }
+}
