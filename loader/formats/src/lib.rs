@@ -24,6 +24,7 @@ mod buffer;
 mod cell;
 mod error;
 mod rows;
+mod slices;
 mod stages;
 mod stream;
 
