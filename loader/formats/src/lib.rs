@@ -25,6 +25,7 @@ mod cell;
 mod error;
 mod file;
 mod rows;
+mod slices;
 mod stages;
 mod stream;
 

@@ -1,1 +1,115 @@
 //! One array of NumPy, mapped to memory; slices of the first axis.
+
+pub(crate) mod header;
+
+use std::path::Path;
+
+use crate::buffer::Buffer;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::rows::Rows;
+use crate::slices::{Slices, out_of_range};
+use crate::stages::Stages;
+
+/// Which part of the first axis a sample is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// How many entries.
+    pub length: usize,
+    /// How far the next sample is from the one before.
+    pub stride: usize,
+}
+
+/// One array of NumPy, as `numpy.load(path, mmap_mode="r")` has it. Sample i is `array[i]`, or with windows
+/// `array[i * stride : i * stride + length]`. Nothing is copied where the elements lie in the file as they are used.
+#[derive(Debug)]
+pub struct Npy {
+    slices: Slices,
+    window: Option<Window>,
+    place: Place,
+    len: usize,
+}
+
+impl Npy {
+    /// Opens an array of numbers.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is damaged, holds anything but numbers, or has no axis or not even one window.
+    pub fn open(path: &Path, window: Option<Window>) -> Result<Self, FormatError> {
+        let place = Place::file(path);
+        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let slices = array(&file, &place)?;
+        let len = match window {
+            None => slices.len(),
+            Some(window) => windows(slices.len(), window, &place)?,
+        };
+        Ok(Self {
+            slices,
+            window,
+            place,
+            len,
+        })
+    }
+}
+
+/// The array that the bytes of a file hold.
+pub(crate) fn array(file: &Buffer, place: &Place) -> Result<Slices, FormatError> {
+    let (layout, begin) = header::read(file, place)?;
+    // NumPy reads as many bytes as it needs and leaves the rest alone.
+    let end = layout.size().and_then(|size| begin.checked_add(size));
+    let Some(bytes) = end.and_then(|end| file.slice(begin..end)) else {
+        return Err(FormatError::new(
+            Fault::Damaged,
+            place.clone(),
+            format!(
+                "its header says that it has {} elements of {}, but only {} bytes follow",
+                crate::slices::shown(&layout.shape),
+                layout.dtype.name(),
+                file.len().saturating_sub(begin)
+            ),
+            "It is cut off or damaged: copy or save it again",
+        ));
+    };
+    Slices::new(layout, bytes, place)
+}
+
+/// How many windows there are.
+fn windows(entries: usize, window: Window, place: &Place) -> Result<usize, FormatError> {
+    let refused = |reason: String, remedy: &str| {
+        FormatError::new(Fault::Asked, place.clone(), reason, remedy)
+    };
+    if window.length == 0 || window.stride == 0 {
+        return Err(refused(
+            "it cannot be cut into windows of no entries, or none apart".to_owned(),
+            "Give a length and a stride of at least 1",
+        ));
+    }
+    match entries.checked_sub(window.length) {
+        Some(room) => Ok(room / window.stride + 1),
+        None => Err(refused(
+            format!(
+                "it has {entries} entries, fewer than a window of {}",
+                window.length
+            ),
+            "Choose a shorter window",
+        )),
+    }
+}
+
+impl Rows for Npy {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        stages.enter("read");
+        let row = match self.window {
+            None => self.slices.get(index),
+            Some(window) if index < self.len => {
+                self.slices.window(index * window.stride, window.length)
+            }
+            Some(_) => None,
+        };
+        row.ok_or_else(|| out_of_range(&self.place, index, self.len))
+    }
+}

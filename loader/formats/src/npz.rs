@@ -1,1 +1,217 @@
 //! Several arrays of NumPy in a zip archive; slices of the first axis of each.
+
+use std::io::{Cursor, Read as _};
+use std::path::Path;
+
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::buffer::Buffer;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::npy;
+use crate::rows::Rows;
+use crate::slices::{Field, Fields, chosen};
+use crate::stages::Stages;
+
+/// Deflate makes no more than 1,032 bytes of one.
+const MOST_PACKED: u64 = 1032;
+
+/// As much of a packed array is unpacked to see its header.
+const HEADER: u64 = 64 << 10;
+
+/// The arrays of an archive as `numpy.load` has them. Sample i is a `dict` with `array[i]` of each. Those that `numpy.savez` wrote
+/// are mapped to memory; packed ones (`numpy.savez_compressed`) are unpacked when the first sample is asked for, once for all
+/// workers.
+#[derive(Debug)]
+pub struct Npz {
+    fields: Fields,
+    place: Place,
+    notes: Vec<String>,
+}
+
+impl Npz {
+    /// Opens the arrays of these names; all if none are given.
+    ///
+    /// # Errors
+    /// If the archive cannot be opened or is damaged, a name is not there, an array holds anything but numbers, or the first axes
+    /// differ.
+    pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
+        let place = Place::file(path);
+        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let mut archive = archive(&file, &place)?;
+        let mut arrays = Vec::new();
+        let mut others = 0;
+        for index in 0..archive.len() {
+            let name = archive.name_for_index(index);
+            match name.transpose().map_err(|e| damaged(&e, &place))? {
+                Some(name) => match name.strip_suffix(".npy") {
+                    Some(array) => arrays.push((array.to_owned(), index)),
+                    None => others += 1,
+                },
+                None => others += 1,
+            }
+        }
+        let wanted = chosen(arrays.iter().map(|(name, _)| name.as_str()), names, &place)?;
+        let mut fields = Vec::new();
+        for (name, index) in &arrays {
+            if wanted.contains(&name.as_str()) {
+                fields.push(field(&file, &mut archive, *index, name, &place)?);
+            }
+        }
+        let notes = match others {
+            0 => Vec::new(),
+            1 => vec![format!(
+                "{place}: 1 file in it is no array and is left out."
+            )],
+            n => vec![format!(
+                "{place}: {n} files in it are no arrays and are left out."
+            )],
+        };
+        Ok(Self {
+            fields: Fields::new(fields, &place)?,
+            place,
+            notes,
+        })
+    }
+}
+
+fn archive<'a>(
+    file: &'a Buffer,
+    place: &Place,
+) -> Result<ZipArchive<Cursor<&'a [u8]>>, FormatError> {
+    ZipArchive::new(Cursor::new(&**file)).map_err(|e| damaged(&e, place))
+}
+
+fn damaged(error: &ZipError, place: &Place) -> FormatError {
+    FormatError::new(
+        Fault::Damaged,
+        place.clone(),
+        format!("it cannot be read as a zip archive ({error})"),
+        "It is cut off, damaged or no .npz file: save it again with numpy.savez, or copy it again",
+    )
+}
+
+/// The array in the member `index`.
+fn field(
+    file: &Buffer,
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    index: usize,
+    name: &str,
+    place: &Place,
+) -> Result<Field, FormatError> {
+    let place = place.clone().key(name);
+    let member = archive.by_index(index).map_err(|e| damaged(&e, &place))?;
+    let (size, packed) = (member.size(), member.compressed_size());
+    match member.compression() {
+        CompressionMethod::Stored => {
+            let range = member.data_start().and_then(|start| {
+                let end = start.checked_add(packed)?;
+                Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+            });
+            let bytes = range.and_then(|range| file.slice(range)).ok_or_else(|| {
+                FormatError::new(
+                    Fault::Damaged,
+                    place.clone(),
+                    "the archive ends inside it",
+                    "Copy the archive again",
+                )
+            })?;
+            Ok(Field::ready(name, npy::array(&bytes, &place)?))
+        }
+        CompressionMethod::Deflated => {
+            let too_large = packed
+                .checked_mul(MOST_PACKED)
+                .is_some_and(|most| size > most);
+            if too_large {
+                return Err(FormatError::new(
+                    Fault::TooLarge,
+                    place,
+                    format!("{packed} packed bytes cannot be the {size} that the archive says"),
+                    "It is damaged: save it again",
+                ));
+            }
+            let mut header = Vec::new();
+            let mut begin = member.take(HEADER);
+            begin
+                .read_to_end(&mut header)
+                .map_err(|e| unpacking(&e, &place))?;
+            let (layout, begin) = npy::header::read(&header, &place)?;
+            let whole = layout.size().and_then(|bytes| bytes.checked_add(begin));
+            if whole.map(|bytes| bytes as u64) != Some(size) {
+                return Err(FormatError::new(
+                    Fault::Damaged,
+                    place,
+                    format!(
+                        "its header says that it has {} elements of {}, but it has {size} bytes",
+                        crate::slices::shown(&layout.shape),
+                        layout.dtype.name()
+                    ),
+                    "It is damaged: save it again",
+                ));
+            }
+            let Some(&len) = layout.shape.first() else {
+                return Err(crate::slices::no_axis(&place));
+            };
+            let file = file.clone();
+            Ok(Field::packed(name, len, move || {
+                let bytes = unpacked(&file, index, size, &place)?;
+                npy::array(&bytes, &place)
+            }))
+        }
+        other => Err(FormatError::new(
+            Fault::WrongType,
+            place,
+            format!("it is packed with {other}, which is not read"),
+            "Save it with numpy.savez or numpy.savez_compressed",
+        )),
+    }
+}
+
+/// All bytes of a packed member; their sum is checked.
+fn unpacked(file: &Buffer, index: usize, size: u64, place: &Place) -> Result<Buffer, FormatError> {
+    let mut archive = archive(file, place)?;
+    let member = archive.by_index(index).map_err(|e| damaged(&e, place))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+    let mut member = member.take(size.saturating_add(1));
+    let read = member
+        .read_to_end(&mut bytes)
+        .map_err(|e| unpacking(&e, place))?;
+    if read as u64 == size {
+        Ok(bytes.into())
+    } else {
+        Err(FormatError::new(
+            Fault::Damaged,
+            place.clone(),
+            format!("{read} bytes are packed in it, not the {size} that the archive says"),
+            "It is damaged: save it again",
+        ))
+    }
+}
+
+fn unpacking(error: &std::io::Error, place: &Place) -> FormatError {
+    FormatError::new(
+        Fault::Damaged,
+        place.clone(),
+        format!("it cannot be unpacked ({error})"),
+        "It is damaged: copy or save it again",
+    )
+}
+
+impl Rows for Npz {
+    fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        self.fields.row(index, &self.place, stages)
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.fields.labels()
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

@@ -1,1 +1,123 @@
 //! Tensors by name, mapped to memory; slices of the first axis of each.
+
+use std::path::Path;
+
+use safetensors::{SafeTensorError, SafeTensors};
+
+use crate::array::Dtype;
+use crate::buffer::Buffer;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::rows::Rows;
+use crate::slices::{Endian, Field, Fields, Layout, Order, Slices, chosen};
+use crate::stages::Stages;
+
+/// The tensors of a file as `safetensors.torch.load_file` has them. Sample i is a `dict` with `tensor[i]` of each, in the order in
+/// which they lie in the file.
+#[derive(Debug)]
+pub struct Tensors {
+    fields: Fields,
+    place: Place,
+}
+
+impl Tensors {
+    /// Opens the tensors of these names; all if none are given.
+    ///
+    /// # Errors
+    /// If the file cannot be opened or is damaged, a name is not there, or the first axes differ.
+    pub fn open(path: &Path, names: &[String]) -> Result<Self, FormatError> {
+        let place = Place::file(path);
+        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let (length, header) =
+            SafeTensors::read_metadata(&file).map_err(|e| damaged(&e, file.len(), &place))?;
+        let there = header.offset_keys();
+        let mut fields = Vec::new();
+        for name in chosen(there.iter().map(String::as_str), names, &place)? {
+            let place = place.clone().key(name);
+            let Some(info) = header.info(name) else {
+                continue;
+            };
+            let layout = Layout {
+                dtype: dtype(info.dtype, &place)?,
+                shape: info.shape.clone(),
+                order: Order::C,
+                endian: Endian::LITTLE,
+            };
+            // The offsets count from the end of the header, in front of which is its length.
+            let (begin, end) = info.data_offsets;
+            let begin_of_data = length + size_of::<u64>();
+            let bytes = file.slice(begin_of_data + begin..begin_of_data + end);
+            let slices = Slices::new(layout, bytes.unwrap_or_default(), &place)?;
+            fields.push(Field::ready(name, slices));
+        }
+        Ok(Self {
+            fields: Fields::new(fields, &place)?,
+            place,
+        })
+    }
+}
+
+fn damaged(error: &SafeTensorError, bytes: usize, place: &Place) -> FormatError {
+    let what = match error {
+        SafeTensorError::HeaderTooSmall => "it has no header".to_owned(),
+        SafeTensorError::HeaderTooLarge => {
+            "its first 8 bytes say that its header has more than 100 MB".to_owned()
+        }
+        SafeTensorError::InvalidHeaderLength => {
+            format!("its header does not end within its {bytes} bytes")
+        }
+        SafeTensorError::MetadataIncompleteBuffer => {
+            format!("it has {bytes} bytes, not as many as its header says")
+        }
+        SafeTensorError::InvalidOffset(name) => {
+            format!("the bytes of '{name}' do not follow those before it")
+        }
+        other => format!("its header is damaged ({other})"),
+    };
+    let remedy = "It is cut off, damaged or something else: copy or save it again";
+    FormatError::new(Fault::Damaged, place.clone(), what, remedy)
+}
+
+fn dtype(dtype: safetensors::Dtype, place: &Place) -> Result<Dtype, FormatError> {
+    use safetensors::Dtype as Their;
+    Ok(match dtype {
+        Their::BOOL => Dtype::Bool,
+        Their::U8 => Dtype::UInt8,
+        Their::I8 => Dtype::Int8,
+        Their::I16 => Dtype::Int16,
+        Their::U16 => Dtype::UInt16,
+        Their::I32 => Dtype::Int32,
+        Their::U32 => Dtype::UInt32,
+        Their::I64 => Dtype::Int64,
+        Their::U64 => Dtype::UInt64,
+        Their::F16 => Dtype::Float16,
+        Their::BF16 => Dtype::BFloat16,
+        Their::F32 => Dtype::Float32,
+        Their::F64 => Dtype::Float64,
+        Their::C64 => Dtype::Complex64,
+        Their::F8_E4M3 => Dtype::Float8E4M3,
+        Their::F8_E5M2 => Dtype::Float8E5M2,
+        other => {
+            return Err(FormatError::new(
+                Fault::WrongType,
+                place.clone(),
+                format!("its elements are of dtype {other:?}, which is not read"),
+                "Save it in another dtype, or name the other tensors",
+            ));
+        }
+    })
+}
+
+impl Rows for Tensors {
+    fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        self.fields.row(index, &self.place, stages)
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.fields.labels()
+    }
+}

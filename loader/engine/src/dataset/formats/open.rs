@@ -1,6 +1,6 @@
 //! Opens data as people have them.
 
-use loadscope_formats::{FormatError, Rows, StreamSource, coco, voc};
+use loadscope_formats::{FormatError, Rows, StreamSource, coco, npy, npz, safetensors, voc};
 use loadscope_plan::dataset::{CocoSpec, CocoTask, DataSpec, PictureSize, VocSpec, VocTask};
 
 use super::rows::RowsDataset;
@@ -40,6 +40,17 @@ pub(in crate::dataset) fn open(
     match data {
         DataSpec::Voc(spec) => opener.rows(open_voc(spec)),
         DataSpec::Coco(spec) => opener.rows(open_coco(spec)),
+        DataSpec::Npy(spec) => {
+            let window = spec.window.map(|length| npy::Window {
+                length,
+                stride: spec.stride.unwrap_or(length),
+            });
+            opener.rows(npy::Npy::open(spec.file.as_ref(), window))
+        }
+        DataSpec::Npz(spec) => opener.rows(npz::Npz::open(spec.file.as_ref(), &spec.keys)),
+        DataSpec::Safetensors(spec) => {
+            opener.rows(safetensors::Tensors::open(spec.file.as_ref(), &spec.keys))
+        }
         other => Err(EngineError::Dataset(format!("{}: not yet", other.word()))),
     }
 }

@@ -244,7 +244,12 @@ data! {
     Npy(NpySpec) = "npy", "npy:FILE", {
         /// The file.
         file,
-    } {}
+    } {
+        /// Entries of the first axis that a sample has; none: one, without the axis.
+        window: Option<usize> = None, "window=128 (entries of the first axis a sample)";
+        /// Entries from the begin of a window to that of the next; none: as many as it has.
+        stride: Option<usize> = None, "stride=64";
+    }
     /// Several arrays of one length, by their first axis. `numpy.load`.
     Npz(NpzSpec) = "npz", "npz:FILE", {
         /// The file.

@@ -1,0 +1,77 @@
+//! What the tests share.
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+pub mod damage;
+pub mod plain;
+
+use std::path::{Path, PathBuf};
+
+use loadscope_formats::npy::{Npy, Window};
+use loadscope_formats::npz::Npz;
+use loadscope_formats::safetensors::Tensors;
+use loadscope_formats::{Cell, FormatError, Rows, Untimed};
+use serde_json::Value;
+
+/// Opens what a case of `make_data.py` names.
+pub fn opened(case: &Value) -> Result<Box<dyn Rows>, FormatError> {
+    let texts = |value: &Value| -> Vec<String> {
+        let texts = value.as_array().into_iter().flatten();
+        texts
+            .map(|text| text.as_str().expect("a text").to_owned())
+            .collect()
+    };
+    let paths: Vec<PathBuf> = texts(&case["paths"]).iter().map(PathBuf::from).collect();
+    let options = &case["options"];
+    let number = |name: &str| options[name].as_u64().map(|n| n as usize);
+    open(
+        case["format"].as_str().expect("a format"),
+        &paths,
+        &Options {
+            names: texts(&options["names"]),
+            window: number("length").zip(number("stride")),
+        },
+    )
+}
+
+#[derive(Default)]
+pub struct Options {
+    pub names: Vec<String>,
+    pub window: Option<(usize, usize)>,
+}
+
+/// Opens files in a format.
+pub fn open(
+    format: &str,
+    paths: &[PathBuf],
+    options: &Options,
+) -> Result<Box<dyn Rows>, FormatError> {
+    let path: &Path = &paths[0];
+    let window = options
+        .window
+        .map(|(length, stride)| Window { length, stride });
+    Ok(match format {
+        "npy" => Box::new(Npy::open(path, window)?),
+        "npz" => Box::new(Npz::open(path, &options.names)?),
+        "safetensors" => Box::new(Tensors::open(path, &options.names)?),
+        other => panic!("no format {other}"),
+    })
+}
+
+pub fn row(data: &dyn Rows, index: usize) -> Result<Cell, FormatError> {
+    data.row(index, &mut Untimed)
+}
+
+/// Rows asked for together, or one by one where that is not offered.
+pub fn all(data: &dyn Rows, indices: &[usize]) -> Result<Vec<Cell>, FormatError> {
+    assert_eq!(data.has_rows(), data.rows(&[], &mut Untimed).is_some());
+    match data.rows(indices, &mut Untimed) {
+        Some(rows) => rows,
+        None => indices.iter().map(|&index| row(data, index)).collect(),
+    }
+}
+
+pub fn write(path: &Path, bytes: &[u8]) {
+    #[allow(clippy::disallowed_methods, reason = "a file of a test")]
+    std::fs::write(path, bytes).expect("room for a file");
+}

@@ -1,0 +1,126 @@
+//! Samples are those that Python's packages read, bit for bit.
+//!
+//! `python/make_data.py` makes the data and writes down what was read. A Python that has the packages is the one that
+//! `LOADSCOPE_FORMATS_PYTHON` names, or the one that `cargo xtask setup --pytorch` made. Where there is none these tests say that they
+//! did not run.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use common::opened;
+use common::plain::{differs, plain};
+
+/// A Python with NumPy.
+fn python() -> Option<PathBuf> {
+    if let Some(own) = std::env::var_os("LOADSCOPE_FORMATS_PYTHON") {
+        return Some(own.into());
+    }
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let cache = folder("LOADSCOPE_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
+        .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
+    let places = ["peers/kinds/bin/python", "peers/venv/bin/python"];
+    let works = |python: &PathBuf| {
+        let mut asked = Command::new(python);
+        asked.args(["-c", "import numpy"]).stderr(Stdio::null());
+        asked.status().is_ok_and(|status| status.success())
+    };
+    places.iter().map(|place| cache.join(place)).find(works)
+}
+
+fn read(path: &Path) -> String {
+    let said = format!("{}", path.display());
+    std::fs::read_to_string(path).expect(&said)
+}
+
+/// What differs between a case and what is read here.
+fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
+    let rows = read(&folder.join(case["rows"].as_str().ok_or("no rows")?));
+    let expected: Vec<Value> = rows
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let data = opened(case).map_err(|e| e.to_string())?;
+    if data.len() != expected.len() {
+        return Err(format!("{} rows, not {}", data.len(), expected.len()));
+    }
+    let close = case["close"].as_f64();
+    let all: Vec<usize> = (0..data.len()).rev().collect();
+    let together = common::all(&*data, &all).map_err(|e| e.to_string())?;
+    for (index, expected) in expected.iter().enumerate() {
+        let row = common::row(&*data, index).map_err(|e| e.to_string())?;
+        if let Some(what) = differs(&plain(&row), expected, close) {
+            return Err(format!("row {index}: {what}"));
+        }
+        if plain(&together[all.len() - 1 - index]) != plain(&row) {
+            return Err(format!(
+                "row {index} is another one when it is asked for with others"
+            ));
+        }
+    }
+    if !case["classes"].is_null() && serde_json::json!(data.classes()) != case["classes"] {
+        return Err(format!(
+            "classes {:?}, not {}",
+            data.classes(),
+            case["classes"]
+        ));
+    }
+    if !case["labels"].is_null() && serde_json::json!(data.labels()) != case["labels"] {
+        return Err(format!(
+            "labels {:?}, not {}",
+            data.labels(),
+            case["labels"]
+        ));
+    }
+    if common::row(&*data, data.len()).is_ok() {
+        return Err("there is a row beyond the last".to_owned());
+    }
+    Ok(expected.len())
+}
+
+#[test]
+fn samples_are_those_of_python() {
+    let Some(python) = python() else {
+        eprintln!("NOT RUN: there is no Python with NumPy. LOADSCOPE_FORMATS_PYTHON names one");
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_data.py");
+    let made = Command::new(&python)
+        .arg(script)
+        .arg(dir.path())
+        .env_remove("LD_LIBRARY_PATH")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("HF_HUB_OFFLINE", "1")
+        .output()
+        .expect("Python starts");
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{said}");
+    let summary: Value = serde_json::from_str(&read(&dir.path().join("cases.json"))).expect("JSON");
+    for part in summary["left_out"].as_array().expect("a list") {
+        eprintln!("NOT RUN: {part}: the package is missing");
+    }
+    let mut same: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for case in summary["cases"].as_array().expect("a list") {
+        let format = case["format"].as_str().expect("a format");
+        match compare(dir.path(), case) {
+            Ok(rows) => {
+                let (cases, all) = same.entry(format.to_owned()).or_default();
+                *cases += 1;
+                *all += rows;
+            }
+            Err(what) => wrong.push(format!("{format} {}: {what}", case["name"])),
+        }
+    }
+    for (format, (cases, rows)) in &same {
+        eprintln!("{format}: {rows} samples of {cases} files are the same");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(same.len() >= 3, "{same:?}");
+}
