@@ -102,6 +102,13 @@ macro_rules! data {
                 }
             }
 
+            fn keys_of(word: &str) -> Option<&'static [Key]> {
+                match word {
+                    $($word => Some($spec::KEYS),)+
+                    _ => None,
+                }
+            }
+
             /// Where the data are, as it was written.
             fn places(&self) -> Vec<&str> {
                 match self {
@@ -390,7 +397,29 @@ impl DataSpec {
     /// Reads `WORD:…`; `None`: the word is not one of these.
     pub(super) fn parse(text: &str) -> Option<Result<Self, EngineError>> {
         let (word, rest) = text.trim_start().split_once(':')?;
-        Self::read(word, rest)
+        Some(Self::read(word, rest)?.and_then(|spec| spec.checked(rest)))
+    }
+
+    /// What does not go together.
+    fn checked(self, text: &str) -> Result<Self, EngineError> {
+        let wrong = match &self {
+            Self::Sql(sql) if sql.query.is_empty() => "it needs query=\"SELECT … FROM …\"",
+            Self::Npy(npy) if npy.stride.is_some() && npy.window.is_none() => {
+                "stride is that of windows: give window, too"
+            }
+            Self::Npy(npy) if npy.window == Some(0) || npy.stride == Some(0) => {
+                "window and stride are at least 1"
+            }
+            _ => return Ok(self),
+        };
+        let word = self.word();
+        let shown = without_password(text);
+        Err(EngineError::Spec(format!("{word}:{shown}: {wrong}")))
+    }
+
+    /// Its options: their names, and how each is written.
+    pub fn keys(word: &str) -> Option<&'static [Key]> {
+        Self::keys_of(word)
     }
 }
 

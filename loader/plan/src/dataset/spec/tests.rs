@@ -1,6 +1,7 @@
 use super::*;
 use crate::dataset::{Sharing, Tail, TokenDtype};
 use loadscope_trace::Nanos;
+use loadscope_trace::{RunOptions, quote};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +69,66 @@ fn spec() -> impl Strategy<Value = DatasetSpec> {
     ]
 }
 
+/// A text of one of the words, with places and values of any kind; options that it does not take are left out.
+fn data() -> impl Strategy<Value = DatasetSpec> {
+    let pool = [
+        "true",
+        "false",
+        "7",
+        "a;b",
+        "tab",
+        "|",
+        "original",
+        "square",
+        "segmentation",
+        "captions",
+        "npy",
+        "char",
+        "a, b",
+        "\"",
+        "x=\"1\"",
+        "SELECT a, \"b\" FROM t",
+    ];
+    let value = prop_oneof![
+        prop::sample::select(pool.to_vec()).prop_map(str::to_owned),
+        "[^\u{0}\\s]{1,12}",
+    ];
+    let words: Vec<&str> = DataSpec::WORDS.iter().map(|(word, _)| *word).collect();
+    let place = "[^\u{0}\\s]([^\u{0}]{0,12}[^\u{0}\\s])?";
+    (
+        prop::sample::select(words),
+        (place, place),
+        prop::collection::vec(value, 8),
+        any::<u32>(),
+    )
+        .prop_map(|(word, (first, second), values, chosen)| {
+            let mut text = format!("{word}:{}", quote(&first));
+            if word == "coco" {
+                text += &format!(",{}", quote(&second));
+            }
+            if word == "sql" {
+                text += ",query=\"SELECT 1, 2\"";
+            }
+            let keys = DataSpec::keys(word).unwrap_or_default();
+            for (at, (key, value)) in keys.iter().zip(&values).enumerate() {
+                let longer = format!("{text},{}={}", key.name, quote(value));
+                if chosen >> at & 1 == 1 && longer.parse::<DatasetSpec>().is_ok() {
+                    text = longer;
+                }
+            }
+            text.parse().unwrap()
+        })
+}
+
 proptest! {
+    #[test]
+    fn text_and_data_agree(spec in data()) {
+        let text = spec.to_string();
+        prop_assert_eq!(&text.parse::<DatasetSpec>().unwrap(), &spec, "{}", text);
+        let told = RunOptions { dataset: text.clone(), ..RunOptions::default() };
+        prop_assert_eq!(told.is_stream(), spec.is_stream(), "{}", text);
+    }
+
     #[test]
     fn text_and_spec_agree(spec in spec()) {
         let text = spec.to_string();
@@ -103,8 +163,52 @@ fn the_usual_texts() {
         ("tokens:", "needs the path"),
         ("tokens:a,block=0", "block=0: '0' is no whole number from 1"),
         ("tokens:a,dtype=int8", "int64 or uint16"),
+        ("coco:a", "coco:a: it is written as coco:IMAGES,ANNOTATIONS"),
+        ("csv:a,sep=tab,sep=tab", "sep is given twice"),
+        ("csv:a,sep=xy", "one of comma, tab, semicolon, space"),
+        (
+            "voc:a,task=boxes",
+            "one of detection, segmentation is expected",
+        ),
+        (
+            "voc:a,sets=train",
+            "there is no sets. Possible are set=train",
+        ),
+        ("sql:sqlite:a.db", "it needs query="),
+        (
+            "sql:sqlite:a.db,query=SELECT a, b",
+            "'b' is not of the form name=value. What holds a comma stands in double quotes",
+        ),
+        ("sql:sqlite:a.db,query=\"SELECT", "a quote is not closed"),
+        ("npy:a,stride=3", "give window, too"),
     ] {
         let error = text.parse::<DatasetSpec>().unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
+}
+
+#[test]
+fn passwords_are_in_no_error() {
+    for text in [
+        "sql:postgresql://me:secret@host/db",
+        "sql:postgresql://me:secret@host/db,query=SELECT a, b",
+        "sql:postgresql://me:secret@host/db,no=1",
+        "sq:postgresql://me:secret@host/db",
+        "sql:postgresql://me:secret@host/db,query=\"",
+    ] {
+        let error = text.parse::<DatasetSpec>().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+    let spec: DatasetSpec = "sql:postgresql://me:secret@host/db,query=SELECT 1"
+        .parse()
+        .unwrap();
+    assert!(spec.to_string().contains("secret"));
+    let DatasetSpec::Data(data) = spec else {
+        panic!("no data");
+    };
+    let words = data.describe(None);
+    assert!(
+        !words.contains("secret") && words.contains("me:***@host"),
+        "{words}"
+    );
 }
