@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_postgres::Config;
@@ -88,7 +88,7 @@ fn unreadable() -> FormatError {
 /// A PostgreSQL server, a database and a user.
 #[derive(Clone)]
 pub struct Address {
-    config: Config,
+    config: Arc<Config>,
     shown: String,
 }
 
@@ -135,7 +135,10 @@ impl Address {
                 "Leave sslmode out, or forward the port through ssh -L",
             ));
         }
-        Ok(Self { config, shown })
+        Ok(Self {
+            config: Arc::new(config),
+            shown,
+        })
     }
 
     pub(super) fn config(&self) -> &Config {

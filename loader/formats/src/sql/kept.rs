@@ -80,9 +80,8 @@ mod tests {
         };
         assert_eq!(count(&owner, &made), Ok(0));
         assert_eq!(count(&owner, &made), Ok(0));
-        let (also, its) = (owner.clone(), Arc::clone(&made));
-        let other = std::thread::spawn(move || count(&also, &its));
-        assert_eq!(other.join().unwrap(), Ok(1));
+        let other = std::thread::scope(|scope| scope.spawn(|| count(&owner, &made)).join());
+        assert_eq!(other.unwrap(), Ok(1));
         let failed: Result<(), String> =
             owner.with(&mut (), |_| Ok(9usize), |_, _| Err("broken".to_owned()));
         assert!(failed.is_err());

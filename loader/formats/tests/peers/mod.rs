@@ -1,6 +1,15 @@
 //! Values in Python, for comparison: a script beside this file prints what the counterpart yields, one JSON value a sample.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test ends with what went wrong; files and threads of tests"
+)]
+
+pub mod server;
+#[cfg(feature = "sql")]
+pub mod sql;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

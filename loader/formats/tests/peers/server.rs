@@ -33,17 +33,44 @@ impl Server {
         std::fs::write(&secret, PASSWORD).unwrap();
         if is_root() {
             // The server does not run as root.
-            let owned = Command::new("chown").args(["-R", "postgres"]).arg(folder.path()).status();
+            let owned = Command::new("chown")
+                .args(["-R", "postgres"])
+                .arg(folder.path())
+                .status();
             assert!(owned.unwrap().success());
         }
         let mut init = as_user(&programs.join("initdb"));
-        init.args(["-A", "scram-sha-256", "-U", "ann", "-E", "UTF8", "--locale=C", "--no-sync", "-D"]);
-        init.arg(&data).arg(format!("--pwfile={}", secret.display()));
+        init.args([
+            "-A",
+            "scram-sha-256",
+            "-U",
+            "ann",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+            "-D",
+        ]);
+        init.arg(&data)
+            .arg(format!("--pwfile={}", secret.display()));
         let output = init.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let process = launch(&programs, &data, port);
-        let server = Self { process, port, programs, folder };
+        let server = Self {
+            process,
+            port,
+            programs,
+            folder,
+        };
         server.await_start();
         Some(server)
     }
@@ -52,11 +79,16 @@ impl Server {
         let begin = Instant::now();
         loop {
             let mut ready = Command::new(self.programs.join("pg_isready"));
-            ready.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]).stdout(Stdio::null());
+            ready
+                .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
+                .stdout(Stdio::null());
             if ready.status().unwrap().success() {
                 return;
             }
-            assert!(begin.elapsed() < Duration::from_secs(60), "the server does not start");
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "the server does not start"
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -80,28 +112,41 @@ impl Server {
     /// Runs SQL, each text by itself.
     pub fn run(&self, sql: &[&str]) {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-q", "-v", "ON_ERROR_STOP=1"]).envs(self.environment());
+        psql.args(["-q", "-v", "ON_ERROR_STOP=1"])
+            .envs(self.environment());
         for text in sql {
             psql.args(["-c", text]);
         }
         let output = psql.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 
     /// SQL that runs on its own until it is killed: something that holds a lock.
     pub fn begin(&self, sql: &str) -> Child {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-q", "-c", sql]).envs(self.environment()).stdout(Stdio::null());
+        psql.args(["-q", "-c", sql])
+            .envs(self.environment())
+            .stdout(Stdio::null());
         psql.spawn().unwrap()
     }
 
     /// Sends a signal to the server and all its processes.
     pub fn signal(&self, signal: &str) {
         let parent = self.process.id().to_string();
-        let children = Command::new("pgrep").args(["-P", &parent]).output().unwrap();
+        let children = Command::new("pgrep")
+            .args(["-P", &parent])
+            .output()
+            .unwrap();
         let children = String::from_utf8(children.stdout).unwrap();
         for process in children.split_whitespace().chain([&*parent]) {
-            let _ = Command::new("kill").args([&format!("-{signal}"), process]).stderr(Stdio::null()).status();
+            let _ = Command::new("kill")
+                .args([&format!("-{signal}"), process])
+                .stderr(Stdio::null())
+                .status();
         }
     }
 }
@@ -118,10 +163,19 @@ impl Drop for Server {
 fn launch(programs: &Path, data: &Path, port: u16) -> Child {
     let mut server = as_user(&programs.join("postgres"));
     server.arg("-D").arg(data).args(["-p", &port.to_string()]);
-    for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "max_connections=30"] {
+    for setting in [
+        "listen_addresses=127.0.0.1",
+        "unix_socket_directories=",
+        "fsync=off",
+        "max_connections=30",
+    ] {
         server.args(["-c", setting]);
     }
-    server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    server
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// A program of PostgreSQL as a user that is not root.
@@ -130,7 +184,9 @@ fn as_user(program: &Path) -> Command {
         return Command::new(program);
     }
     let mut command = Command::new("setpriv");
-    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
+    command
+        .args(["--reuid=postgres", "--regid=postgres", "--clear-groups"])
+        .arg(program);
     command
 }
 
