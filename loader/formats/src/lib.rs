@@ -39,10 +39,13 @@ pub mod npy;
 pub mod npz;
 pub mod parquet;
 pub mod safetensors;
+#[cfg(feature = "sql")]
 pub mod sql;
+#[cfg(feature = "tar")]
 pub mod tar;
 pub mod text;
 pub mod voc;
+#[cfg(feature = "tar")]
 pub mod webdataset;
 
 pub use array::{Array, ArrayError, Dtype, Element};

@@ -1,0 +1,176 @@
+//! From columns to cells.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::query::Query;
+use crate::buffer::Buffer;
+use crate::cell::{Cell, Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+
+/// What becomes of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Plain,
+    Image,
+    Text,
+    Label,
+}
+
+/// A value as a database has it.
+pub(super) enum Raw<'a> {
+    Int(i64),
+    Float(f64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    /// What is a cell already: nulls, truth values, lists, documents.
+    Made(Cell),
+}
+
+/// The columns of a query.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    columns: Arc<[(Arc<str>, Role)]>,
+    /// Where the database is, for messages.
+    source: Arc<str>,
+    classes: HashMap<Arc<str>, i64>,
+}
+
+impl Columns {
+    /// # Errors
+    /// If two have the same name, or a column that is named in the options is not there.
+    pub(super) fn new(
+        names: &[String],
+        query: &Query,
+        source: Arc<str>,
+    ) -> Result<Self, FormatError> {
+        let place = || Place::named(&*source);
+        for (at, name) in names.iter().enumerate() {
+            if names.iter().skip(at + 1).any(|other| other == name) {
+                return Err(FormatError::new(
+                    Fault::Asked,
+                    place().key(name),
+                    "the query has two columns of this name",
+                    "Give one of them another name: SELECT … AS name",
+                ));
+            }
+        }
+        let wanted = [
+            ("index", &query.index),
+            ("image", &query.image),
+            ("text", &query.text_column),
+            ("label", &query.label),
+        ];
+        for (option, column) in wanted {
+            if let Some(column) = column.as_ref().filter(|c| !names.contains(c)) {
+                return Err(FormatError::new(
+                    Fault::NoSuchKey,
+                    place().key(column),
+                    format!("the query has no such column; it has {}", listed(names)),
+                    format!("Choose one of these for {option}="),
+                ));
+            }
+        }
+        let role = |name: &String| match Some(name) {
+            n if n == query.image.as_ref() => Role::Image,
+            n if n == query.text_column.as_ref() => Role::Text,
+            n if n == query.label.as_ref() => Role::Label,
+            _ => Role::Plain,
+        };
+        let columns = names.iter().map(|name| (name.as_str().into(), role(name)));
+        Ok(Self {
+            columns: columns.collect(),
+            source,
+            classes: HashMap::new(),
+        })
+    }
+
+    /// The same, with labels that are names.
+    pub(super) fn with_classes(self, classes: &[String]) -> Self {
+        let numbered = (0..).zip(classes);
+        Self {
+            classes: numbered
+                .map(|(at, name)| (name.as_str().into(), at))
+                .collect(),
+            ..self
+        }
+    }
+
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|(n, _)| &**n == name)
+    }
+
+    /// A row, of which `value` gives each column.
+    pub(super) fn row<'a>(
+        &self,
+        row: u64,
+        mut value: impl FnMut(usize) -> Result<Raw<'a>, String>,
+    ) -> Result<Cell, FormatError> {
+        let mut fields = Vec::with_capacity(self.columns.len());
+        for (at, (name, role)) in self.columns.iter().enumerate() {
+            let cell = value(at).and_then(|raw| self.cell(raw, *role, name, row));
+            let cell = cell.map_err(|reason| {
+                FormatError::new(
+                    Fault::WrongType,
+                    Place::named(&*self.source).row(row).key(&**name),
+                    reason,
+                    "Correct the row, or choose another column",
+                )
+            })?;
+            fields.push((Arc::clone(name), cell));
+        }
+        Ok(Cell::Map(fields))
+    }
+
+    fn cell(&self, raw: Raw<'_>, role: Role, name: &str, row: u64) -> Result<Cell, String> {
+        Ok(match (role, raw) {
+            (Role::Image, Raw::Bytes(bytes)) => Cell::Picture(Picture {
+                bytes: Buffer::from(bytes.to_vec()),
+                origin: format!("column {name} of row {row} of {}", self.source).into(),
+                mode: PictureMode::Colour,
+            }),
+            (Role::Image, Raw::Made(Cell::Null)) => {
+                return Err("there is no picture but a null".to_owned());
+            }
+            (Role::Image, _) => {
+                return Err("a picture is expected to be a blob of bytes".to_owned());
+            }
+            (Role::Text, Raw::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+                Ok(text) => text.into(),
+                Err(_) => return Err("these bytes are not text in UTF-8".to_owned()),
+            },
+            (Role::Text, Raw::Int(number)) => number.to_string().into(),
+            (Role::Text, Raw::Float(number)) => format!("{number:?}").into(),
+            (Role::Label, Raw::Text(text)) if !self.classes.is_empty() => {
+                match self.classes.get(text) {
+                    Some(class) => Cell::Int(*class),
+                    None => {
+                        return Err(format!(
+                            "the class {text:?} was not there when the database was opened"
+                        ));
+                    }
+                }
+            }
+            (_, Raw::Int(number)) => Cell::Int(number),
+            (_, Raw::Float(number)) => Cell::Float(number),
+            (_, Raw::Text(text)) => text.into(),
+            (_, Raw::Bytes(bytes)) => Cell::Bytes(bytes.to_vec().into()),
+            (_, Raw::Made(cell)) => cell,
+        })
+    }
+}
+
+/// Names for a message, as many as can be read.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut shown = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        shown += &format!(" and {} more", names.len() - SHOWN);
+    }
+    shown
+}

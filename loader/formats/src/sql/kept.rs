@@ -1,0 +1,115 @@
+//! What a thread keeps for itself: connections, which are never shared.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+thread_local! {
+    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+}
+
+struct Kept {
+    owner: Weak<()>,
+    thing: Box<dyn Any>,
+}
+
+/// Tells whose things are whose. Once the last clone is gone, so are they: in each thread when it makes the next one, or ends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owner(Arc<()>);
+
+impl Owner {
+    /// Hands this thread's own thing to `work`, made by `make` at the first call; both get the `context`. After an error it is
+    /// dropped, and made anew by the next call.
+    pub(super) fn with<C: ?Sized, T: 'static, R, E>(
+        &self,
+        context: &mut C,
+        make: impl FnOnce(&mut C) -> Result<T, E>,
+        work: impl FnOnce(&mut T, &mut C) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut thing = match self.take() {
+            Some(thing) => thing,
+            None => Box::new(make(context)?),
+        };
+        let answer = work(&mut thing, context)?;
+        KEPT.with_borrow_mut(|kept| {
+            kept.push(Kept {
+                owner: Arc::downgrade(&self.0),
+                thing,
+            });
+        });
+        Ok(answer)
+    }
+
+    /// Drops what this thread keeps for this owner.
+    pub(super) fn forget<T: 'static>(&self) {
+        drop(self.take::<T>());
+    }
+
+    /// What this thread keeps for this owner. What belongs to owners that are gone is dropped.
+    fn take<T: 'static>(&self) -> Option<Box<T>> {
+        let (gone, mine) = KEPT.with_borrow_mut(|kept| {
+            let mine = kept
+                .iter()
+                .position(|k| std::ptr::eq(k.owner.as_ptr(), &raw const *self.0));
+            let mine = mine.map(|at| kept.swap_remove(at));
+            let gone: Vec<Kept> = kept
+                .extract_if(.., |k| k.owner.strong_count() == 0)
+                .collect();
+            (gone, mine)
+        });
+        drop(gone);
+        mine.and_then(|kept| kept.thing.downcast().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn each_thread_has_its_own() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let owner = Owner::default();
+        let count = |owner: &Owner, made: &AtomicUsize| {
+            owner.with(
+                &mut (),
+                |_| Ok::<_, String>(made.fetch_add(1, Ordering::Relaxed)),
+                |mine, _| Ok(*mine),
+            )
+        };
+        assert_eq!(count(&owner, &made), Ok(0));
+        assert_eq!(count(&owner, &made), Ok(0));
+        let other = std::thread::scope(|scope| scope.spawn(|| count(&owner, &made)).join());
+        assert_eq!(other.unwrap(), Ok(1));
+        let failed: Result<(), String> =
+            owner.with(&mut (), |_| Ok(9usize), |_, _| Err("broken".to_owned()));
+        assert!(failed.is_err());
+        assert_eq!(
+            count(&owner, &made),
+            Ok(2),
+            "after an error it is made anew"
+        );
+    }
+
+    #[test]
+    fn things_go_with_their_owner() {
+        struct Thing(Arc<AtomicUsize>);
+        impl Drop for Thing {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let owner = Owner::default();
+        let make = |_: &mut ()| Ok::<_, ()>(Thing(Arc::clone(&dropped)));
+        owner.with(&mut (), make, |_, _| Ok(())).unwrap();
+        drop(owner);
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+        let other = Owner::default();
+        other.with(&mut (), make, |_, _| Ok(())).unwrap();
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+        other.forget::<Thing>();
+        assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    }
+}

@@ -1,0 +1,11 @@
+//! PostgreSQL servers.
+
+mod document;
+mod keyed;
+mod link;
+mod selection;
+mod streamed;
+mod value;
+
+pub(super) use keyed::KeyedRows;
+pub(super) use streamed::QueryStream;

@@ -1,0 +1,247 @@
+//! Rows of a server by key.
+
+use std::collections::HashMap;
+
+use tokio_postgres::Statement;
+use tokio_postgres::types::Type;
+
+use super::link::Link;
+use super::selection::Selection;
+use super::value::Kind;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::rows::Rows;
+use crate::sql::address::Address;
+use crate::sql::columns::Raw;
+use crate::sql::kept::Owner;
+use crate::sql::keys::{Key, Keys, Read, Reading};
+use crate::sql::query::{Query, quoted};
+use crate::stages::{Stages, Untimed};
+
+/// Keys that are fetched at a time.
+const FETCHED: usize = 100_000;
+
+/// The rows of a query, whose keys are read once. Each thread asks over a connection of its own, for all rows of a batch at once.
+pub(in crate::sql) struct KeyedRows {
+    address: Address,
+    query: Query,
+    /// Asks for the rows of several keys.
+    by_keys: String,
+    selection: Selection,
+    keys: Keys,
+    labels: Option<Vec<u32>>,
+    classes: Vec<String>,
+    owner: Owner,
+}
+
+/// A thread's connection.
+struct Asking {
+    link: Link,
+    statement: Statement,
+}
+
+impl KeyedRows {
+    pub(in crate::sql) fn open(address: &Address, query: &Query) -> Result<Self, FormatError> {
+        let link = Link::open(address, query, &mut Untimed)?;
+        let selection = Selection::of(&link, query, &mut Untimed)?;
+        let index = query.index.as_deref().unwrap_or_default();
+        let column = quoted(index);
+        let (key, keys) = match selection.kind(index) {
+            Some(Kind::Int2 | Kind::Int4 | Kind::Int8) => (format!("{column}::int8"), "$1::int8[]"),
+            Some(Kind::Text) => (format!("{column}::text"), "$1::text[]"),
+            // A type that is asked for as text: compared as itself where the server can, so that an index is used.
+            _ => (format!("{column}::text"), "$1::text[]"),
+        };
+        let compared = match selection.kind(index) {
+            Some(Kind::Int2 | Kind::Int4 | Kind::Int8 | Kind::Text) => &column,
+            _ => &key,
+        };
+        let by_keys = format!(
+            "SELECT {key}, {} FROM {} WHERE {compared} = ANY({keys})",
+            selection.asked,
+            query.as_table()
+        );
+        let Read {
+            keys,
+            labels,
+            classes,
+        } = read_keys(&link, &selection, query, &key, index)?;
+        let columns = selection.columns.clone().with_classes(&classes);
+        Ok(Self {
+            address: address.clone(),
+            query: query.clone(),
+            by_keys,
+            selection: Selection {
+                columns,
+                ..selection
+            },
+            keys,
+            labels,
+            classes,
+            owner: Owner::default(),
+        })
+    }
+
+    fn connect(&self, stages: &mut dyn Stages) -> Result<Asking, FormatError> {
+        stages.enter("connect");
+        let link = Link::open(&self.address, &self.query, stages)?;
+        let keys = match self.keys {
+            Keys::Ints(_) => Type::INT8_ARRAY,
+            Keys::Texts(_) => Type::TEXT_ARRAY,
+        };
+        let text = &self.by_keys;
+        let statement = link.answer(stages, async |client| {
+            client.prepare_typed(text, &[keys]).await
+        })?;
+        Ok(Asking { link, statement })
+    }
+
+    fn ask(
+        &self,
+        asking: &Asking,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Result<Vec<Cell>, FormatError> {
+        stages.enter("query");
+        let keys = indices.iter().map(|&index| {
+            self.keys
+                .get(index)
+                .ok_or_else(|| self.fail(Fault::OutOfRange, index, "there is no such row"))
+        });
+        let keys: Vec<Key<'_>> = keys.collect::<Result<_, _>>()?;
+        let statement = &asking.statement;
+        let rows = match self.keys {
+            Keys::Ints(_) => {
+                let keys: Vec<i64> = keys.iter().filter_map(|key| key.int()).collect();
+                let ask =
+                    async |client: &tokio_postgres::Client| client.query(statement, &[&keys]).await;
+                asking.link.answer(stages, ask)?
+            }
+            Keys::Texts(_) => {
+                let keys: Vec<&str> = keys.iter().filter_map(|key| key.text()).collect();
+                let ask =
+                    async |client: &tokio_postgres::Client| client.query(statement, &[&keys]).await;
+                asking.link.answer(stages, ask)?
+            }
+        };
+        stages.enter("read");
+        let mut by_key = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let key = match self.keys {
+                Keys::Ints(_) => row.try_get(0).ok().map(Key::Int),
+                Keys::Texts(_) => row.try_get(0).ok().map(Key::Text),
+            };
+            by_key.extend(key.map(|key| (key, row)));
+        }
+        let cells = indices
+            .iter()
+            .zip(&keys)
+            .map(|(&index, key)| match by_key.get(key) {
+                Some(row) => self.selection.cell(row, index as u64, 1),
+                None => Err(self.fail(Fault::NoSuchKey, index, "the row is not there any more")),
+            });
+        cells.collect()
+    }
+
+    fn fail(&self, fault: Fault, index: usize, reason: &str) -> FormatError {
+        let place = Place::named(self.address.to_string()).row(index as u64);
+        FormatError::new(
+            fault,
+            place,
+            reason,
+            "Load again, so that the keys are read anew",
+        )
+    }
+}
+
+impl Rows for KeyedRows {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        let rows = self
+            .rows(&[index], stages)
+            .unwrap_or_else(|| Ok(Vec::new()))?;
+        let row = rows.into_iter().next();
+        row.ok_or_else(|| self.fail(Fault::NoSuchKey, index, "the row is not there any more"))
+    }
+
+    fn rows(
+        &self,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        Some(self.owner.with(
+            stages,
+            |stages| self.connect(stages),
+            |asking, stages| self.ask(asking, indices, stages),
+        ))
+    }
+
+    fn has_rows(&self) -> bool {
+        true
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.labels.clone()
+    }
+}
+
+/// The keys of all rows, and their labels if there is a column of them.
+fn read_keys(
+    link: &Link,
+    selection: &Selection,
+    query: &Query,
+    key: &str,
+    index: &str,
+) -> Result<Read, FormatError> {
+    let label = query
+        .label
+        .as_deref()
+        .filter(|l| selection.kind(l).is_some());
+    let asked = match label.and_then(|label| Some((selection.kind(label)?, label))) {
+        Some((kind, label)) => format!("{key}, {}", kind.asked(&quoted(label))),
+        None => key.to_owned(),
+    };
+    let text = format!(
+        "BEGIN READ ONLY; DECLARE loadscope_keys NO SCROLL CURSOR FOR SELECT {asked} FROM {}",
+        query.as_table()
+    );
+    link.answer(&mut Untimed, async |client| {
+        client.batch_execute(&text).await
+    })?;
+    let fetch = format!("FETCH FORWARD {FETCHED} FROM loadscope_keys");
+    let mut reading = Reading::new(link.shown(), index, label);
+    loop {
+        let rows = link.answer(&mut Untimed, async |client| {
+            client.query_typed(&fetch, &[]).await
+        })?;
+        for row in &rows {
+            let number = || {
+                row.try_get::<_, Option<i64>>(0)
+                    .ok()
+                    .map(|n| n.map(Raw::Int))
+            };
+            let text = || {
+                row.try_get::<_, Option<&str>>(0)
+                    .ok()
+                    .map(|t| t.map(Raw::Text))
+            };
+            let key = number().or_else(text).flatten();
+            reading.key(&key.unwrap_or(Raw::Made(Cell::Null)))?;
+            if let Some(kind) = label.and_then(|label| selection.kind(label)) {
+                let raw = kind.raw(row, 1);
+                reading.label(&raw.unwrap_or(Raw::Made(Cell::Null)));
+            }
+        }
+        if rows.len() < FETCHED {
+            break;
+        }
+    }
+    reading.finish()
+}

@@ -1,0 +1,200 @@
+//! A connection to a server, whose every answer is waited for with a limit.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{sleep, timeout};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error, NoTls};
+
+use crate::error::{Fault, FormatError, Place};
+use crate::sql::address::Address;
+use crate::sql::query::Query;
+use crate::stages::Stages;
+
+/// How often a thread that waits looks whether the answer is still wanted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A connection that only reads.
+pub(super) struct Link {
+    // The tasks of the client end with the runtime, so that it comes last.
+    client: Client,
+    runtime: Runtime,
+    shown: String,
+    timeout: Duration,
+}
+
+impl Link {
+    pub(super) fn open(
+        address: &Address,
+        query: &Query,
+        stages: &mut dyn Stages,
+    ) -> Result<Self, FormatError> {
+        let shown = address.to_string();
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build();
+        let runtime = runtime.map_err(|e| {
+            let reason = format!("the system gives no means to wait for a server ({e})");
+            let remedy = "Check the limit of open files";
+            FormatError::new(Fault::Unreadable, Place::named(&shown), reason, remedy)
+        })?;
+        let connect = async {
+            let (client, connection) = address.config().connect(NoTls).await?;
+            // What goes wrong with the connection is told to whoever asks over it next.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok(client)
+        };
+        let client = wait(&runtime, &shown, query.timeout, stages, connect)?;
+        let link = Self {
+            client,
+            runtime,
+            shown,
+            timeout: query.timeout,
+        };
+        let limit = query.timeout.as_millis().min(i32::MAX as u128);
+        let settings =
+            format!("SET default_transaction_read_only = on; SET statement_timeout = {limit}");
+        link.answer(stages, async |client| client.batch_execute(&settings).await)?;
+        Ok(link)
+    }
+
+    /// The server, for messages.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The answer to what `ask` asks.
+    pub(super) fn answer<T>(
+        &self,
+        stages: &mut dyn Stages,
+        ask: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+    ) -> Result<T, FormatError> {
+        wait(
+            &self.runtime,
+            &self.shown,
+            self.timeout,
+            stages,
+            ask(&self.client),
+        )
+    }
+}
+
+/// Waits for an answer, but not without end.
+fn wait<T>(
+    runtime: &Runtime,
+    shown: &str,
+    limit: Duration,
+    stages: &mut dyn Stages,
+    answer: impl Future<Output = Result<T, Error>>,
+) -> Result<T, FormatError> {
+    let unwanted = async {
+        while !stages.is_cancelled() {
+            sleep(LOOK).await;
+        }
+    };
+    let place = || Place::named(shown);
+    runtime.block_on(async {
+        let answer = std::pin::pin!(timeout(limit, answer));
+        let unwanted = std::pin::pin!(unwanted);
+        match first(answer, unwanted).await {
+            Some(Ok(Ok(answer))) => Ok(answer),
+            Some(Ok(Err(error))) => Err(sentence(place(), &error)),
+            Some(Err(_)) => Err(FormatError::new(
+                Fault::Locked,
+                place(),
+                format!("the server has not answered for {} s", limit.as_secs_f64()),
+                "Check the server and the query, or give a longer timeout",
+            )),
+            None => Err(FormatError::new(
+                Fault::Away,
+                place(),
+                "the answer was not waited for, since the loader ends",
+                "Load again",
+            )),
+        }
+    })
+}
+
+/// What `answer` yields; `None` if `end` comes first.
+async fn first<T>(
+    mut answer: impl Future<Output = T> + Unpin,
+    mut end: impl Future<Output = ()> + Unpin,
+) -> Option<T> {
+    use std::pin::Pin;
+    use std::task::Poll;
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(answer) = Pin::new(&mut answer).poll(context) {
+            return Poll::Ready(Some(answer));
+        }
+        Pin::new(&mut end).poll(context).map(|()| None)
+    })
+    .await
+}
+
+/// The server's or the library's error as a sentence.
+fn sentence(place: Place, error: &Error) -> FormatError {
+    let Some(refusal) = error.as_db_error() else {
+        let cause = error
+            .source()
+            .map(|e| format!(" ({e})"))
+            .unwrap_or_default();
+        return FormatError::new(
+            Fault::Away,
+            place,
+            match error.is_closed() {
+                true => "the server has closed the connection".to_owned(),
+                false => format!("the server cannot be asked: {error}{cause}"),
+            },
+            "Check that the server runs and that host, port, user and password are right",
+        );
+    };
+    let hint = refusal
+        .hint()
+        .map(|hint| format!(" ({hint})"))
+        .unwrap_or_default();
+    let said = format!("{}{hint}", refusal.message());
+    let code = refusal.code();
+    let (fault, reason, remedy) = match code {
+        &SqlState::QUERY_CANCELED => (
+            Fault::Locked,
+            format!("the server gave the query up: {said}"),
+            "Create an index for the column of keys, or give a longer timeout",
+        ),
+        &SqlState::LOCK_NOT_AVAILABLE => (
+            Fault::Locked,
+            format!("a table is locked: {said}"),
+            "End the program that holds the lock",
+        ),
+        &SqlState::READ_ONLY_SQL_TRANSACTION => (
+            Fault::Asked,
+            format!("the query writes: {said}"),
+            "Write a SELECT for query=",
+        ),
+        // 28: invalid authorization; 3D: invalid catalog name; 42: syntax error or access rule violation; 57: operator intervention; 08:
+        // connection exception. So the first two characters are defined.
+        code if code.code().starts_with("28") || code.code().starts_with("3D") => (
+            Fault::Away,
+            format!("the server refuses the connection: {said}"),
+            "Check user, password and database",
+        ),
+        code if code.code().starts_with("57") || code.code().starts_with("08") => (
+            Fault::Away,
+            format!("the server has ended the connection: {said}"),
+            "Start the server, and load again",
+        ),
+        code if code.code().starts_with("42") => (
+            Fault::Asked,
+            format!("the query is wrong: {said}"),
+            "Correct query=",
+        ),
+        _ => (
+            Fault::Unreadable,
+            format!("the server could not answer: {said}"),
+            "Check the query and the data",
+        ),
+    };
+    FormatError::new(fault, place, reason, remedy)
+}

@@ -1,0 +1,62 @@
+//! A query whose columns are known, and how its rows become cells.
+
+use std::sync::Arc;
+
+use tokio_postgres::Row;
+
+use super::link::Link;
+use super::value::Kind;
+use crate::cell::Cell;
+use crate::error::FormatError;
+use crate::sql::columns::Columns;
+use crate::sql::query::{Query, quoted};
+use crate::stages::Stages;
+
+/// The columns of a query, each in a type that is read.
+#[derive(Clone, Debug)]
+pub(super) struct Selection {
+    pub(super) columns: Columns,
+    pub(super) kinds: Arc<[Kind]>,
+    /// The columns as they are asked for.
+    pub(super) asked: String,
+}
+
+impl Selection {
+    /// Asks the server for the columns of the query.
+    pub(super) fn of(
+        link: &Link,
+        query: &Query,
+        stages: &mut dyn Stages,
+    ) -> Result<Self, FormatError> {
+        // As a table of another query: what is none is refused here.
+        let text = format!("SELECT * FROM {}", query.as_table());
+        let bare = query.bare();
+        link.answer(stages, async |client| client.prepare(bare).await)?;
+        let statement = link.answer(stages, async |client| client.prepare(&text).await)?;
+        let found = statement.columns();
+        let names: Vec<String> = found.iter().map(|c| c.name().to_owned()).collect();
+        let kinds: Arc<[Kind]> = found.iter().map(|c| Kind::of(c.type_())).collect();
+        let asked = names.iter().zip(&*kinds);
+        let asked: Vec<String> = asked
+            .map(|(name, kind)| kind.asked(&quoted(name)))
+            .collect();
+        Ok(Self {
+            columns: Columns::new(&names, query, link.shown().into())?,
+            kinds,
+            asked: asked.join(", "),
+        })
+    }
+
+    pub(super) fn kind(&self, column: &str) -> Option<Kind> {
+        self.kinds.get(self.columns.position(column)?).copied()
+    }
+
+    /// A row, of which the first `skip` columns are not the query's.
+    pub(super) fn cell(&self, row: &Row, number: u64, skip: usize) -> Result<Cell, FormatError> {
+        self.columns
+            .row(number, |column| match self.kinds.get(column) {
+                Some(kind) => kind.raw(row, column + skip),
+                None => Err("the query has fewer columns than before".to_owned()),
+            })
+    }
+}

@@ -1,0 +1,143 @@
+//! Rows of a server one after the other, through a cursor of the server.
+
+use std::collections::VecDeque;
+
+use tokio_postgres::Row;
+
+use super::link::Link;
+use super::selection::Selection;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError};
+use crate::sql::address::Address;
+use crate::sql::query::Query;
+use crate::stages::{Stages, Untimed};
+use crate::stream::{Share, Stream, StreamSource};
+
+/// Rows of the first fetch; the next ones fetch more or fewer, so that they take about [`CHUNK`].
+const FIRST: usize = 64;
+/// Most rows of a fetch.
+const MOST: usize = 10_000;
+/// Bytes that a fetch is meant to take.
+const CHUNK: usize = 1 << 20;
+
+/// A query whose rows are streamed.
+pub(in crate::sql) struct QueryStream {
+    address: Address,
+    query: Query,
+    selection: Selection,
+}
+
+impl QueryStream {
+    pub(in crate::sql) fn open(address: &Address, query: &Query) -> Result<Self, FormatError> {
+        let link = Link::open(address, query, &mut Untimed)?;
+        let selection = Selection::of(&link, query, &mut Untimed)?;
+        Ok(Self {
+            address: address.clone(),
+            query: query.clone(),
+            selection,
+        })
+    }
+}
+
+impl StreamSource for QueryStream {
+    fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError> {
+        Ok(Box::new(Part {
+            address: self.address.clone(),
+            query: self.query.clone(),
+            selection: self.selection.clone(),
+            share: *share,
+            link: None,
+            rows: VecDeque::new(),
+            fetch: FIRST,
+            next: 0,
+            is_over: false,
+        }))
+    }
+}
+
+/// One worker's rows.
+struct Part {
+    address: Address,
+    query: Query,
+    selection: Selection,
+    share: Share,
+    /// `None` before the first row.
+    link: Option<Link>,
+    /// Rows that were fetched and not asked for yet.
+    rows: VecDeque<Row>,
+    /// Rows of the next fetch.
+    fetch: usize,
+    /// The next row of the query.
+    next: u64,
+    is_over: bool,
+}
+
+impl Part {
+    fn connect(&mut self, stages: &mut dyn Stages) -> Result<Link, FormatError> {
+        stages.enter("connect");
+        let link = Link::open(&self.address, &self.query, stages)?;
+        stages.enter("query");
+        let text = format!(
+            "BEGIN READ ONLY; DECLARE loadscope_rows NO SCROLL CURSOR FOR SELECT {} FROM {}",
+            self.selection.asked,
+            self.query.as_table()
+        );
+        link.answer(stages, async |client| client.batch_execute(&text).await)?;
+        Ok(link)
+    }
+
+    /// Fetches the next rows; none at the end.
+    fn fetch(&mut self, stages: &mut dyn Stages) -> Result<(), FormatError> {
+        let link = match self.link.take() {
+            Some(link) => link,
+            None => self.connect(stages)?,
+        };
+        stages.enter("query");
+        let text = format!("FETCH FORWARD {} FROM loadscope_rows", self.fetch);
+        let rows = link.answer(stages, async |client| client.query_typed(&text, &[]).await)?;
+        self.link = Some(link);
+        self.is_over = rows.len() < self.fetch;
+        let bytes: usize = rows.iter().map(Row::raw_size_bytes).sum();
+        let of_a_row = (bytes / rows.len().max(1)).max(1);
+        self.fetch = (CHUNK / of_a_row).clamp(1, (self.fetch * 4).min(MOST));
+        self.rows.extend(rows);
+        Ok(())
+    }
+
+    fn advance(&mut self, stages: &mut dyn Stages) -> Result<Option<Cell>, FormatError> {
+        let workers = self.share.workers.max(1);
+        let parts = (workers * self.share.world_size.max(1)) as u64;
+        let part = (self.share.rank * workers + self.share.worker) as u64;
+        loop {
+            if self.rows.is_empty() && !self.is_over {
+                self.fetch(stages)?;
+            }
+            let Some(row) = self.rows.pop_front() else {
+                return Ok(None);
+            };
+            let number = self.next;
+            self.next += 1;
+            if number % parts == part {
+                stages.enter("read");
+                return self.selection.cell(&row, number, 0).map(Some);
+            }
+        }
+    }
+}
+
+impl Stream for Part {
+    fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>> {
+        let answer = self.advance(stages);
+        // A row that is wrong is behind the cursor now; after anything else there is no cursor any more.
+        let goes_on = match &answer {
+            Ok(row) => row.is_some(),
+            Err(error) => error.fault == Fault::WrongType,
+        };
+        if !goes_on {
+            self.is_over = true;
+            self.rows.clear();
+            self.link = None;
+        }
+        answer.transpose()
+    }
+}

@@ -1,0 +1,211 @@
+//! A connection to a file, and what can be wrong with it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use loadscope_files::open_regular;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, Error, ErrorCode, OpenFlags, Row, Statement};
+
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::sql::columns::Raw;
+use crate::sql::query::Query;
+
+/// Instructions of SQLite between two looks at the clock.
+const STEPS: i32 = 1 << 14;
+/// Most bytes of a value.
+const MOST_BYTES: i32 = 1 << 30;
+/// Kilobytes of pages that a connection keeps, as a negative number: so SQLite wants it.
+const CACHE: i32 = -65_536;
+
+/// A connection that only reads, and gives up after a time.
+pub(super) struct Database {
+    connection: Connection,
+    answers: Answers,
+}
+
+impl Database {
+    pub(super) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
+        // SQLite's own message does not tell what is there instead.
+        open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
+        let answers = Answers::new(path, query.timeout);
+        let late = {
+            let answers = answers.clone();
+            move || answers.is_late()
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connect = || {
+            let mut connection = Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(query.timeout)?;
+            connection.progress_handler(STEPS, Some(late))?;
+            connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
+            connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+            // What the file itself defines is not run, and what does not fit together is noticed.
+            connection.execute_batch(&format!(
+                "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = {CACHE};"
+            ))?;
+            rusqlite::Result::Ok(connection)
+        };
+        Ok(Self {
+            connection: connect().map_err(|e| answers.error(&e))?,
+            answers,
+        })
+    }
+
+    pub(super) fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
+    /// A statement that only reads and has columns; the same text again is not parsed again.
+    pub(super) fn prepare(&self, text: &str) -> Result<CachedStatement<'_>, FormatError> {
+        self.answers.begin();
+        let statement = self.connection.prepare_cached(text);
+        let statement = statement.map_err(|e| self.answers.error(&e))?;
+        self.check(&statement)?;
+        Ok(statement)
+    }
+
+    /// As [`prepare`](Self::prepare), for a text that comes once.
+    pub(super) fn prepare_once(&self, text: &str) -> Result<Statement<'_>, FormatError> {
+        self.answers.begin();
+        let statement = self.connection.prepare(text);
+        let statement = statement.map_err(|e| self.answers.error(&e))?;
+        self.check(&statement)?;
+        Ok(statement)
+    }
+
+    fn check(&self, statement: &Statement<'_>) -> Result<(), FormatError> {
+        if statement.column_count() > 0 && statement.readonly() {
+            return Ok(());
+        }
+        Err(FormatError::new(
+            Fault::Asked,
+            self.answers.place(),
+            "the query answers no rows, or it writes",
+            "Write a SELECT for query=",
+        ))
+    }
+
+    /// The names of the columns of the query.
+    pub(super) fn columns(&self, query: &Query) -> Result<Vec<String>, FormatError> {
+        let statement = self.prepare_once(query.bare())?;
+        let names = statement.column_names();
+        Ok(names.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// A value of a row. What is not text although it says so is an error, as in Python.
+pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String> {
+    Ok(match row.get_ref(column).map_err(|e| e.to_string())? {
+        ValueRef::Null => Raw::Made(Cell::Null),
+        ValueRef::Integer(number) => Raw::Int(number),
+        ValueRef::Real(number) => Raw::Float(number),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => Raw::Text(text),
+            Err(_) => return Err("this text is not in UTF-8".to_owned()),
+        },
+        ValueRef::Blob(bytes) => Raw::Bytes(bytes),
+    })
+}
+
+/// How long the answers of a connection are waited for, and what is said when they do not come.
+#[derive(Clone)]
+pub(super) struct Answers {
+    shown: Arc<str>,
+    timeout: Duration,
+    opened: Instant,
+    /// Milliseconds after `opened` at which the present one is not waited for any more.
+    until: Arc<AtomicU64>,
+}
+
+impl Answers {
+    fn new(path: &Path, timeout: Duration) -> Self {
+        Self {
+            shown: path.display().to_string().into(),
+            timeout,
+            opened: Instant::now(),
+            until: Arc::new(AtomicU64::new(u64::MAX)),
+        }
+    }
+
+    /// From now on the next answer is waited for.
+    pub(super) fn begin(&self) {
+        let until = self.opened.elapsed().saturating_add(self.timeout);
+        self.until
+            .store(until.as_millis() as u64, Ordering::Relaxed);
+    }
+
+    fn is_late(&self) -> bool {
+        self.opened.elapsed().as_millis() as u64 > self.until.load(Ordering::Relaxed)
+    }
+
+    /// The name of the file.
+    pub(super) fn shown(&self) -> Arc<str> {
+        Arc::clone(&self.shown)
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place::named(&*self.shown)
+    }
+
+    /// A sentence of SQLite's error.
+    pub(super) fn error(&self, error: &Error) -> FormatError {
+        let place = self.place();
+        let seconds = self.timeout.as_secs_f64();
+        let new =
+            |fault, reason: String, remedy: &str| FormatError::new(fault, place, reason, remedy);
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => new(
+                Fault::Locked,
+                format!(
+                    "another program holds a lock on it, and did not give it up for {seconds} s"
+                ),
+                "End that program, or give a longer timeout",
+            ),
+            Some(ErrorCode::OperationInterrupted) => new(
+                Fault::Locked,
+                format!("the query has not answered for {seconds} s"),
+                "Create an index for the column of keys, or give a longer timeout",
+            ),
+            Some(ErrorCode::NotADatabase) => new(
+                Fault::Damaged,
+                "it is not an SQLite file, or it is encrypted".to_owned(),
+                "Name another file",
+            ),
+            Some(ErrorCode::DatabaseCorrupt) => new(
+                Fault::Damaged,
+                format!("it is damaged ({error})"),
+                "Copy it again, or restore it with sqlite3's .recover",
+            ),
+            Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => new(
+                Fault::TooLarge,
+                format!("a value is larger than is allowed ({error})"),
+                "Leave the column out of the query",
+            ),
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => new(
+                Fault::Unreadable,
+                format!("it cannot be opened ({error})"),
+                "Check that you may read it and what lies beside it (FILE-wal, FILE-journal)",
+            ),
+            Some(ErrorCode::Unknown) => new(
+                Fault::Asked,
+                format!("the query is wrong: {error}"),
+                "Correct query=",
+            ),
+            None => new(
+                Fault::Asked,
+                format!("the query cannot be asked: {error}"),
+                "Give one SELECT for query=",
+            ),
+            _ => new(
+                Fault::Unreadable,
+                format!("SQLite could not answer: {error}"),
+                "Check the query and the file",
+            ),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Rows of an SQLite file by key.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use super::connection::{Database, raw};
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::rows::Rows;
+use crate::sql::columns::Columns;
+use crate::sql::kept::Owner;
+use crate::sql::keys::{Key, Keys, Read, Reading};
+use crate::sql::query::{Query, quoted};
+use crate::stages::Stages;
+
+/// The rows of a query, whose keys are read once. Each thread asks over a connection of its own.
+pub(in crate::sql) struct KeyedRows {
+    path: PathBuf,
+    query: Query,
+    /// Asks for one row.
+    by_key: String,
+    columns: Columns,
+    keys: Keys,
+    labels: Option<Vec<u32>>,
+    classes: Vec<String>,
+    shown: Arc<str>,
+    owner: Owner,
+}
+
+impl KeyedRows {
+    pub(in crate::sql) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
+        let database = Database::open(path, query)?;
+        let names = database.columns(query)?;
+        let columns = Columns::new(&names, query, database.answers().shown())?;
+        let index = query.index.as_deref().unwrap_or_default();
+        let Read {
+            keys,
+            labels,
+            classes,
+        } = read_keys(&database, query, index)?;
+        Ok(Self {
+            path: path.to_owned(),
+            query: query.clone(),
+            by_key: format!(
+                "SELECT * FROM {} WHERE {} = ?1",
+                query.as_table(),
+                quoted(index)
+            ),
+            columns: columns.with_classes(&classes),
+            keys,
+            labels,
+            classes,
+            shown: database.answers().shown(),
+            owner: Owner::default(),
+        })
+    }
+
+    fn ask(
+        &self,
+        database: &Database,
+        index: usize,
+        stages: &mut dyn Stages,
+    ) -> Result<Cell, FormatError> {
+        let Some(key) = self.keys.get(index) else {
+            return Err(self.out_of_range(index));
+        };
+        stages.enter("query");
+        let mut statement = database.prepare(&self.by_key)?;
+        let key = match key {
+            Key::Int(key) => ToSqlOutput::Borrowed(ValueRef::Integer(key)),
+            Key::Text(key) => ToSqlOutput::Borrowed(ValueRef::Text(key.as_bytes())),
+        };
+        let failed = |e: rusqlite::Error| at_row(database.answers().error(&e), index);
+        let mut rows = statement.query([key]).map_err(failed)?;
+        match rows.next().map_err(failed)? {
+            Some(row) => {
+                stages.enter("read");
+                self.columns.row(index as u64, |column| raw(row, column))
+            }
+            None => Err(FormatError::new(
+                Fault::NoSuchKey,
+                Place::named(&*self.shown).row(index as u64),
+                "the row is not there any more",
+                "Load again, so that the keys are read anew",
+            )),
+        }
+    }
+
+    fn out_of_range(&self, index: usize) -> FormatError {
+        FormatError::new(
+            Fault::OutOfRange,
+            Place::named(&*self.shown).row(index as u64),
+            format!("the query has {} rows", self.keys.len()),
+            "Choose an index below that",
+        )
+    }
+}
+
+impl Rows for KeyedRows {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        self.owner.with(
+            stages,
+            |stages| {
+                stages.enter("connect");
+                Database::open(&self.path, &self.query)
+            },
+            |database, stages| self.ask(database, index, stages),
+        )
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.labels.clone()
+    }
+}
+
+/// The keys of all rows, and their labels if there is a column of them.
+fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, FormatError> {
+    let label = query.label.as_deref();
+    let wanted = match label {
+        Some(label) => format!("{}, {}", quoted(index), quoted(label)),
+        None => quoted(index),
+    };
+    let mut statement = database.prepare(&format!("SELECT {wanted} FROM {}", query.as_table()))?;
+    let mut reading = Reading::new(&database.answers().shown(), index, label);
+    let failed = |e: rusqlite::Error| database.answers().error(&e);
+    let mut rows = statement.query([]).map_err(failed)?;
+    let broken = |column: &str, reason| {
+        let place = Place::named(&*database.answers().shown()).key(column);
+        FormatError::new(
+            Fault::WrongType,
+            place,
+            reason,
+            "Correct the row, or choose another column",
+        )
+    };
+    while let Some(row) = rows.next().map_err(failed)? {
+        reading.key(&raw(row, 0).map_err(|reason| broken(index, reason))?)?;
+        if let Some(label) = label {
+            reading.label(&raw(row, 1).map_err(|reason| broken(label, reason))?);
+        }
+    }
+    reading.finish()
+}
+
+fn at_row(error: FormatError, row: usize) -> FormatError {
+    let place = Box::new((*error.place).row(row as u64));
+    FormatError { place, ..error }
+}

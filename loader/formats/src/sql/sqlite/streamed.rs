@@ -1,0 +1,186 @@
+//! Rows of an SQLite file one after the other.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Rows, Statement};
+use self_cell::{MutBorrow, self_cell};
+
+use super::connection::{Answers, Database, raw};
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::sql::columns::Columns;
+use crate::sql::kept::Owner;
+use crate::sql::query::Query;
+use crate::stages::Stages;
+use crate::stream::{Share, Stream, StreamSource};
+
+/// A query whose rows are streamed.
+pub(in crate::sql) struct QueryStream {
+    path: PathBuf,
+    query: Query,
+    columns: Columns,
+}
+
+impl QueryStream {
+    pub(in crate::sql) fn open(path: &Path, query: &Query) -> Result<Self, FormatError> {
+        let database = Database::open(path, query)?;
+        let names = database.columns(query)?;
+        Ok(Self {
+            path: path.to_owned(),
+            query: query.clone(),
+            columns: Columns::new(&names, query, database.answers().shown())?,
+        })
+    }
+}
+
+impl StreamSource for QueryStream {
+    fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError> {
+        Ok(Box::new(Part {
+            path: self.path.clone(),
+            query: self.query.clone(),
+            columns: self.columns.clone(),
+            share: *share,
+            next: 0,
+            state: State::Before,
+            owner: Owner::default(),
+        }))
+    }
+}
+
+self_cell! {
+    struct Prepared {
+        owner: Database,
+        #[not_covariant]
+        dependent: Statement,
+    }
+}
+
+self_cell! {
+    /// A query under way, with the connection that it is asked over.
+    struct Cursor {
+        owner: MutBorrow<Prepared>,
+        #[not_covariant]
+        dependent: Rows,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Before,
+    Under,
+    Over,
+}
+
+/// One worker's rows. The cursor is of the thread that asks for them, and stays there.
+struct Part {
+    path: PathBuf,
+    query: Query,
+    columns: Columns,
+    share: Share,
+    /// The next row of the query.
+    next: u64,
+    state: State,
+    owner: Owner,
+}
+
+/// A cursor, and what is said when it does not go on.
+struct Under {
+    cursor: Cursor,
+    answers: Answers,
+}
+
+impl Part {
+    fn connect(&mut self, stages: &mut dyn Stages) -> Result<Under, FormatError> {
+        if self.state != State::Before {
+            return Err(FormatError::new(
+                Fault::Unreadable,
+                Place::file(&self.path),
+                "another thread began the query",
+                "Load again, and let one thread take all rows of a worker",
+            ));
+        }
+        self.state = State::Under;
+        stages.enter("connect");
+        let database = Database::open(&self.path, &self.query)?;
+        let answers = database.answers().clone();
+        stages.enter("query");
+        let prepared = Prepared::try_new(database, |database| {
+            database.prepare_once(self.query.bare())
+        })?;
+        let cursor = Cursor::try_new(MutBorrow::new(prepared), |prepared| {
+            prepared
+                .borrow_mut()
+                .with_dependent_mut(|_, statement| statement.query([]))
+        });
+        Ok(Under {
+            cursor: cursor.map_err(|e| answers.error(&e))?,
+            answers,
+        })
+    }
+
+    /// The next row of this worker.
+    fn advance(
+        &mut self,
+        under: &mut Under,
+        stages: &mut dyn Stages,
+    ) -> Result<Option<Cell>, FormatError> {
+        let share = self.share;
+        let parts = (share.workers.max(1) * share.world_size.max(1)) as u64;
+        let part = (share.rank * share.workers.max(1) + share.worker) as u64;
+        let (columns, next) = (&self.columns, &mut self.next);
+        under.cursor.with_dependent_mut(|_, rows| {
+            loop {
+                if stages.is_cancelled() {
+                    return Ok(None);
+                }
+                stages.enter("query");
+                under.answers.begin();
+                let row = rows.next().map_err(|e| {
+                    let error = under.answers.error(&e);
+                    let place = Box::new((*error.place).row(*next));
+                    FormatError { place, ..error }
+                })?;
+                let Some(row) = row else {
+                    return Ok(None);
+                };
+                let number = *next;
+                *next += 1;
+                if number % parts == part {
+                    stages.enter("read");
+                    return columns.row(number, |column| raw(row, column)).map(Some);
+                }
+            }
+        })
+    }
+}
+
+impl Stream for Part {
+    fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>> {
+        if self.state == State::Over {
+            return None;
+        }
+        let owner = self.owner.clone();
+        // A row that is wrong leaves the cursor where it is; the next call goes on behind it.
+        let answer = owner.with(
+            &mut (&mut *self, stages),
+            |(part, stages)| part.connect(*stages),
+            |under, (part, stages)| Ok::<_, FormatError>(part.advance(under, *stages)),
+        );
+        let answer = answer.and_then(|answer| answer);
+        let goes_on = match &answer {
+            Ok(row) => row.is_some(),
+            Err(error) => error.fault == Fault::WrongType,
+        };
+        if !goes_on {
+            self.state = State::Over;
+            self.owner.forget::<Under>();
+        }
+        answer.transpose()
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.owner.forget::<Under>();
+    }
+}

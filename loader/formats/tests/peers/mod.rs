@@ -1,0 +1,135 @@
+//! Values in Python, for comparison: a script beside this file prints what the counterpart yields, one JSON value a sample.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test ends with what went wrong; files and threads of tests"
+)]
+
+pub mod server;
+#[cfg(feature = "sql")]
+pub mod sql;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use loadscope_formats::Cell;
+use serde_json::{Value, json};
+
+/// The Python whose packages are compared with, if it has them: the one that `LOADSCOPE_FORMATS_PYTHON` names, or the first of those
+/// that are installed. Says so where there is none.
+pub fn python(packages: &[&str]) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME")
+        .map(PathBuf::from)
+        .unwrap_or_default();
+    let cache = std::env::var_os("LOADSCOPE_CACHE")
+        .map_or_else(|| home.join(".cache/loadscope"), PathBuf::from);
+    let given = std::env::var_os("LOADSCOPE_FORMATS_PYTHON").map(PathBuf::from);
+    let installed = [
+        cache.join("peers/kinds/bin/python"),
+        cache.join("peers/venv/bin/python"),
+        "python3".into(),
+    ];
+    let found = given.into_iter().chain(installed).find(|python| {
+        let import = format!("import {}", packages.join(", "));
+        let status = Command::new(python)
+            .args(["-c", &import])
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    });
+    if found.is_none() {
+        say(&format!(
+            "not compared with Python: no Python here has {}",
+            packages.join(" and ")
+        ));
+    }
+    found
+}
+
+/// What `work` returns, if it does so in time.
+pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = mpsc::channel();
+    let thread = std::thread::spawn(move || send.send(work()).is_ok());
+    match receive.recv_timeout(limit) {
+        Ok(answer) => answer,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("not done within {limit:?}"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("it sends before it ends"),
+        },
+    }
+}
+
+/// Says what a test did not do, past the capture of its output.
+pub fn say(text: &str) {
+    use std::io::Write as _;
+    let line = format!("NOT RUN: {text}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Runs a script of this folder.
+pub fn run(python: &Path, script: &str, arguments: &[&str]) -> Vec<Value> {
+    run_with(python, script, arguments, &[])
+}
+
+/// Runs a script of this folder with variables in its environment.
+pub fn run_with(
+    python: &Path,
+    script: &str,
+    arguments: &[&str],
+    environment: &[(&str, String)],
+) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers");
+    let output = Command::new(python)
+        .arg(folder.join(script))
+        .args(arguments)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script} {arguments:?}: {errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// A cell as `shown.py` prints the value it stands for.
+pub fn shown(cell: &Cell) -> Value {
+    let bytes = |kind: &str, bytes: &[u8]| {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        json!([kind, bytes.len(), crc.sum()])
+    };
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Bool(value) => json!(value),
+        Cell::Int(value) => json!(["int", value.to_string()]),
+        Cell::BigInt(value) => json!(["int", value.to_string()]),
+        Cell::Float(value) if value.is_nan() => json!(["float", "nan"]),
+        Cell::Float(value) => json!(["float", format!("{:016x}", value.to_bits())]),
+        Cell::Text(text) => json!(["str", &**text]),
+        Cell::Bytes(of) => bytes("bytes", of),
+        // Pictures are compared as they are in the file; what becomes of them is tested where they are decoded.
+        Cell::Picture(picture) => bytes("bytes", &picture.bytes),
+        Cell::Scalar(scalar) => bytes(scalar.dtype().name(), scalar.bytes()),
+        Cell::Array(array) => json!([
+            "array",
+            array.dtype().name(),
+            array.shape(),
+            bytes("bytes", array.bytes())
+        ]),
+        Cell::List(cells) => json!(["list", cells.iter().map(shown).collect::<Vec<_>>()]),
+        Cell::Tuple(cells) => json!(["tuple", cells.iter().map(shown).collect::<Vec<_>>()]),
+        Cell::Map(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, cell)| json!([&**key, shown(cell)]));
+            json!(["dict", fields.collect::<Vec<_>>()])
+        }
+    }
+}

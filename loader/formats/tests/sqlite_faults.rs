@@ -1,0 +1,258 @@
+//! Everything that can be wrong with an SQLite file, and with a query to it.
+#![cfg(feature = "sql")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::too_many_lines,
+    clippy::unwrap_used,
+    reason = "files and lists of tests"
+)]
+
+use std::time::Duration;
+
+use loadscope_formats::sql::{Query, Source};
+use loadscope_formats::{Fault, Share, Untimed};
+use rusqlite::Connection;
+
+mod peers;
+
+use peers::sql::{all, by_key, fault, made, row, sqlite, streamed};
+
+#[test]
+fn what_is_asked_wrongly_is_a_sentence() {
+    let (_dir, path) = made(9);
+    let refused = |query: &str, index: &str| by_key(&sqlite(&path), query, index).err().unwrap();
+    let stream = |query: Query| streamed(&sqlite(&path), query).err().unwrap();
+    fault(
+        &refused("SELECT * FROM item", "id"),
+        Fault::Asked,
+        &["no such table: item", "shop.db"],
+    );
+    fault(
+        &refused("SELECT * FROM items", "key"),
+        Fault::NoSuchKey,
+        &["'key'", "id, name, class", "index="],
+    );
+    fault(
+        &refused("SELECT * FROM items WHERE id < 0", "id"),
+        Fault::Damaged,
+        &["no rows"],
+    );
+    fault(
+        &refused("SELECT * FROM items", "class"),
+        Fault::Asked,
+        &["two rows have the key \"class 7\""],
+    );
+    fault(
+        &refused("SELECT nullif(id, 4) AS k FROM items", "k"),
+        Fault::WrongType,
+        &["a key is a null", "row 2"],
+    );
+    fault(
+        &refused("SELECT picture FROM items", "picture"),
+        Fault::WrongType,
+        &["whole numbers, or texts"],
+    );
+    fault(
+        &stream(Query::new("SELEC 1")),
+        Fault::Asked,
+        &["syntax error"],
+    );
+    fault(&stream(Query::new("")), Fault::Asked, &[]);
+    fault(
+        &stream(Query::new("SELECT 1; SELECT 2")),
+        Fault::Asked,
+        &["query"],
+    );
+    fault(
+        &stream(Query::new("DELETE FROM items RETURNING id")),
+        Fault::Asked,
+        &["writes"],
+    );
+    fault(
+        &stream(Query::new("SELECT id, id FROM items")),
+        Fault::Asked,
+        &["two columns", "'id'"],
+    );
+    let label = Query {
+        label: Some("clas".into()),
+        ..Query::new("SELECT * FROM items")
+    };
+    fault(&stream(label), Fault::NoSuchKey, &["'clas'", "label="]);
+    let image = Query {
+        image: Some("name".into()),
+        ..Query::new("SELECT * FROM items")
+    };
+    let error = all(&*streamed(&sqlite(&path), image).unwrap(), Share::default())
+        .err()
+        .unwrap();
+    fault(&error, Fault::WrongType, &["row 0", "'name'", "blob"]);
+    let missing = by_key(&sqlite(&path.with_file_name("no.db")), "SELECT 1", "id")
+        .err()
+        .unwrap();
+    fault(&missing, Fault::Missing, &["no.db", "no such file"]);
+    fault(
+        &by_key(&sqlite(path.parent().unwrap()), "SELECT 1", "id")
+            .err()
+            .unwrap(),
+        Fault::Unreadable,
+        &["folder"],
+    );
+    let kind = Source::parse("mysql://ann:hunter2@db/shop").err().unwrap();
+    fault(&kind, Fault::Asked, &["mysql", "sqlite:FILE"]);
+    assert!(!kind.to_string().contains("hunter2"));
+    let rows = by_key(&sqlite(&path), "SELECT * FROM items", "id").unwrap();
+    fault(
+        &row(&*rows, 9).err().unwrap(),
+        Fault::OutOfRange,
+        &["row 9", "9 rows"],
+    );
+}
+
+#[test]
+fn a_bad_row_is_named_and_the_next_one_comes() {
+    let (_dir, path) = made(4);
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("UPDATE items SET name = CAST(x'ff00fe' AS TEXT) WHERE id = 2; DELETE FROM items WHERE id = 6").unwrap();
+    let stream = streamed(&sqlite(&path), Query::new("SELECT * FROM items")).unwrap();
+    let mut part = stream.open(&Share::default()).unwrap();
+    let answers: Vec<_> = std::iter::from_fn(|| part.next(&mut Untimed)).collect();
+    assert_eq!(answers.len(), 3);
+    fault(
+        answers[1].as_ref().err().unwrap(),
+        Fault::WrongType,
+        &["row 1", "'name'", "UTF-8"],
+    );
+    assert!(answers[2].is_ok());
+    let rows = by_key(&sqlite(&path), "SELECT * FROM items", "id").unwrap();
+    fault(
+        &row(&*rows, 1).err().unwrap(),
+        Fault::WrongType,
+        &["row 1", "'name'"],
+    );
+    assert!(row(&*rows, 2).is_ok());
+    db.execute_batch("DELETE FROM items WHERE id = 4").unwrap();
+    fault(
+        &row(&*rows, 2).err().unwrap(),
+        Fault::NoSuchKey,
+        &["row 2", "not there any more"],
+    );
+}
+
+#[test]
+fn what_is_locked_or_slow_is_given_up() {
+    peers::within(Duration::from_secs(120), ask_what_is_locked_or_slow);
+}
+
+fn ask_what_is_locked_or_slow() {
+    let (_dir, path) = made(9);
+    let short = |text: &str| Query {
+        timeout: Duration::from_millis(200),
+        ..Query::new(text)
+    };
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let stream = streamed(&sqlite(&path), short(endless)).unwrap();
+    fault(
+        &all(&*stream, Share::default()).err().unwrap(),
+        Fault::Locked,
+        &["not answered for 0.2 s"],
+    );
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    fault(
+        &streamed(&sqlite(&path), short("SELECT * FROM items"))
+            .err()
+            .unwrap(),
+        Fault::Locked,
+        &["lock", "0.2 s"],
+    );
+    db.execute_batch("COMMIT").unwrap();
+    assert!(streamed(&sqlite(&path), short("SELECT * FROM items")).is_ok());
+}
+
+#[test]
+fn damaged_files_are_sentences() {
+    peers::within(Duration::from_secs(120), read_damaged_files);
+}
+
+/// Damages that a disk, a copy or a stranger makes.
+fn read_damaged_files() {
+    let (dir, path) = made(2000);
+    let sound = std::fs::read(&path).unwrap();
+    let mut variants: Vec<(String, Vec<u8>)> = Vec::new();
+    for cut in [
+        0,
+        1,
+        15,
+        99,
+        100,
+        511,
+        4095,
+        4096,
+        4097,
+        8192,
+        sound.len() / 2,
+        sound.len() - 1,
+    ] {
+        variants.push((format!("cut at {cut}"), sound[..cut].to_vec()));
+    }
+    let mut random = 12345u64;
+    let mut next = |below: usize| {
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (random >> 33) as usize % below
+    };
+    for variant in 0..60 {
+        let mut bytes = sound.clone();
+        let from = if variant % 2 == 0 { 0 } else { bytes.len() - 1 };
+        for _ in 0..=variant {
+            let at = if from == 0 {
+                next(4096.min(bytes.len()))
+            } else {
+                next(bytes.len())
+            };
+            bytes[at] = next(256) as u8;
+        }
+        variants.push((format!("changed {variant}"), bytes));
+    }
+    for page in 1..12 {
+        let mut bytes = sound.clone();
+        let (to, from) = (page * 4096, next(page) * 4096);
+        if to + 4096 <= bytes.len() {
+            bytes.copy_within(from..from + 4096, to);
+            variants.push((format!("page {page} twice"), bytes));
+        }
+    }
+    let mut refused = 0;
+    let count = variants.len();
+    for (name, bytes) in variants {
+        let path = dir.path().join("damaged.db");
+        std::fs::write(&path, bytes).unwrap();
+        let query = Query {
+            timeout: Duration::from_secs(2),
+            ..Query::new("SELECT * FROM items")
+        };
+        let streamed = streamed(&sqlite(&path), query).and_then(|stream| {
+            let mut part = stream.open(&Share::default())?;
+            for _ in 0..100_000 {
+                match part.next(&mut Untimed) {
+                    Some(row) => drop(row?),
+                    None => break,
+                }
+            }
+            Ok(())
+        });
+        let by_key = by_key(&sqlite(&path), "SELECT * FROM items", "id")
+            .and_then(|rows| (0..rows.len().min(3000)).try_for_each(|i| row(&*rows, i).map(drop)));
+        for error in [streamed.err(), by_key.err()].into_iter().flatten() {
+            let text = error.to_string();
+            assert!(
+                text.contains("damaged.db") && text.len() < 500,
+                "{name}: {text}"
+            );
+            refused += 1;
+        }
+    }
+    assert!(count >= 80 && refused >= 60, "{refused} of {count}");
+}
