@@ -23,6 +23,7 @@ mod array;
 mod buffer;
 mod cell;
 mod error;
+mod index;
 mod rows;
 mod slices;
 mod stages;
