@@ -24,7 +24,10 @@ fn ours(text: &str, image_size: u32) -> Vec<Value> {
     let samples = samples.collect();
     let stages = clock.take_stages();
     assert_eq!(stages.first().map(|(name, _)| *name), Some("read"));
-    assert!(stages.iter().any(|(name, _)| *name == "decode"), "{stages:?}");
+    assert!(
+        stages.iter().any(|(name, _)| *name == "decode"),
+        "{stages:?}"
+    );
     samples
 }
 
@@ -36,16 +39,27 @@ fn same(name: &str, ours: &[Value], theirs: &[Value], rounding: (i64, f64)) {
         let ((picture, rest), (their_picture, their_rest)) = (parts(ours), parts(theirs));
         let (largest, average) = difference(picture, their_picture);
         (most, mean) = (most.max(largest), mean.max(average));
-        assert!(largest <= rounding.0 && average <= rounding.1, "{name} {index}: {largest} {average}");
-        assert!(rest.same(their_rest), "{name} {index}:\n{rest:?}\n{their_rest:?}");
+        assert!(
+            largest <= rounding.0 && average <= rounding.1,
+            "{name} {index}: {largest} {average}"
+        );
+        assert!(
+            rest.same(their_rest),
+            "{name} {index}:\n{rest:?}\n{their_rest:?}"
+        );
     }
-    println!("{name}: {} samples, pixels differ by at most {most}, on average by {mean:.3}", ours.len());
+    println!(
+        "{name}: {} samples, pixels differ by at most {most}, on average by {mean:.3}",
+        ours.len()
+    );
 }
 
 #[test]
 fn annotated_pictures_are_those_of_torchvision() {
     let Some(python) = python("torchvision, pycocotools") else {
-        println!("not run: LOADSCOPE_FORMATS_PYTHON names no Python with torchvision and pycocotools");
+        println!(
+            "not run: LOADSCOPE_FORMATS_PYTHON names no Python with torchvision and pycocotools"
+        );
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
@@ -55,23 +69,61 @@ fn annotated_pictures_are_those_of_torchvision() {
     let (voc, images) = (at("voc"), at("coco/images"));
     let coco = |kind: &str| format!("coco:{images},{}", at(&format!("coco/{kind}.json")));
 
-    same("voc", &ours(&format!("voc:{voc},year=2012"), 64), &theirs("voc"), ROUNDING);
+    same(
+        "voc",
+        &ours(&format!("voc:{voc},year=2012"), 64),
+        &theirs("voc"),
+        ROUNDING,
+    );
     let segmentation = format!("voc:{voc},set=val,task=segmentation");
-    same("segmentation", &ours(&segmentation, 64), &theirs("voc_segmentation"), ROUNDING);
-    same("coco", &ours(&coco("instances"), 64), &theirs("coco"), ROUNDING);
-    same("keypoints", &ours(&coco("keypoints"), 64), &theirs("coco_keypoints"), ROUNDING);
-    same("captions", &ours(&coco("captions"), 64), &theirs("coco_captions"), ROUNDING);
+    same(
+        "segmentation",
+        &ours(&segmentation, 64),
+        &theirs("voc_segmentation"),
+        ROUNDING,
+    );
+    same(
+        "coco",
+        &ours(&coco("instances"), 64),
+        &theirs("coco"),
+        ROUNDING,
+    );
+    same(
+        "keypoints",
+        &ours(&coco("keypoints"), 64),
+        &theirs("coco_keypoints"),
+        ROUNDING,
+    );
+    same(
+        "captions",
+        &ours(&coco("captions"), 64),
+        &theirs("coco_captions"),
+        ROUNDING,
+    );
 
     // Resized: boxes and masks follow to the bit, pixels are rounded once more.
     let square = |text: &str| ours(&format!("{text},size=square"), 64);
-    same("voc, resized", &square(&format!("voc:{voc}")), &theirs("voc_square"), ROUNDING);
-    same("coco, resized", &square(&coco("instances")), &theirs("coco_square"), ROUNDING);
+    same(
+        "voc, resized",
+        &square(&format!("voc:{voc}")),
+        &theirs("voc_square"),
+        ROUNDING,
+    );
+    same(
+        "coco, resized",
+        &square(&coco("instances")),
+        &theirs("coco_square"),
+        ROUNDING,
+    );
     let masks = theirs("voc_masks_square");
     for (sample, mask) in square(&segmentation).iter().zip(&masks) {
         let Value::Map(target) = parts(sample).1 else {
             panic!("no target");
         };
-        let ours = target.entries.iter().find(|(key, _)| *key == Key::from("mask"));
+        let ours = target
+            .entries
+            .iter()
+            .find(|(key, _)| *key == Key::from("mask"));
         assert!(ours.is_some_and(|(_, ours)| ours.same(mask)));
     }
 }

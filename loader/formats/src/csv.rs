@@ -1,1 +1,265 @@
 //! Tables as text, a row a line.
+
+mod kind;
+mod names;
+mod split;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::index::RowIndex;
+use crate::rows::Rows;
+use crate::slices::out_of_range;
+use crate::stages::Stages;
+
+use kind::{ColumnType, Kinds};
+use split::{Found, Record, RecordReader, Splitter, past_line_ends};
+
+/// What some programs write in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A table as text, as `pandas.read_csv(path, low_memory=False)` has it: the first row has the names, types are found out over the
+/// whole column. Sample i is a `dict` of row i: `int`, `float` (NaN where it is missing), `bool` and `str` (`None` where they are
+/// missing). The file is mapped to memory, and looked through once when it is opened.
+#[derive(Debug)]
+pub struct Csv {
+    file: Buffer,
+    columns: Vec<(Arc<str>, ColumnType)>,
+    index: RowIndex,
+    splitter: Splitter,
+    notes: Vec<String>,
+}
+
+impl Csv {
+    /// Opens a table. Without a `separator` it is a comma, in `.tsv` files a tab.
+    ///
+    /// # Errors
+    /// If it cannot be opened, has no header, ends within quotes, or its first row has more fields than the header.
+    pub fn open(path: &Path, separator: Option<u8>) -> Result<Self, FormatError> {
+        let place = Place::file(path);
+        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let tabs = path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
+        let separator = separator.unwrap_or(if tabs { b'\t' } else { b',' });
+        if matches!(separator, b'"' | b'\r' | b'\n') {
+            return Err(FormatError::new(
+                Fault::Asked,
+                place,
+                "neither a quote nor the end of a line can separate columns",
+                "Name the character between two columns",
+            ));
+        }
+        let mut splitter = Splitter::new(separator, place);
+        let (header, begin) = splitter.with_reader(|reader| header(&file, &splitter, reader))?;
+        splitter.columns = header.len();
+        splitter.with_reader(|reader| first_row(&file, begin, &splitter, reader))?;
+        let (index, parts) = RowIndex::build(&file, begin, &splitter)?;
+        let mut kinds = vec![Kinds::default(); header.len()];
+        let mut too_wide = 0;
+        for part in parts {
+            kinds
+                .iter_mut()
+                .zip(part.kinds)
+                .for_each(|(all, part)| all.join(part));
+            too_wide += part.too_wide;
+        }
+        let types = kinds.into_iter().map(Kinds::column);
+        Ok(Self {
+            notes: notes(&header, too_wide, &splitter.place),
+            columns: header.into_iter().zip(types).collect(),
+            file,
+            index,
+            splitter,
+        })
+    }
+
+    /// Reads row `index`; returns where it begins.
+    fn find(&self, index: usize, reader: &mut RecordReader) -> Option<usize> {
+        let (mut at, mut skip) = self.index.near(index)?;
+        loop {
+            match reader.read(&self.file, at) {
+                Found::Row(_) if skip == 0 => return Some(at),
+                Found::Row(next) => {
+                    skip -= 1;
+                    at = next;
+                }
+                Found::Blank(next) => at = next,
+                Found::End | Found::Open | Found::TooLong => return None,
+            }
+        }
+    }
+
+    /// A fault of the row that begins at `at`.
+    fn wrong(
+        &self,
+        at: usize,
+        index: usize,
+        key: Option<&str>,
+        reason: String,
+        remedy: &str,
+    ) -> FormatError {
+        let line = self.index.line(&self.file, at);
+        let mut place = self.splitter.place.clone().line(line).row(index as u64);
+        place.key = key.map(str::to_owned);
+        FormatError::new(Fault::Damaged, place, reason, remedy)
+    }
+
+    /// The sample of a record.
+    fn sample(&self, record: &Record, at: usize, index: usize) -> Result<Cell, FormatError> {
+        if record.len() > self.columns.len() {
+            return Err(self.wrong(
+                at,
+                index,
+                None,
+                format!(
+                    "the row has {} fields, the header {}",
+                    record.len(),
+                    self.columns.len()
+                ),
+                "Put texts with commas in quotes, or correct the row",
+            ));
+        }
+        let mut entries = Vec::with_capacity(self.columns.len());
+        for (column, (name, column_type)) in self.columns.iter().enumerate() {
+            let field = record.get(column).unwrap_or_default();
+            let Ok(value) = column_type.value(field) else {
+                let shown = String::from_utf8_lossy(field.get(..40).unwrap_or(field)).into_owned();
+                let (reason, remedy) = match column_type {
+                    ColumnType::Text => (
+                        format!("'{}' is not UTF-8", shown.escape_debug()),
+                        "Save the file in UTF-8",
+                    ),
+                    _ => (
+                        format!(
+                            "'{}' was something else when the file was opened",
+                            shown.escape_debug()
+                        ),
+                        "Open it again",
+                    ),
+                };
+                return Err(self.wrong(at, index, Some(name), reason, remedy));
+            };
+            entries.push((Arc::clone(name), value));
+        }
+        Ok(Cell::Map(entries))
+    }
+}
+
+/// The names of the columns, and where the first row begins.
+fn header(
+    file: &[u8],
+    splitter: &Splitter,
+    reader: &mut RecordReader,
+) -> Result<(Vec<Arc<str>>, usize), FormatError> {
+    let mut at = if file.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    at = past_line_ends(file, at);
+    let begin = loop {
+        match reader.read(file, at) {
+            Found::Row(next) => break next,
+            Found::Blank(next) => at = next,
+            Found::End => {
+                return Err(FormatError::new(
+                    Fault::Damaged,
+                    splitter.place.clone(),
+                    "it is empty: not even the names of columns are in it",
+                    "Write their names into the first line",
+                ));
+            }
+            found @ (Found::Open | Found::TooLong) => {
+                return Err(splitter.refused(file, at, &found));
+            }
+        }
+    };
+    let mut names = Vec::with_capacity(reader.record.len());
+    for (column, field) in reader.record.fields().enumerate() {
+        let Ok(name) = std::str::from_utf8(field) else {
+            return Err(FormatError::new(
+                Fault::Damaged,
+                splitter.place.clone().line(1),
+                format!("the name of column {} is not UTF-8", column + 1),
+                "Save the file in UTF-8",
+            ));
+        };
+        names.push(name);
+    }
+    let names = names::unique(&names);
+    Ok((names, begin))
+}
+
+/// Refuses a table whose first row has more fields than the header.
+fn first_row(
+    file: &[u8],
+    begin: usize,
+    splitter: &Splitter,
+    reader: &mut RecordReader,
+) -> Result<(), FormatError> {
+    let found = reader.read(file, begin);
+    let fields = reader.record.len();
+    if !matches!(found, Found::Row(_)) || fields <= splitter.columns {
+        return Ok(());
+    }
+    let line = crate::index::line_ends(file.get(..begin).unwrap_or_default()) as u64 + 1;
+    Err(FormatError::new(
+        Fault::Damaged,
+        splitter.place.clone().line(line),
+        format!(
+            "the first row has {fields} fields, the header only {} names",
+            splitter.columns
+        ),
+        "Give each column a name, also one that counts the rows",
+    ))
+}
+
+fn notes(header: &[Arc<str>], too_wide: usize, place: &Place) -> Vec<String> {
+    let mut notes = Vec::new();
+    if too_wide > 0 {
+        let rows = if too_wide == 1 {
+            "row has"
+        } else {
+            "rows have"
+        };
+        notes.push(format!(
+            "{place}: {too_wide} {rows} more fields than the header, and cannot be read."
+        ));
+    }
+    if let [only] = header
+        && let Some(other) = [';', '\t', '|'].into_iter().find(|c| only.contains(*c))
+    {
+        notes.push(format!(
+            "{place}: there is one column. If {other:?} separates columns, say so."
+        ));
+    }
+    notes
+}
+
+impl Rows for Csv {
+    fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        stages.enter("read");
+        self.splitter.with_reader(|reader| {
+            let Some(at) = self.find(index, reader) else {
+                return Err(out_of_range(&self.splitter.place, index, self.len()));
+            };
+            stages.enter("decode");
+            self.sample(&reader.record, at, index)
+        })
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -22,8 +22,10 @@
 mod array;
 mod buffer;
 mod cell;
+mod columns;
 mod error;
 mod file;
+mod index;
 mod rows;
 mod slices;
 mod stages;
@@ -51,6 +53,7 @@ pub mod webdataset;
 pub use array::{Array, ArrayError, Dtype, Element};
 pub use buffer::Buffer;
 pub use cell::{Cell, Picture, PictureMode, Scalar, fields};
+pub use columns::{Columns, ColumnsOf};
 pub use error::{Fault, FormatError, Place};
 pub use rows::Rows;
 pub use stages::{Stages, Untimed};

@@ -51,3 +51,37 @@ pub trait Rows: Send + Sync {
         &[]
     }
 }
+
+impl<R: Rows + ?Sized> Rows for Box<R> {
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        (**self).row(index, stages)
+    }
+
+    fn rows(
+        &self,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        (**self).rows(indices, stages)
+    }
+
+    fn has_rows(&self) -> bool {
+        (**self).has_rows()
+    }
+
+    fn classes(&self) -> &[String] {
+        (**self).classes()
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        (**self).labels()
+    }
+
+    fn notes(&self) -> &[String] {
+        (**self).notes()
+    }
+}

@@ -60,6 +60,24 @@ pub trait StreamSource: Send + Sync {
     }
 }
 
+impl<S: StreamSource + ?Sized> StreamSource for Box<S> {
+    fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError> {
+        (**self).open(share)
+    }
+
+    fn len(&self) -> Option<usize> {
+        (**self).len()
+    }
+
+    fn classes(&self) -> &[String] {
+        (**self).classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        (**self).notes()
+    }
+}
+
 /// A stream that is open.
 pub trait Stream: Send {
     /// The next sample; `None`: the end. After an error the next call goes on behind the damage where that is possible, and

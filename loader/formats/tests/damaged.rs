@@ -34,3 +34,5 @@ fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], le
 
 #[path = "damaged/arrays.rs"]
 mod arrays;
+#[path = "damaged/tables.rs"]
+mod tables;

@@ -3,6 +3,8 @@
 //! `python/make_data.py` makes the data and writes down what was read. A Python that has the packages is the one that
 //! `LOADSCOPE_FORMATS_PYTHON` names, or the one that `cargo xtask setup --pytorch` made. Where there is none these tests say that they
 //! did not run.
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::print_stderr, reason = "a test says what it compared")]
 
 mod common;
 

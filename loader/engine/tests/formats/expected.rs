@@ -36,7 +36,9 @@ pub fn run(python: &Path, script: &str, folder: &Path) {
 
 /// The samples of one dataset.
 pub fn samples(folder: &Path, name: &str) -> Vec<Value> {
-    let read = |ending: &str| std::fs::read(folder.join(format!("{name}.{ending}"))).expect("it was written");
+    let read = |ending: &str| {
+        std::fs::read(folder.join(format!("{name}.{ending}"))).expect("it was written")
+    };
     let json: Vec<Json> = serde_json::from_slice(&read("json")).expect("it is JSON");
     let bytes = read("bin");
     json.iter().map(|json| value(json, &bytes)).collect()
@@ -44,8 +46,18 @@ pub fn samples(folder: &Path, name: &str) -> Vec<Value> {
 
 fn value(json: &Json, bytes: &[u8]) -> Value {
     let object = json.as_object().expect("a value is an object");
-    let (kind, inner) = object.iter().find(|(key, _)| !matches!(key.as_str(), "shape" | "at" | "len")).expect("a kind");
-    let all = || inner.as_array().expect("a list").iter().map(|one| value(one, bytes)).collect();
+    let (kind, inner) = object
+        .iter()
+        .find(|(key, _)| !matches!(key.as_str(), "shape" | "at" | "len"))
+        .expect("a kind");
+    let all = || {
+        inner
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| value(one, bytes))
+            .collect()
+    };
     match kind.as_str() {
         "value" => match inner {
             Json::Null => Value::None,
@@ -53,13 +65,19 @@ fn value(json: &Json, bytes: &[u8]) -> Value {
             other => other.as_str().expect("a text").into(),
         },
         "int" => {
-            let number: i128 = inner.as_str().and_then(|text| text.parse().ok()).expect("a number");
+            let number: i128 = inner
+                .as_str()
+                .and_then(|text| text.parse().ok())
+                .expect("a number");
             i64::try_from(number).map_or(Value::BigInt(number), Value::Int)
         }
         "float" => float(inner.as_str().expect("a text")).into(),
         "bytes" => {
             let each = inner.as_array().expect("a list").iter();
-            Value::Bytes(each.map(|byte| byte.as_u64().expect("a byte") as u8).collect())
+            Value::Bytes(
+                each.map(|byte| byte.as_u64().expect("a byte") as u8)
+                    .collect(),
+            )
         }
         "tensor" => tensor(json, inner, bytes).into(),
         "scalar" => NumpyScalar::Number(tensor(json, inner, bytes)).into(),
@@ -101,8 +119,13 @@ fn float(text: &str) -> f64 {
         "-inf" => return f64::NEG_INFINITY,
         _ => {}
     }
-    let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (digits, exponent) = text.trim_start_matches("0x").split_once('p').expect("an exponent");
+    let (negative, text) = text
+        .strip_prefix('-')
+        .map_or((false, text), |rest| (true, rest));
+    let (digits, exponent) = text
+        .trim_start_matches("0x")
+        .split_once('p')
+        .expect("an exponent");
     let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
     let mantissa = u64::from_str_radix(&format!("{whole}{part}"), 16).expect("digits");
     let exponent: i32 = exponent.parse().expect("an exponent");
@@ -114,7 +137,13 @@ fn float(text: &str) -> f64 {
 pub fn difference(ours: &Tensor, theirs: &Tensor) -> (i64, f64) {
     assert_eq!(ours.size(), theirs.size());
     let apart = (ours.to_kind(Kind::Int64) - theirs.to_kind(Kind::Int64)).abs();
-    (apart.max().int64_value(&[]), apart.to_kind(Kind::Double).mean(Kind::Double).double_value(&[]))
+    (
+        apart.max().int64_value(&[]),
+        apart
+            .to_kind(Kind::Double)
+            .mean(Kind::Double)
+            .double_value(&[]),
+    )
 }
 
 /// What each sample is made of: the picture, and the rest.

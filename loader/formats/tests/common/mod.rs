@@ -7,6 +7,8 @@ pub mod plain;
 
 use std::path::{Path, PathBuf};
 
+use loadscope_formats::csv::Csv;
+use loadscope_formats::jsonl::JsonLines;
 use loadscope_formats::npy::{Npy, Window};
 use loadscope_formats::npz::Npz;
 use loadscope_formats::safetensors::Tensors;
@@ -30,6 +32,7 @@ pub fn opened(case: &Value) -> Result<Box<dyn Rows>, FormatError> {
         &Options {
             names: texts(&options["names"]),
             window: number("length").zip(number("stride")),
+            separator: options["separator"].as_str().map(|s| s.as_bytes()[0]),
         },
     )
 }
@@ -38,6 +41,7 @@ pub fn opened(case: &Value) -> Result<Box<dyn Rows>, FormatError> {
 pub struct Options {
     pub names: Vec<String>,
     pub window: Option<(usize, usize)>,
+    pub separator: Option<u8>,
 }
 
 /// Opens files in a format.
@@ -53,6 +57,8 @@ pub fn open(
     Ok(match format {
         "npy" => Box::new(Npy::open(path, window)?),
         "npz" => Box::new(Npz::open(path, &options.names)?),
+        "csv" => Box::new(Csv::open(path, options.separator)?),
+        "jsonl" => Box::new(JsonLines::open(path)?),
         "safetensors" => Box::new(Tensors::open(path, &options.names)?),
         other => panic!("no format {other}"),
     })

@@ -1,7 +1,14 @@
 //! Opens data as people have them.
 
-use loadscope_formats::{FormatError, Rows, StreamSource, coco, npy, npz, safetensors, voc};
-use loadscope_plan::dataset::{CocoSpec, CocoTask, DataSpec, PictureSize, VocSpec, VocTask};
+use std::path::Path;
+
+use loadscope_formats::{
+    Columns, ColumnsOf, FormatError, Rows, StreamSource, coco, csv, jsonl, npy, npz, safetensors,
+    sql, voc,
+};
+use loadscope_plan::dataset::{
+    CocoSpec, CocoTask, DataSpec, PictureSize, Separator, SqlSpec, VocSpec, VocTask,
+};
 
 use super::rows::RowsDataset;
 use super::sample::Shaping;
@@ -51,6 +58,17 @@ pub(in crate::dataset) fn open(
         DataSpec::Safetensors(spec) => {
             opener.rows(safetensors::Tensors::open(spec.file.as_ref(), &spec.keys))
         }
+        DataSpec::Csv(spec) => {
+            let path = Path::new(&spec.file);
+            let rows = csv::Csv::open(path, spec.sep.map(Separator::byte));
+            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+        }
+        DataSpec::Jsonl(spec) => {
+            let path = Path::new(&spec.file);
+            let rows = jsonl::JsonLines::open(path);
+            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+        }
+        DataSpec::Sql(spec) => opener.query(spec),
         other => Err(EngineError::Dataset(format!("{}: not yet", other.word()))),
     }
 }
@@ -81,6 +99,40 @@ impl Opener {
     ) -> Result<AnyDataset, EngineError> {
         let stream = StreamDataset::new(source.map_err(opening)?, self.shaping, self.place);
         Ok(AnyDataset::iterable(stream))
+    }
+}
+
+impl Opener {
+    /// Some columns of a table.
+    fn table<R: Rows + 'static>(
+        &self,
+        rows: Result<R, FormatError>,
+        path: &Path,
+        columns: &[String],
+        image: Option<&String>,
+    ) -> Result<AnyDataset, EngineError> {
+        let of = ColumnsOf {
+            columns: columns.to_vec(),
+            image: image.cloned(),
+            folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+            table: path.display().to_string(),
+        };
+        self.rows(rows.and_then(|rows| Columns::new(rows, of)))
+    }
+
+    fn query(&self, spec: &SqlSpec) -> Result<AnyDataset, EngineError> {
+        let query = sql::Query {
+            index: spec.index.clone(),
+            image: spec.image.clone(),
+            text_column: spec.text.clone(),
+            label: spec.label.clone(),
+            ..sql::Query::new(&spec.query)
+        };
+        let source = sql::Source::parse(&spec.url).map_err(opening)?;
+        match sql::open(&source, &query).map_err(opening)? {
+            sql::Opened::Rows(rows) => self.rows(Ok(rows)),
+            sql::Opened::Stream(stream) => self.stream(Ok(stream)),
+        }
     }
 }
 

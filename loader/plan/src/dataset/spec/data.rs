@@ -182,18 +182,12 @@ data! {
         /// The file.
         file,
     } {
-        /// What separates fields.
-        sep: Separator = Separator::Comma, "sep=tab";
-        /// Whether the first line names the columns.
-        header: bool = true, "header=true";
+        /// What separates fields; none: a tab in files that end in `.tsv`, else a comma.
+        sep: Option<Separator> = None, "sep=tab (or comma, semicolon, space)";
         /// The columns that are loaded; none: all.
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures: their files, as seen from the table's folder.
         image: Option<String> = None, "image=COLUMN";
-        /// The column of texts, which are not taken for numbers.
-        text: Option<String> = None, "text=COLUMN";
-        /// The column of labels.
-        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -206,10 +200,6 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures.
         image: Option<String> = None, "image=COLUMN";
-        /// The column of texts.
-        text: Option<String> = None, "text=COLUMN";
-        /// The column of labels.
-        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -224,10 +214,6 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures.
         image: Option<String> = None, "image=COLUMN";
-        /// The column of texts.
-        text: Option<String> = None, "text=COLUMN";
-        /// The column of labels.
-        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -240,10 +226,6 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures: their files, as seen from the file's folder.
         image: Option<String> = None, "image=COLUMN";
-        /// The column of texts.
-        text: Option<String> = None, "text=COLUMN";
-        /// The column of labels.
-        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }

@@ -1,0 +1,274 @@
+//! Some columns of a table, and the pictures that a column names or holds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cell::{Cell, Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+use crate::file;
+use crate::rows::Rows;
+use crate::stages::{Stages, Untimed};
+
+/// Which columns, and which of them is one of pictures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnsOf {
+    /// The columns that are kept, in this order; none: all.
+    pub columns: Vec<String>,
+    /// A column of pictures: the encoded bytes, the path of a file, or Hugging Face's `{bytes, path}`.
+    pub image: Option<String>,
+    /// Where the paths begin.
+    pub folder: PathBuf,
+    /// The name of the table, for messages.
+    pub table: String,
+}
+
+/// Rows of which some columns are kept.
+#[derive(Debug)]
+pub struct Columns<R> {
+    rows: R,
+    of: ColumnsOf,
+}
+
+impl<R: Rows> Columns<R> {
+    /// The columns of `rows`, which are `dict`s.
+    ///
+    /// # Errors
+    /// If the first row does not have one of them, or cannot be read although columns are named.
+    pub fn new(rows: R, of: ColumnsOf) -> Result<Self, FormatError> {
+        let all = Self { rows, of };
+        if !all.is_plain() && !all.rows.is_empty() {
+            let first = all.rows.row(0, &mut Untimed)?;
+            all.check(&first)?;
+        }
+        Ok(all)
+    }
+
+    fn is_plain(&self) -> bool {
+        self.of.columns.is_empty() && self.of.image.is_none()
+    }
+
+    fn check(&self, row: &Cell) -> Result<(), FormatError> {
+        let fields = match row {
+            Cell::Map(fields) => fields.as_slice(),
+            _ => &[],
+        };
+        let mut wanted = self.of.columns.iter().chain(&self.of.image);
+        match wanted.find(|name| !fields.iter().any(|(key, _)| **key == ***name)) {
+            None => Ok(()),
+            Some(name) => Err(self.missing(name, fields, 0)),
+        }
+    }
+
+    fn missing(&self, name: &str, fields: &[(Arc<str>, Cell)], row: usize) -> FormatError {
+        let names: Vec<&str> = fields.iter().map(|(key, _)| &**key).collect();
+        FormatError::new(
+            Fault::NoSuchKey,
+            Place::named(&self.of.table).row(row as u64).key(name),
+            "there is no such column",
+            match names.as_slice() {
+                [] => "Name columns of tables only".to_owned(),
+                names => format!("Choose one of {}", names.join(", ")),
+            },
+        )
+    }
+
+    fn kept(&self, row: Cell, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        if self.is_plain() {
+            return Ok(row);
+        }
+        let Cell::Map(mut fields) = row else {
+            let name = self.of.columns.iter().chain(&self.of.image).next();
+            return Err(self.missing(name.map_or("", String::as_str), &[], index));
+        };
+        if !self.of.columns.is_empty() {
+            let mut kept = Vec::with_capacity(self.of.columns.len());
+            for name in &self.of.columns {
+                let at = fields.iter().position(|(key, _)| **key == **name);
+                let at = at.ok_or_else(|| self.missing(name, &fields, index))?;
+                kept.push(fields.swap_remove(at));
+            }
+            fields = kept;
+        }
+        if let Some(image) = &self.of.image {
+            let found = fields.iter_mut().find(|(key, _)| **key == **image);
+            if let Some((_, cell)) = found {
+                let inner = std::mem::replace(cell, Cell::Null);
+                *cell = self.picture(inner, index, stages)?;
+            }
+        }
+        Ok(Cell::Map(fields))
+    }
+
+    fn picture(
+        &self,
+        cell: Cell,
+        index: usize,
+        stages: &mut dyn Stages,
+    ) -> Result<Cell, FormatError> {
+        let name = self.of.image.as_deref().unwrap_or_default();
+        Ok(match cell {
+            Cell::Null => Cell::Null,
+            Cell::Picture(picture) => picture.into(),
+            Cell::Bytes(bytes) => Cell::Picture(Picture {
+                bytes,
+                origin: format!("in '{name}' of row {index} of {}", self.of.table).into(),
+                mode: PictureMode::Colour,
+            }),
+            Cell::Text(path) => {
+                let needed_by = || format!("row {index} of {}", self.of.table);
+                let path = self.of.folder.join(&*path);
+                file::picture(&path, PictureMode::Colour, needed_by, stages)?.into()
+            }
+            Cell::Map(fields) => {
+                // Hugging Face's: the bytes if it has them, else the path.
+                let pick = |name: &str| {
+                    let found = fields.iter().find(|(key, _)| &**key == name);
+                    found
+                        .map(|(_, cell)| cell)
+                        .filter(|cell| **cell != Cell::Null)
+                        .cloned()
+                };
+                match pick("bytes").or_else(|| pick("path")) {
+                    Some(cell @ (Cell::Bytes(_) | Cell::Text(_))) => {
+                        self.picture(cell, index, stages)?
+                    }
+                    _ => return Err(self.no_picture(name, index)),
+                }
+            }
+            _ => return Err(self.no_picture(name, index)),
+        })
+    }
+
+    fn no_picture(&self, name: &str, index: usize) -> FormatError {
+        FormatError::new(
+            Fault::WrongType,
+            Place::named(&self.of.table).row(index as u64).key(name),
+            "it is neither the bytes of a picture nor the path of one",
+            "Choose another column of pictures",
+        )
+    }
+}
+
+impl<R: Rows> Rows for Columns<R> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        let row = self.rows.row(index, stages)?;
+        self.kept(row, index, stages)
+    }
+
+    fn rows(
+        &self,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        let rows = match self.rows.rows(indices, stages)? {
+            Ok(rows) => rows,
+            Err(error) => return Some(Err(error)),
+        };
+        let kept = rows
+            .into_iter()
+            .zip(indices)
+            .map(|(row, index)| self.kept(row, *index, stages));
+        Some(kept.collect())
+    }
+
+    fn has_rows(&self) -> bool {
+        self.rows.has_rows()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.rows.classes()
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.rows.labels()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.rows.notes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffer::Buffer;
+    use crate::cell::fields;
+
+    struct Table(Vec<Cell>);
+
+    impl Rows for Table {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn row(&self, index: usize, _: &mut dyn Stages) -> Result<Cell, FormatError> {
+            Ok(self.0[index].clone())
+        }
+    }
+
+    fn table(images: impl IntoIterator<Item = Cell>) -> Table {
+        let row = |cell| fields([("a", Cell::Int(1)), ("b", "x".into()), ("image", cell)]);
+        Table(images.into_iter().map(row).collect())
+    }
+
+    fn of(columns: &[&str], image: Option<&str>) -> ColumnsOf {
+        ColumnsOf {
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            image: image.map(str::to_owned),
+            folder: "/no/such".into(),
+            table: "t.csv".to_owned(),
+        }
+    }
+
+    #[test]
+    fn columns_come_in_the_order_asked_for() {
+        let all = Columns::new(table([Cell::Null]), of(&["b", "a"], None)).unwrap();
+        let row = all.row(0, &mut Untimed).unwrap();
+        assert_eq!(row, fields([("b", "x".into()), ("a", Cell::Int(1))]));
+        let plain = Columns::new(table([Cell::Null]), of(&[], None)).unwrap();
+        assert_eq!(
+            plain.row(0, &mut Untimed),
+            table([Cell::Null]).row(0, &mut Untimed)
+        );
+        let error = Columns::new(table([Cell::Null]), of(&["c"], None))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "t.csv, row 0, 'c': there is no such column. Choose one of a, b, image"
+        );
+        assert!(Columns::new(Table(vec![Cell::Int(1)]), of(&["c"], None)).is_err());
+    }
+
+    #[test]
+    fn pictures_are_bytes_or_paths() {
+        let bytes = Cell::Bytes(Buffer::from(vec![1, 2]));
+        let both = fields([("bytes", bytes.clone()), ("path", "p".into())]);
+        let path = fields([("bytes", Cell::Null), ("path", "p.jpg".into())]);
+        let cells = [bytes, both, Cell::Null, path, "q.jpg".into(), Cell::Int(3)];
+        let all = Columns::new(table(cells), of(&["image"], Some("image"))).unwrap();
+        let cell = |index| match all.row(index, &mut Untimed) {
+            Ok(Cell::Map(mut fields)) => Ok(fields.remove(0).1),
+            other => other,
+        };
+        for index in [0, 1] {
+            let Ok(Cell::Picture(picture)) = cell(index) else {
+                panic!("no picture");
+            };
+            assert_eq!(&*picture.bytes, [1, 2]);
+        }
+        assert_eq!(cell(2), Ok(Cell::Null));
+        for (index, says) in [
+            (3, "/no/such/p.jpg"),
+            (4, "/no/such/q.jpg"),
+            (5, "neither the bytes"),
+        ] {
+            let error = cell(index).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+    }
+}

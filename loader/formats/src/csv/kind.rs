@@ -1,0 +1,314 @@
+//! Which type a column has, as pandas finds it out.
+
+use std::sync::Arc;
+
+use crate::cell::Cell;
+
+/// What pandas takes for a missing value.
+const MISSING: [&str; 19] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
+
+/// Kinds of fields that a column has, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds(u16);
+
+impl Kinds {
+    const MISSING: Self = Self(1);
+    const BOOL: Self = Self(2);
+    /// A whole number of 64 bits with sign.
+    const INT: Self = Self(4);
+    const NEGATIVE: Self = Self(8);
+    /// A whole number of 64 bits without sign, too large for one with.
+    const UNSIGNED: Self = Self(16);
+    /// A whole number of more than 64 bits.
+    const HUGE: Self = Self(32);
+    const FLOAT: Self = Self(64);
+    const TEXT: Self = Self(128);
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Takes down what a field is.
+    #[inline]
+    pub(super) fn see(&mut self, field: &[u8]) {
+        // One text makes a column of texts, whatever else there is.
+        if !self.has(Self::TEXT) {
+            self.0 |= Self::of(field).0;
+        }
+    }
+
+    /// Takes down what another part of the column has.
+    pub(super) fn join(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// A field that is not there.
+    pub(super) fn see_missing(&mut self) {
+        self.0 |= Self::MISSING.0;
+    }
+
+    #[inline]
+    fn of(field: &[u8]) -> Self {
+        match field.first() {
+            None => Self::MISSING,
+            Some(b'0'..=b'9' | b'-' | b'+' | b'.') => Self::number(field),
+            Some(b'T' | b't' | b'F' | b'f') if truth(field).is_some() => Self::BOOL,
+            Some(b'#' | b'<' | b'N' | b'n') if is_missing(field) => Self::MISSING,
+            Some(b'i' | b'I') if infinity(field).is_some() => Self::FLOAT,
+            Some(first) if is_space(*first) => Self::number(field),
+            Some(_) => Self::TEXT,
+        }
+    }
+
+    /// What begins like a number.
+    fn number(field: &[u8]) -> Self {
+        let text = trimmed(field);
+        let (sign, digits) = match text {
+            [sign @ (b'-' | b'+'), digits @ ..] => (Some(*sign), digits),
+            digits => (None, digits),
+        };
+        let negative = sign == Some(b'-');
+        if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+            let kind = match digits.len() {
+                0..=18 => Self::INT,
+                _ => Self::long(text),
+            };
+            return if negative {
+                Self(kind.0 | Self::NEGATIVE.0)
+            } else {
+                kind
+            };
+        }
+        if is_float(digits) || infinity(field).is_some() {
+            Self::FLOAT
+        } else if is_missing(field) {
+            Self::MISSING
+        } else {
+            Self::TEXT
+        }
+    }
+
+    /// A whole number of many digits.
+    fn long(text: &[u8]) -> Self {
+        match integer(text) {
+            Some(number) if i64::try_from(number).is_ok() => Self::INT,
+            Some(number) if u64::try_from(number).is_ok() => Self::UNSIGNED,
+            Some(_) => Self::HUGE,
+            // Nothing here holds more than 128 bits.
+            None => Self::TEXT,
+        }
+    }
+
+    /// The type of the column.
+    pub(super) fn column(self) -> ColumnType {
+        let whole = self.has(Self(Self::INT.0 | Self::UNSIGNED.0 | Self::HUGE.0));
+        if self.has(Self::TEXT) || (self.has(Self::BOOL) && (whole || self.has(Self::FLOAT))) {
+            ColumnType::Text
+        } else if self.has(Self::BOOL) {
+            ColumnType::Bool
+        } else if self.has(Self::FLOAT) || !whole {
+            ColumnType::Float
+        } else if self.has(Self::HUGE) {
+            ColumnType::Int
+        } else if self.has(Self::UNSIGNED) {
+            // With missing ones pandas has texts here, and `NA` is one of them. That is of no use.
+            if self.has(Self::NEGATIVE) {
+                ColumnType::Text
+            } else {
+                ColumnType::Int
+            }
+        } else if self.has(Self::MISSING) {
+            ColumnType::Float
+        } else {
+            ColumnType::Int
+        }
+    }
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ColumnType {
+    /// Whole numbers; what is missing (only where there are numbers of more than 63 bits) is a null.
+    Int,
+    /// Numbers of double precision; what is missing is NaN.
+    Float,
+    /// Truth values; what is missing is a null.
+    Bool,
+    /// Texts; what is missing is a null.
+    Text,
+}
+
+impl ColumnType {
+    /// The value of a field of such a column; `Err`: it is a text that is not UTF-8, or no value of this type (only if the file has
+    /// been changed meanwhile).
+    #[inline]
+    pub(super) fn value(self, field: &[u8]) -> Result<Cell, ()> {
+        match self {
+            Self::Int => match whole(trimmed(field)) {
+                None if is_missing(field) => Ok(Cell::Null),
+                number => number.ok_or(()),
+            },
+            Self::Float if is_missing(field) => Ok(Cell::Float(f64::NAN)),
+            Self::Float => float(field).map(Cell::Float).ok_or(()),
+            Self::Bool if is_missing(field) => Ok(Cell::Null),
+            Self::Bool => truth(field).map(Cell::Bool).ok_or(()),
+            Self::Text if is_missing(field) => Ok(Cell::Null),
+            Self::Text => {
+                let text = std::str::from_utf8(field).map_err(|_| ())?;
+                Ok(Cell::Text(Arc::from(text)))
+            }
+        }
+    }
+}
+
+/// What Python takes for white space at either end of a number.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
+}
+
+fn trimmed(mut field: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = field
+        && is_space(*first)
+    {
+        field = rest;
+    }
+    while let [rest @ .., last] = field
+        && is_space(*last)
+    {
+        field = rest;
+    }
+    field
+}
+
+fn is_missing(field: &[u8]) -> bool {
+    // The longest has 8 bytes.
+    field.len() <= 8 && MISSING.iter().any(|word| word.as_bytes() == field)
+}
+
+fn truth(field: &[u8]) -> Option<bool> {
+    if field.eq_ignore_ascii_case(b"true") {
+        Some(true)
+    } else {
+        field.eq_ignore_ascii_case(b"false").then_some(false)
+    }
+}
+
+fn infinity(field: &[u8]) -> Option<f64> {
+    let (sign, word) = match field {
+        [b'-', word @ ..] => (-1.0, word),
+        [b'+', word @ ..] => (1.0, word),
+        word => (1.0, word),
+    };
+    let is = word.eq_ignore_ascii_case(b"inf") || word.eq_ignore_ascii_case(b"infinity");
+    is.then_some(sign * f64::INFINITY)
+}
+
+fn integer(text: &[u8]) -> Option<i128> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn whole(text: &[u8]) -> Option<Cell> {
+    let text = std::str::from_utf8(text).ok()?;
+    match text.parse() {
+        Ok(number) => Some(Cell::Int(number)),
+        Err(_) => text.parse().ok().map(Cell::BigInt),
+    }
+}
+
+/// Whether digits, a point and an exponent are a number, its sign aside.
+fn is_float(text: &[u8]) -> bool {
+    fn digits(text: &[u8]) -> (usize, &[u8]) {
+        let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (count, text.get(count..).unwrap_or_default())
+    }
+    let (before, rest) = digits(text);
+    let (behind, rest) = match rest {
+        [b'.', rest @ ..] => digits(rest),
+        rest => (0, rest),
+    };
+    if before + behind == 0 {
+        return false;
+    }
+    match rest {
+        [] => true,
+        [b'e' | b'E', b'-' | b'+', rest @ ..] | [b'e' | b'E', rest @ ..] => {
+            let (count, rest) = digits(rest);
+            count > 0 && rest.is_empty()
+        }
+        _ => false,
+    }
+}
+
+fn float(field: &[u8]) -> Option<f64> {
+    if let Some(infinity) = infinity(field) {
+        return Some(infinity);
+    }
+    std::str::from_utf8(trimmed(field)).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(fields: &[&str]) -> ColumnType {
+        let mut kinds = Kinds::default();
+        fields.iter().for_each(|field| kinds.see(field.as_bytes()));
+        kinds.column()
+    }
+
+    #[test]
+    fn types_are_those_of_pandas() {
+        use ColumnType::{Bool, Float, Int, Text};
+        for (fields, expected) in [
+            (&["1", "-2", "+3"][..], Int),
+            (&[" 1", "2\t", "007"], Int),
+            (&["9223372036854775808", "1"], Int),
+            (&["9223372036854775808", "-1"], Text),
+            (&["9223372036854775808", "NA"], Int),
+            (&["18446744073709551616", "1", "", "-1"], Int),
+            (&["18446744073709551616", "1.5"], Float),
+            (&["1", "NA"], Float),
+            (&["1", ""], Float),
+            (&["1", "2."], Float),
+            (&[".5", "1e-5", "-inf", "Infinity", "nan"], Float),
+            (&["", "null", "N/A"], Float),
+            (&["true", "FALSE", "tRue", "NA"], Bool),
+            (&["true", "1"], Text),
+            (&[" true"], Text),
+            (&["+nan"], Text),
+            (&["1_0"], Text),
+            (&["0x10"], Text),
+            (&["."], Text),
+            (&["-"], Text),
+            (&["1e"], Text),
+            (&["1 2"], Text),
+            (&["a", "1"], Text),
+        ] {
+            assert_eq!(column(fields), expected, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn values_have_the_type_of_their_column() {
+        let value = |column: ColumnType, field: &str| column.value(field.as_bytes());
+        assert_eq!(value(ColumnType::Int, " +7 "), Ok(Cell::Int(7)));
+        assert_eq!(
+            value(ColumnType::Int, "18446744073709551616"),
+            Ok(Cell::BigInt(1 << 64))
+        );
+        assert_eq!(value(ColumnType::Float, "7"), Ok(Cell::Float(7.0)));
+        assert_eq!(
+            value(ColumnType::Float, "-INF"),
+            Ok(Cell::Float(f64::NEG_INFINITY))
+        );
+        assert!(matches!(value(ColumnType::Float, ""), Ok(Cell::Float(x)) if x.is_nan()));
+        assert_eq!(value(ColumnType::Bool, "TRUE"), Ok(Cell::Bool(true)));
+        assert_eq!(value(ColumnType::Text, "null"), Ok(Cell::Null));
+        assert_eq!(value(ColumnType::Text, "ä"), Ok("ä".into()));
+        assert_eq!(ColumnType::Text.value(b"\xff"), Err(()));
+        assert_eq!(value(ColumnType::Int, "x"), Err(()));
+    }
+}

@@ -1,0 +1,120 @@
+use super::*;
+use crate::cell::fields;
+use crate::stages::Untimed;
+
+fn table(text: impl AsRef<[u8]>) -> Result<Csv, FormatError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.csv");
+    #[allow(clippy::disallowed_methods, reason = "a file of a test")]
+    std::fs::write(&path, text).unwrap();
+    Csv::open(&path, None)
+}
+
+fn rows(text: &str) -> Vec<Cell> {
+    let table = table(text).unwrap();
+    (0..table.len())
+        .map(|row| table.row(row, &mut Untimed).unwrap())
+        .collect()
+}
+
+#[test]
+fn fields_have_types_and_nulls() {
+    let found = rows("\u{feff}a,b,c,d\n1,1,True,x\n-2,,NA,\"y, \"\"z\"\"\"\n\n  \n3,2.5,false\n");
+    let row = |a: i64, b: f64, c: Cell, d: Cell| {
+        fields([("a", a.into()), ("b", b.into()), ("c", c), ("d", d)])
+    };
+    assert_eq!(found[0], row(1, 1.0, true.into(), "x".into()));
+    assert_eq!(found[2], row(3, 2.5, false.into(), Cell::Null));
+    let Cell::Map(entries) = &found[1] else {
+        panic!("{:?}", found[1])
+    };
+    assert!(matches!(entries[1].1, Cell::Float(b) if b.is_nan()));
+    assert_eq!(
+        (&entries[2].1, &entries[3].1),
+        (&Cell::Null, &"y, \"z\"".into())
+    );
+    assert_eq!(found.len(), 3);
+}
+
+#[test]
+fn names_are_made_unique() {
+    let found = rows("a,,a,\"b\nc\",a.1\n1,2,3,4,5");
+    let names = ["a", "Unnamed: 1", "a.2", "b\nc", "a.1"];
+    let expected = names.iter().zip(1i64..).map(|(name, n)| (*name, n.into()));
+    assert_eq!(found, [fields(expected)]);
+}
+
+#[test]
+fn line_ends_of_all_kinds() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = ["a,b", "1,\"x\ny\"", "2,z"].join(end);
+        let found = rows(&text);
+        let expected = [(1, "x\ny"), (2, "z")];
+        let expected =
+            expected.map(|(a, b): (i64, &str)| fields([("a", a.into()), ("b", b.into())]));
+        assert_eq!(found, expected, "{end:?}");
+        assert_eq!(rows(&(text + end)), expected);
+    }
+}
+
+/// Quoted texts with lines that look like rows, over many parts: what is guessed wrong is walked over again.
+#[test]
+fn guesses_do_not_matter() {
+    let mut text = "id,text,number\n".to_owned();
+    let mut expected = Vec::new();
+    for id in 0..160_000i64 {
+        let review = match id % 7 {
+            0 => "1,a,2\n".repeat((id % 100) as usize),
+            1 => format!("\"{id}\"\n\n\"\r\n"),
+            _ => format!("plain {id}"),
+        };
+        text += &format!("{id},\"{}\",{id}.5\n", review.replace('"', "\"\""));
+        let cell = if review.is_empty() {
+            Cell::Null
+        } else {
+            review.into()
+        };
+        expected.push(fields([
+            ("id", id.into()),
+            ("text", cell),
+            ("number", (id as f64 + 0.5).into()),
+        ]));
+    }
+    assert!(text.len() > 9 << 20, "several parts");
+    let table = table(&text).unwrap();
+    assert_eq!(table.len(), expected.len());
+    for (row, expected) in expected.iter().enumerate().step_by(53) {
+        assert_eq!(table.row(row, &mut Untimed).as_ref(), Ok(expected));
+    }
+}
+
+#[test]
+fn broken_rows_are_named() {
+    let says = |text: &[u8], row| match table(text) {
+        Ok(table) => table.row(row, &mut Untimed).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    };
+    let wide = says(b"a,b\n\"x\n\",2\n1,2,3\n", 1);
+    assert!(
+        wide.contains("a.csv, line 4, row 1: the row has 3 fields, the header 2"),
+        "{wide}"
+    );
+    let open = says(b"a,b\n1,2\n3,\"4\n5,6\n", 0);
+    assert!(
+        open.contains("line 3: the file ends within quotes"),
+        "{open}"
+    );
+    let bytes = says(b"a,b\n1,x\n2,\xff\n", 1);
+    assert!(
+        bytes.contains("line 3, row 1, 'b': '\u{fffd}' is not UTF-8"),
+        "{bytes}"
+    );
+    assert!(says(b"", 0).contains("it is empty"));
+    assert!(says(b"\n \n", 0).contains("it is empty"));
+    assert!(says(b"a,b\n1,2,3\n", 0).contains("line 2: the first row has 3 fields"));
+    assert!(says(b"a,\xff\n1,2\n", 0).contains("column 2 is not UTF-8"));
+    assert!(says(b"a\n1\n", 1).contains("row 1 is beyond its 1 rows"));
+    let notes = table(b"a;b\n1;2\n1,2\n").unwrap().notes;
+    assert!(notes[0].contains("1 row has more fields"), "{notes:?}");
+    assert!(notes[1].contains("If ';' separates columns"), "{notes:?}");
+}
