@@ -73,6 +73,20 @@ pub enum Command {
     RemoveLeftOver(PathBuf),
     /// Use the pictures in this folder.
     UseFolder(PathBuf),
+    /// Ask where the data of a dataset are: the word that its text begins with, and whether that is a folder.
+    AskData {
+        /// `csv`
+        word: &'static str,
+        /// Whether a folder is asked for, or a file.
+        is_folder: bool,
+    },
+    /// Load these data.
+    UseData {
+        /// The word that the text of the dataset begins with.
+        word: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// Play at this multiple of real time.
     Speed(f64),
     /// Dark, light or as the system.

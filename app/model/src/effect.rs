@@ -52,6 +52,13 @@ pub enum Effect {
     AskSave,
     /// Ask for a folder of pictures.
     AskFolder,
+    /// Ask where the data of a dataset are.
+    AskData {
+        /// The word that the text of the dataset begins with.
+        word: &'static str,
+        /// Whether a folder is asked for, or a file.
+        is_folder: bool,
+    },
     /// Ask for a folder of logs.
     AskOpenFolder,
     /// Ask for a file to export to.

@@ -14,6 +14,7 @@ use crate::view::{OptionsOf, Workspace};
 
 mod act;
 mod arrive;
+mod data;
 mod edit;
 mod escape;
 mod find;
@@ -113,6 +114,7 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Open(path) => Some(Effect::Open(path)),
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
+        Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
         Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
         Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
         Command::Overwrite(output) => Some(write(output, true)),
@@ -166,6 +168,17 @@ fn change(state: &mut State, command: Command) {
         Command::StopComparing => state.session.diagnose.other = None,
         Command::Edit(options) => edit(state, *options),
         Command::OptionsOf(of) => state.session.options_of = of,
+        Command::UseData { word, path } => {
+            let options = RunOptions {
+                dataset: data::dataset(&state.prefs.options.dataset, word, &path),
+                extra_cost: String::new(),
+                ..state.prefs.options.clone()
+            };
+            state.look.history.let_go();
+            edit(state, options);
+            state.prefs.options_open = true;
+            state.session.options_of = OptionsOf::NextRun;
+        }
         Command::UseFolder(path) => {
             let options = RunOptions {
                 dataset: format!("folder:{}", path.display()),
@@ -197,6 +210,7 @@ fn change(state: &mut State, command: Command) {
         | Command::Copy(_)
         | Command::Check(_)
         | Command::CompareWith(_)
+        | Command::AskData { .. }
         | Command::Open(_)
         | Command::ExportTo(_)
         | Command::Overwrite(_)

@@ -131,6 +131,28 @@ impl Dialogs {
         });
     }
 
+    /// Asks where the data of a dataset are.
+    pub fn data(&self, word: &'static str, is_folder: bool) {
+        let use_it = move |f: FileHandle| Command::UseData {
+            word,
+            path: f.path().to_owned(),
+        };
+        let dialog = AsyncFileDialog::new();
+        // Where there is no dialog, the place can be typed in the options.
+        match is_folder {
+            true => self.ask(
+                dialog.set_title("Choose a folder of data").pick_folder(),
+                None,
+                use_it,
+            ),
+            false => self.ask(
+                dialog.set_title("Choose a file of data").pick_file(),
+                None,
+                use_it,
+            ),
+        }
+    }
+
     fn ask(
         &self,
         dialog: impl Future<Output = Option<FileHandle>> + Send + 'static,

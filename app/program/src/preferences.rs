@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use loadscope_files::{Existing, NewFile, WriteError, read_text};
 
 use loadscope_model::prefs::Prefs;
+use loadscope_trace::without_password;
 
 /// Preferences are written so often at most.
 const EVERY: Duration = Duration::from_secs(5);
@@ -103,7 +104,10 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed("create"))?;
     }
-    let text = serde_json::to_vec_pretty(prefs).map_err(std::io::Error::from);
+    // Passwords are not kept.
+    let mut prefs = prefs.clone();
+    prefs.options.dataset = without_password(&prefs.options.dataset);
+    let text = serde_json::to_vec_pretty(&prefs).map_err(std::io::Error::from);
     NewFile::write_all_to(path, Existing::Replace, &text.map_err(failed("write"))?)
 }
 
@@ -134,6 +138,20 @@ mod tests {
         assert_eq!(store.load(), None);
         store.finish(&prefs);
         assert_eq!(Store::at(&path).load(), Some(prefs));
+    }
+
+    #[test]
+    fn passwords_are_not_kept() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("preferences.json");
+        let mut prefs = Prefs::default();
+        prefs.options.dataset = "sql:postgresql://me:secret@host/db,query=SELECT 1".to_owned();
+        Store::at(&path).finish(&prefs);
+        let text = fs::read_to_string(&path).expect("it was written");
+        assert!(
+            text.contains("me:***@host") && !text.contains("secret"),
+            "{text}"
+        );
     }
 
     #[cfg(unix)]

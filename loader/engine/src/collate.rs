@@ -2,6 +2,8 @@
 
 mod containers;
 mod convert;
+mod lists;
+mod manner;
 mod numbers;
 mod site;
 mod stack;
@@ -13,6 +15,8 @@ use crate::error::{EngineError, ExceptionKind};
 use crate::value::{NumpyScalar, Value};
 
 pub use convert::default_convert;
+pub use lists::collate_lists;
+use manner::Manner;
 pub use site::CollateSite;
 pub use typed::{Number, StackCollate, Stackable, Tensors};
 
@@ -23,25 +27,47 @@ pub use typed::{Number, StackCollate, Stackable, Tensors};
 /// What PyTorch raises: TypeError for what cannot be collated, RuntimeError for shapes and lengths that differ,
 /// KeyError for a key that is missing in a later sample, IndexError for no samples.
 pub fn default_collate(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
-    collate(batch, site, Value::List)
+    collate(batch, Manner::stacking(site), Value::List)
+}
+
+/// As [`default_collate`], but tensors of one axis or more are made as large as the largest of their batch, with `value` behind their
+/// own elements. PyTorch's `pad_sequence(…, batch_first=True)` where only the first axis differs.
+///
+/// # Errors
+/// As [`default_collate`].
+pub fn collate_padded(
+    batch: Vec<Value>,
+    site: CollateSite,
+    value: f64,
+) -> Result<Value, EngineError> {
+    collate(batch, Manner::padding(site, value), Value::List)
+}
+
+/// As [`default_collate`], but tensors of one axis or more are put one behind the other: `(values, offsets)`, as `EmbeddingBag` takes
+/// them.
+///
+/// # Errors
+/// As [`default_collate`].
+pub fn collate_joined(batch: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+    collate(batch, Manner::joining(site), Value::List)
 }
 
 /// `group` makes the container of texts: a list, but a tuple where `zip` has transposed the samples.
 fn collate(
     batch: Vec<Value>,
-    site: CollateSite,
+    manner: Manner,
     group: fn(Vec<Value>) -> Value,
 ) -> Result<Value, EngineError> {
     let Some(first) = batch.first() else {
         return Err(no_samples());
     };
     match first {
-        Value::Tensor(_) => stack::tensors(&batch, site).map(Value::Tensor),
+        Value::Tensor(_) => manner.tensors(&batch),
         Value::Array(array) if array.is_text_or_object() => Err(cannot(array.dtype())),
         Value::Array(_) => {
             let tensors = batch.into_iter().map(convert::as_tensor);
             let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
-            stack::tensors(&tensors, site).map(Value::Tensor)
+            manner.tensors(&tensors)
         }
         Value::Float(_) => numbers::floats(&batch).map(Value::Tensor),
         Value::Int(_)
@@ -51,10 +77,10 @@ fn collate(
         Value::Str(_)
         | Value::Bytes(_)
         | Value::Scalar(NumpyScalar::Str(_) | NumpyScalar::Bytes(_)) => Ok(group(batch)),
-        Value::Map(_) => containers::maps(batch, site, collate),
-        Value::NamedTuple(_) => containers::named_tuples(batch, site, collate),
+        Value::Map(_) => containers::maps(batch, manner, collate),
+        Value::NamedTuple(_) => containers::named_tuples(batch, manner, collate),
         Value::List(_) | Value::Tuple(_) | Value::Sequence(_) => {
-            containers::sequences(batch, site, collate)
+            containers::sequences(batch, manner, collate)
         }
         Value::None | Value::Other(_) | Value::Scalar(NumpyScalar::Other { .. }) => {
             Err(cannot(&format!("<class '{}'>", first.type_name())))

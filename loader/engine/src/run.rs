@@ -1,6 +1,8 @@
 //! A whole run: dataset, loader and a simulated training loop, from [`RunOptions`] alone. What the window and the command
 //! line start.
 
+mod collate;
+mod lenient;
 pub(crate) mod source;
 
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crate::pin::Pinning;
 use crate::plan::Plan;
 use crate::probe::{ContentPolicy, Probe};
 use crate::sync::AtomicBool;
+use lenient::LeftOut;
 use source::ValueFetch;
 
 /// Events that may wait to be read. At 32 bytes each, 2 MiB and what hangs on them.
@@ -167,6 +170,8 @@ struct Training {
     plan: Plan,
     options: RunOptions,
     probe: Probe,
+    /// Samples that failed, where these are left out.
+    left_out: Option<Arc<LeftOut>>,
 }
 
 impl Training {
@@ -192,7 +197,8 @@ impl Training {
         let epoch = source::epoch(&options, &plan, spec);
         limits::check_run(&options, epoch)?;
         limits::check_flight(&options, epoch, spec.sample_bytes(options.image_size))?;
-        let loader = source::loader(&options, &plan, dataset)?;
+        let left_out = LeftOut::of(&options, probe);
+        let loader = source::loader(&options, &plan, dataset, left_out.as_ref())?;
         let facts = Facts {
             options: &options,
             spec,
@@ -213,6 +219,7 @@ impl Training {
             plan,
             options,
             probe: probe.clone(),
+            left_out,
         })
     }
 
@@ -227,6 +234,9 @@ impl Training {
         }
         // Persistent workers end before the run does.
         drop(self.loader);
+        if let Some(left_out) = &self.left_out {
+            left_out.report();
+        }
         self.probe.emit(|| EventKind::RunEnded);
         result
     }

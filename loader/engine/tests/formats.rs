@@ -1,11 +1,14 @@
 //! Datasets of data as people have them, beside their counterparts in Python.
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 #[path = "formats/expected.rs"]
 mod expected;
 
 use expected::{difference, parts, python, run, samples};
+use loadscope_engine::collate::{CollateSite, collate_joined, collate_lists, collate_padded};
 use loadscope_engine::dataset::{DatasetSpec, OpenDataset as _, SampleClock};
 use loadscope_engine::value::{Key, Value};
+use loadscope_trace::{Collate, RunOptions};
 
 /// JPEG leaves rounding open: decoders differ by so much, at most and on average.
 const ROUNDING: (i64, f64) = (8, 0.5);
@@ -126,4 +129,56 @@ fn annotated_pictures_are_those_of_torchvision() {
             .find(|(key, _)| *key == Key::from("mask"));
         assert!(ours.is_some_and(|(_, ours)| ours.same(mask)));
     }
+}
+
+#[test]
+fn batches_are_those_of_the_printed_functions() {
+    let Some(python) = python("torch") else {
+        println!("not run: LOADSCOPE_FORMATS_PYTHON names no Python with torch");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let ways = [
+        ("list", Collate::List),
+        ("pad", Collate::Pad(0.0)),
+        ("minus", Collate::Pad(-1.0)),
+        ("concat", Collate::Concat),
+    ];
+    for (name, collate) in ways {
+        let options = RunOptions {
+            collate,
+            ..RunOptions::default()
+        };
+        let line = options.python_line();
+        let (functions, _) = line.rsplit_once('\n').expect("functions in front");
+        std::fs::write(folder.path().join(format!("{name}.py")), functions).expect("room");
+    }
+    run(&python, "collate.py", folder.path());
+    let mut compared = 0;
+    for kind in ["annotated", "rows", "plain", "lists", "same"] {
+        for (name, collate) in ways {
+            for site in [CollateSite::Main, CollateSite::Worker] {
+                let batch = samples(folder.path(), kind);
+                let ours = match collate {
+                    Collate::List => collate_lists(batch),
+                    Collate::Pad(value) => collate_padded(batch, site, value),
+                    _ => collate_joined(batch, site),
+                };
+                let written = format!("{kind}-{name}");
+                if !folder.path().join(format!("{written}.json")).exists() {
+                    assert!(ours.is_err(), "{written}: {ours:?}");
+                    continue;
+                }
+                let theirs = samples(folder.path(), &written);
+                let ours = ours.expect("a batch");
+                assert!(
+                    ours.same(&theirs[0]),
+                    "{written}:\n{ours:?}\n{:?}",
+                    theirs[0]
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 30, "{compared} compared");
 }

@@ -22,11 +22,12 @@
 mod array;
 mod buffer;
 mod cell;
-mod columns;
+
 mod error;
 mod file;
 mod index;
 mod rows;
+mod selection;
 mod slices;
 mod stages;
 mod stream;
@@ -40,6 +41,7 @@ pub mod lmdb;
 pub mod npy;
 pub mod npz;
 pub mod parquet;
+pub mod paths;
 pub mod safetensors;
 #[cfg(feature = "sql")]
 pub mod sql;
@@ -53,8 +55,8 @@ pub mod webdataset;
 pub use array::{Array, ArrayError, Dtype, Element};
 pub use buffer::Buffer;
 pub use cell::{Cell, Picture, PictureMode, Scalar, fields};
-pub use columns::{Columns, ColumnsOf};
 pub use error::{Fault, FormatError, Place};
 pub use rows::Rows;
+pub use selection::{Selected, Selection};
 pub use stages::{Stages, Untimed};
 pub use stream::{Share, Stream, StreamSource};

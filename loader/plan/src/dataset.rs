@@ -2,11 +2,13 @@
 
 mod catalog;
 mod cost;
+mod recognize;
 mod spec;
 mod stream;
 
 pub use catalog::{Catalog, Entry, MadeUp};
 pub use cost::{CostModel, Tail};
+pub use recognize::word_of;
 pub use spec::{
     ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetSpec, Decode, JsonlSpec,
     LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize, SafetensorsSpec, Separator, SqlSpec,

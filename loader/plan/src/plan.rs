@@ -330,6 +330,9 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
         spec,
         SamplerSpec::Distributed | SamplerSpec::Weighted(_) | SamplerSpec::Equi(_)
     );
+    // A stream of data is shared among ranks without a sampler.
+    let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
+    let shares = shares || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(EngineError::value_error(
             "the number of ranks and the rank are arguments of the samplers distributed, weighted and equi; \

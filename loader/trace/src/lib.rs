@@ -77,8 +77,8 @@ pub use log::{
 pub use log::{Damage, Gap, KeptLine, repair};
 pub use message::{Level, Message};
 pub use options::{
-    MadeAt, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions, StartMethod, parts, quote,
-    without_password,
+    Collate, MadeAt, NoCollate, OnError, Origin, Overrides, PinMemory, RunInfo, RunOptions,
+    StartMethod, parts, quote, without_password,
 };
 pub use pipeline::{HeldBatch, Pipeline, TaskInfo};
 pub use process::ProcessCost;

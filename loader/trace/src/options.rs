@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::Stage;
 use crate::clock::Clock;
 
+mod collate;
 mod overrides;
 mod parts;
 mod python;
 
+pub use collate::{Collate, NoCollate};
 pub use overrides::{Overrides, StartMethod};
 pub use parts::{parts, quote, without_password};
 
@@ -52,6 +54,9 @@ pub struct RunOptions {
     pub prefetch_factor: Option<usize>,
     /// Drop a last batch that is not full.
     pub drop_last: bool,
+    /// How samples become a batch.
+    #[serde(skip_serializing_if = "Collate::is_fitting")]
+    pub collate: Collate,
     /// Hand batches out in the order of the sampler.
     pub in_order: bool,
     /// Copy batches to page-locked memory.
@@ -91,6 +96,7 @@ impl Default for RunOptions {
             num_workers: 0,
             prefetch_factor: None,
             drop_last: false,
+            collate: Collate::Fitting,
             in_order: true,
             pin_memory: PinMemory::Off,
             persistent_workers: false,
@@ -177,6 +183,10 @@ pub enum OnError {
     Stop,
     /// Note it and go on with the next batch.
     Continue,
+    /// Leave the sample out of its batch, and say at the end how many were left out.
+    Skip,
+    /// Leave the sample out of its batch, and say of each why.
+    Log,
 }
 
 /// How a run introduces itself.

@@ -191,4 +191,8 @@ pub enum OnErrorArg {
     Stop,
     /// Note it and go on with the next batch
     Continue,
+    /// Leave the sample out of its batch, and say at the end how many were
+    Skip,
+    /// Leave the sample out of its batch, and say of each why
+    Log,
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use crossbeam_channel::RecvTimeoutError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use loadscope_files::{read_text, refuse_input};
-use loadscope_trace::{OnError, PinMemory, Run, RunOptions, Summary, plural};
+use loadscope_trace::{Collate, NoCollate, OnError, PinMemory, Run, RunOptions, Summary, plural};
 
 use super::arguments::{LoaderArgs, set};
 use super::arguments::{OnErrorArg, PinArg};
@@ -17,6 +17,7 @@ use super::force::ForceArg;
 use super::terminal::complain;
 use super::{info, interrupt};
 use loadscope_insight::format;
+use loadscope_plan::dataset::DatasetSpec;
 use loadscope_plan::limits;
 use loadscope_session::{self as session, Record, Session, Update};
 
@@ -24,7 +25,7 @@ use loadscope_session::{self as session, Record, Session, Update};
 /// 20,000,000 batches in all epochs, or as many as there is memory for.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// digits, folder:PATH, tokens:PATH, synthetic[:key=value,…] or stream[:key=value,…] (keys: len of at most 1,000,000,000, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
+    /// digits, folder:PATH, tokens:PATH; data as people have them: voc:DIR, coco:IMAGES,ANNOTATIONS, sql:URL,query=…, csv:FILE, parquet:FILES, arrow:DIR, jsonl:FILE, npy:FILE, npz:FILE, safetensors:FILE, webdataset:SHARDS, tar:FILE, lmdb:DIR, audio:DIR, text:FILE, with options behind commas (DATASETS.md lists them); or made up: synthetic[:key=value,…] or stream[:key=value,…] (keys: len of at most 1,000,000,000, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape)
     #[arg(long)]
     dataset: Option<String>,
     /// Side of the square to which the pictures of a folder are resized, 1 to 4,096 [default: 224]
@@ -35,6 +36,9 @@ pub struct LoadArgs {
     extra_cost: Option<String>,
     #[command(flatten)]
     loader: LoaderArgs,
+    /// How samples become a batch: default (PyTorch's default_collate), list (each field as a list), pad[:VALUE] or concat (values and offsets) [default: list for voc and coco, pad for text, else default]
+    #[arg(long, value_name = "FUNCTION", value_parser = collate)]
+    collate: Option<Collate>,
     /// false: hand batches out as they arrive [default: true]
     #[arg(long, value_name = "BOOL")]
     in_order: Option<bool>,
@@ -80,6 +84,7 @@ impl LoadArgs {
         set(&mut o.image_size, &self.image_size);
         set(&mut o.extra_cost, &self.extra_cost);
         self.loader.apply(&mut o);
+        set(&mut o.collate, &self.collate);
         set(&mut o.step_ms, &self.step_ms);
         set(&mut o.timeout, &self.timeout);
         set(
@@ -98,6 +103,8 @@ impl LoadArgs {
             o.on_error = match on_error {
                 OnErrorArg::Stop => OnError::Stop,
                 OnErrorArg::Continue => OnError::Continue,
+                OnErrorArg::Skip => OnError::Skip,
+                OnErrorArg::Log => OnError::Log,
             };
         }
         Ok(o)
@@ -116,11 +123,17 @@ impl LoadArgs {
         };
         let tokens = file(&options.dataset, &["tokens"]);
         let entries = file(&options.sampler, &["subset", "weighted", "equi"]);
-        [self.config.clone(), tokens, entries]
-            .into_iter()
-            .flatten()
-            .collect()
+        let data = match options.dataset.parse() {
+            Ok(DatasetSpec::Data(data)) => data.files(),
+            _ => Vec::new(),
+        };
+        let one = [self.config.clone(), tokens, entries];
+        one.into_iter().flatten().chain(data).collect()
     }
+}
+
+fn collate(text: &str) -> Result<Collate, NoCollate> {
+    text.parse()
 }
 
 fn read_config(path: &Path) -> anyhow::Result<RunOptions> {

@@ -21,7 +21,7 @@ pub struct OrderArgs {
     /// Number of samples, at most 1,000,000,000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = len)]
     len: Option<u64>,
-    /// A dataset, of which only the length is looked at: digits, folder:PATH, tokens:PATH, synthetic:…, stream:…
+    /// A dataset, of which only the length is looked at: digits, folder:PATH, tokens:PATH, voc:DIR, coco:IMAGES,ANNOTATIONS, csv:FILE …, synthetic:…, stream:…
     #[arg(long)]
     dataset: Option<String>,
     /// The samples are a stream (IterableDataset). whole: every worker yields all of it; strided: worker k yields every W-th sample

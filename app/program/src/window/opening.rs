@@ -8,6 +8,7 @@ use eframe::egui::Context;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
+use loadscope_plan::dataset::word_of;
 use loadscope_session as session;
 
 use super::App;
@@ -25,19 +26,19 @@ impl App {
         self.look_at(ctx, path, false, Some(then));
     }
 
-    /// The same for what was dropped: a folder without recordings is taken for one of pictures.
+    /// The same for what was dropped: what is no recording is taken for data, and a folder of nothing that is known for one of pictures.
     pub(super) fn look_into_dropped(&mut self, ctx: &Context, path: PathBuf) {
         self.look_at(ctx, path, true, None);
     }
 
-    fn look_at(&mut self, ctx: &Context, path: PathBuf, or_pictures: bool, then: Option<Command>) {
+    fn look_at(&mut self, ctx: &Context, path: PathBuf, or_data: bool, then: Option<Command>) {
         let (asked, wake) = (path.clone(), Arc::clone(&self.wake));
         let look = move |_: &_| Ok(session::look(&asked).map_err(|e| session::refusal(&asked, &e)));
         match Background::start(PLATFORM.jobs, "looker", move || wake(), look) {
             Ok(job) => {
                 self.looking = Some(Looking {
                     path: path.clone(),
-                    or_pictures,
+                    or_data,
                     then,
                     job,
                 });
@@ -73,7 +74,14 @@ impl App {
                     self.run(ctx, then);
                 }
             }
-            Err(_) if looking.or_pictures && looking.path.is_dir() => {
+            Err(_)
+                if looking.or_data
+                    && let Some(word) = word_of(&looking.path) =>
+            {
+                let path = looking.path;
+                self.tell(ctx, Command::UseData { word, path });
+            }
+            Err(_) if looking.or_data && looking.path.is_dir() => {
                 self.tell(ctx, Command::UseFolder(looking.path));
             }
             Err(why) => self.complain(why),

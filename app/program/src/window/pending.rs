@@ -16,7 +16,7 @@ pub(super) struct Reading {
 pub(super) struct Looking {
     pub path: PathBuf,
     /// A folder that holds no recording may hold pictures.
-    pub or_pictures: bool,
+    pub or_data: bool,
     /// What is done once it is being opened.
     pub then: Option<Command>,
     pub job: Background<Result<(), String>>,

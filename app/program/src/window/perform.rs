@@ -60,6 +60,7 @@ impl App {
             }
             Some(Effect::Copy(text)) => ctx.copy_text(text),
             Some(Effect::AskFolder) => self.dialogs.folder(),
+            Some(Effect::AskData { word, is_folder }) => self.dialogs.data(word, is_folder),
             Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
             Some(Effect::AskExport) => self.dialogs.export(),
             Some(other) => self.tell_session(&other),

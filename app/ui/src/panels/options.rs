@@ -1,5 +1,6 @@
 //! The DataLoader's arguments: PyTorch's names, their effect in a sentence, the equivalent line of Python.
 
+mod collate;
 mod dataset;
 mod of_run;
 mod row;
@@ -89,6 +90,7 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
         },
     );
     ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, o));
+    collate::collate(ui, o);
     memory(ui, o);
 }
 
@@ -205,15 +207,17 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
         "on_error",
         "What to do when a sample fails",
         |ui, label| {
-            let name = |on_error| match on_error {
-                OnError::Stop => "Stop",
-                OnError::Continue => "Go on",
-            };
+            let name = of_run::on_error;
             let combo = ComboBox::from_id_salt("on_error")
                 .selected_text(name(o.on_error))
-                .width(80.0);
+                .width(110.0);
             let response = combo.show_ui(ui, |ui| {
-                for choice in [OnError::Stop, OnError::Continue] {
+                for choice in [
+                    OnError::Stop,
+                    OnError::Continue,
+                    OnError::Skip,
+                    OnError::Log,
+                ] {
                     ui.selectable_value(&mut o.on_error, choice, name(choice));
                 }
             });

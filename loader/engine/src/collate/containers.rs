@@ -2,17 +2,17 @@
 
 use tch::Tensor;
 
-use super::CollateSite;
+use super::Manner;
 use crate::error::{EngineError, ExceptionKind};
 use crate::value::{Key, Mapping, NamedTuple, NdArray, NumpyScalar, Sequence, Value, torch_error};
 
 /// Puts together what the containers hold; the last argument makes the container of texts.
-type Collate = fn(Vec<Value>, CollateSite, fn(Vec<Value>) -> Value) -> Result<Value, EngineError>;
+type Collate = fn(Vec<Value>, Manner, fn(Vec<Value>) -> Value) -> Result<Value, EngineError>;
 
 /// The keys and their order are the first sample's; keys that only later samples have are ignored.
 pub(super) fn maps(
     batch: Vec<Value>,
-    site: CollateSite,
+    manner: Manner,
     collate: Collate,
 ) -> Result<Value, EngineError> {
     let (name, keys): (_, Vec<Key>) = match batch.first() {
@@ -48,7 +48,7 @@ pub(super) fn maps(
     let entries = keys
         .into_iter()
         .zip(columns)
-        .map(|(key, column)| Ok((key, collate(column, site, Value::List)?)))
+        .map(|(key, column)| Ok((key, collate(column, manner, Value::List)?)))
         .collect::<Result<_, EngineError>>()?;
     Ok(Mapping { name, entries }.into())
 }
@@ -69,11 +69,11 @@ fn not_a_mapping(value: &Value) -> EngineError {
 /// The type and field names are the first sample's. PyTorch does not check lengths here: `zip` stops at the shortest.
 pub(super) fn named_tuples(
     batch: Vec<Value>,
-    site: CollateSite,
+    manner: Manner,
     collate: Collate,
 ) -> Result<Value, EngineError> {
     let Some(Value::NamedTuple(first)) = batch.first() else {
-        return sequences(batch, site, collate);
+        return sequences(batch, manner, collate);
     };
     let (name, fields) = (first.name.clone(), first.fields.clone());
     let rows: Vec<Vec<Value>> = batch.into_iter().map(elements).collect::<Result<_, _>>()?;
@@ -87,13 +87,13 @@ pub(super) fn named_tuples(
     Ok(Value::NamedTuple(NamedTuple {
         name,
         fields,
-        items: transposed(rows, shortest, site, collate)?,
+        items: transposed(rows, shortest, manner, collate)?,
     }))
 }
 
 pub(super) fn sequences(
     batch: Vec<Value>,
-    site: CollateSite,
+    manner: Manner,
     collate: Collate,
 ) -> Result<Value, EngineError> {
     let kept = match batch.first() {
@@ -107,7 +107,7 @@ pub(super) fn sequences(
             "each element in list of batch should be of equal size",
         ));
     }
-    let items = transposed(rows, width, site, collate)?;
+    let items = transposed(rows, width, manner, collate)?;
     Ok(match kept {
         Some(name) => Value::Sequence(Sequence {
             name,
@@ -122,7 +122,7 @@ pub(super) fn sequences(
 fn transposed(
     rows: Vec<Vec<Value>>,
     width: usize,
-    site: CollateSite,
+    manner: Manner,
     collate: Collate,
 ) -> Result<Vec<Value>, EngineError> {
     let size = rows.len();
@@ -134,7 +134,7 @@ fn transposed(
     }
     columns
         .into_iter()
-        .map(|column| collate(column, site, Value::Tuple))
+        .map(|column| collate(column, manner, Value::Tuple))
         .collect()
 }
 

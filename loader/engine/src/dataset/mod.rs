@@ -33,7 +33,7 @@ pub use iterable::{IterableDataset, SampleStream};
 pub use list::ListDataset;
 pub use open::{OpenDataset, Opening};
 pub use shuffle::BufferedShuffleDataset;
-pub use slowed::Slowed;
+pub use slowed::{Slowed, SlowedStream};
 pub use split::{Split, SplitLength, random_split};
 pub use stack::StackDataset;
 pub use stream::SyntheticStream;

@@ -6,8 +6,10 @@ use std::time::Instant;
 use loadscope_plan::dataset::extra_cost;
 
 use super::spend::spend;
-use super::{CostModel, Dataset, SampleClock, SampleError};
+use super::{CostModel, Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::error::EngineError;
+use crate::limits;
+use crate::worker_info::get_worker_info;
 
 /// A dataset whose samples take longer than they would, some of them much longer, and some of which fail: to see on real
 /// samples what a slow disk or a heavy transform does to a loader.
@@ -52,12 +54,82 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
     }
 }
 
+/// A stream whose samples take longer than they would. The n-th sample that worker k of W yields counts as sample k + n·W.
+pub struct SlowedStream<D: ?Sized> {
+    inner: Arc<D>,
+    extra: CostModel,
+}
+
+impl<D: IterableDataset + ?Sized> SlowedStream<D> {
+    /// `inner` with the extra cost that `text` describes.
+    ///
+    /// # Errors
+    /// As [`Slowed::new`].
+    pub fn new(inner: Arc<D>, text: &str) -> Result<Self, EngineError> {
+        let most = usize::try_from(limits::SAMPLES).unwrap_or(usize::MAX);
+        let extra = extra_cost(text, inner.len().unwrap_or(most))?;
+        Ok(Self { inner, extra })
+    }
+}
+
+impl<D: IterableDataset + ?Sized> IterableDataset for SlowedStream<D> {
+    type Sample = D::Sample;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<D::Sample>>, SampleError> {
+        let (id, workers) = get_worker_info().map_or((0, 1), |info| (info.id, info.num_workers));
+        Ok(Box::new(SlowStream {
+            stream: self.inner.iter()?,
+            extra: self.extra.clone(),
+            next: id,
+            step: workers.max(1),
+        }))
+    }
+
+    fn len(&self) -> Option<usize> {
+        self.inner.len()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+
+    fn type_name(&self) -> &str {
+        self.inner.type_name()
+    }
+}
+
+struct SlowStream<S> {
+    stream: Box<dyn SampleStream<S>>,
+    extra: CostModel,
+    next: usize,
+    step: usize,
+}
+
+impl<S> SampleStream<S> for SlowStream<S> {
+    fn next(&mut self, clock: &mut SampleClock) -> Option<Result<S, SampleError>> {
+        let start = Instant::now();
+        let sample = self.stream.next(clock)?;
+        let index = self.next;
+        self.next = index.saturating_add(self.step);
+        // What the sample took by itself comes on top.
+        let spent = start.elapsed();
+        match spend(&self.extra, index, start + spent, clock) {
+            Ok(()) => Some(sample),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::dataset::Digits;
+    use crate::dataset::{Digits, SyntheticStream};
 
     #[test]
     fn samples_are_the_same_only_later() {
@@ -74,6 +146,24 @@ mod tests {
                 .is_err_and(|e| e.message.contains("sample 5"))
         );
         assert_eq!((slowed.len(), slowed.classes().len()), (1797, 10));
+    }
+
+    #[test]
+    fn streams_are_slowed_by_their_place() {
+        let stream = SyntheticStream::new("len=4,cost_ms=0".parse().expect("sound words"));
+        let slowed = SlowedStream::new(Arc::new(stream), "slow=2:30,fail=3").expect("sound words");
+        let mut samples = slowed.iter().expect("it opens");
+        let mut clock = SampleClock::off();
+        let mut took = Vec::new();
+        while let Some(sample) = {
+            let start = Instant::now();
+            let sample = samples.next(&mut clock);
+            took.push(start.elapsed() >= Duration::from_millis(30));
+            sample
+        } {
+            assert_eq!(sample.is_ok(), took.len() < 4);
+        }
+        assert_eq!(took, [false, false, true, false, false]);
     }
 
     #[test]

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use loadscope_plan::dataset::check_extra_cost;
 use loadscope_trace::RunOptions;
 
+use super::collate::ValueCollate;
+use super::lenient::{LeftOut, Lenient};
 use crate::dataset::{
-    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, StreamPlace,
-    data_len,
+    AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, SlowedStream,
+    StreamPlace, data_len,
 };
 use crate::error::EngineError;
-use crate::fetch::{DefaultCollate, Fetch, Fetcher, MapFetcher, StreamFetcher};
+use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{About, DataLoader, Rest};
 use crate::order::{Streams, epoch_of_streams, indices};
@@ -19,8 +21,8 @@ use crate::value::Value;
 
 /// Batches of values, from a dataset of either style.
 pub(super) enum ValueFetch {
-    Map(MapFetcher<dyn Dataset<Sample = Value>, DefaultCollate>),
-    Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, DefaultCollate>),
+    Map(MapFetcher<dyn Dataset<Sample = Value>, ValueCollate>),
+    Stream(StreamFetcher<dyn IterableDataset<Sample = Value>, ValueCollate>),
 }
 
 impl Fetch for ValueFetch {
@@ -44,7 +46,11 @@ pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDatase
     match spec.open_at(options.image_size, place)? {
         dataset if options.extra_cost.is_empty() => Ok(dataset),
         AnyDataset::Map(dataset) => Ok(AnyDataset::map(Slowed::new(dataset, &options.extra_cost)?)),
-        stream @ AnyDataset::Iterable(_) => check_extra_cost(options, spec).map(|()| stream),
+        AnyDataset::Iterable(dataset) => {
+            check_extra_cost(options, spec)?;
+            let slowed = SlowedStream::new(dataset, &options.extra_cost)?;
+            Ok(AnyDataset::iterable(slowed))
+        }
     }
 }
 
@@ -72,16 +78,27 @@ pub(super) fn loader(
     options: &RunOptions,
     plan: &Plan,
     dataset: &AnyDataset,
+    left_out: Option<&Arc<LeftOut>>,
 ) -> Result<DataLoader<ValueFetch>, EngineError> {
     let drop_last = options.drop_last;
+    let collate = ValueCollate::new(options);
     let (fetch, name) = match dataset {
         AnyDataset::Map(dataset) => {
-            let fetch = MapFetcher::new(Arc::clone(dataset), DefaultCollate);
+            let dataset: Arc<dyn Dataset<Sample = Value>> = match left_out {
+                Some(left_out) => Arc::new(Lenient::new(Arc::clone(dataset), left_out)),
+                None => Arc::clone(dataset),
+            };
+            let fetch = MapFetcher::new(dataset, collate);
             (ValueFetch::Map(fetch), "Dataset".to_owned())
         }
         AnyDataset::Iterable(dataset) => {
-            let fetch = StreamFetcher::new(Arc::clone(dataset), DefaultCollate, drop_last);
-            (ValueFetch::Stream(fetch), dataset.type_name().to_owned())
+            let name = dataset.type_name().to_owned();
+            let dataset: Arc<dyn IterableDataset<Sample = Value>> = match left_out {
+                Some(left_out) => Arc::new(Lenient::new(Arc::clone(dataset), left_out)),
+                None => Arc::clone(dataset),
+            };
+            let fetch = StreamFetcher::new(dataset, collate, drop_last);
+            (ValueFetch::Stream(fetch), name)
         }
     };
     let len = dataset.clone();

@@ -44,6 +44,10 @@ impl RunOptions {
         if let Some(factor) = self.prefetch_factor {
             flag(true, &format!("prefetch_factor={factor}"));
         }
+        let collate = self.collate.in_force(&self.dataset).python();
+        if let Some((_, name)) = &collate {
+            flag(true, &format!("collate_fn={name}"));
+        }
         flag(self.pin_memory != PinMemory::Off, "pin_memory=True");
         flag(self.drop_last && !makes_batches, "drop_last=True");
         flag(self.timeout > 0.0, &format!("timeout={}", self.timeout));
@@ -64,7 +68,8 @@ impl RunOptions {
             "" => "DataLoader",
             class => class,
         };
-        format!("{first}{class}({})", args.join(", "))
+        let functions = collate.map_or(String::new(), |(functions, _)| functions);
+        format!("{functions}{first}{class}({})", args.join(", "))
     }
 
     /// `sampler=…`, unless the loader makes its own.
@@ -135,6 +140,7 @@ impl RunInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Collate;
 
     #[test]
     fn the_python_line_leaves_defaults_out() {
@@ -182,6 +188,29 @@ mod tests {
             "torch.manual_seed(4); DataLoader(dataset, batch_size=32, sampler=RandomSampler(dataset, replacement=True, \
              generator=(g := torch.Generator().manual_seed(3))), generator=g)"
         );
+    }
+
+    #[test]
+    fn what_does_not_stack_is_put_together_by_a_function() {
+        let line = |dataset: &str, collate| {
+            let options = RunOptions {
+                dataset: dataset.to_owned(),
+                collate,
+                ..RunOptions::default()
+            };
+            options.python_line()
+        };
+        let lists = line("voc:a", Collate::Fitting);
+        assert!(lists.starts_with("def collate(batch): return "), "{lists}");
+        assert!(
+            lists.ends_with("\nDataLoader(dataset, batch_size=32, collate_fn=collate)"),
+            "{lists}"
+        );
+        assert_eq!(
+            line("voc:a", Collate::Stack),
+            "DataLoader(dataset, batch_size=32)"
+        );
+        assert!(line("digits", Collate::Pad(-1.0)).contains("to_padded_tensor(-1)"));
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Run {
     /// goes on after errors is not ended by them.
     pub fn failure(&self) -> Option<(Nanos, &Message)> {
         let epoch = self.epochs.last()?;
-        if self.info.options.on_error == OnError::Continue {
+        if self.info.options.on_error != OnError::Stop {
             return None;
         }
         let last = self.yields.all().last().copied().unwrap_or(epoch.start);

@@ -4,9 +4,10 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
-    GaugeKind, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part, Pictures, PinMemory,
-    ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage, StageTiming, WorkerInfo,
+    BatchContent, BatchId, Collate, Dispatch, EndReason, Event, EventKind, Fetched, Field,
+    FieldData, Gauge, GaugeKind, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part,
+    Pictures, PinMemory, ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage,
+    StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -56,7 +57,19 @@ fn options() -> impl Strategy<Value = RunOptions> {
     let sizes = (any::<u32>(), any::<u32>(), any::<usize>());
     let flags = any::<[bool; 7]>();
     let pin = select(vec![PinMemory::Off, PinMemory::On, PinMemory::Mlock]);
-    let on_error = select(vec![OnError::Stop, OnError::Continue]);
+    let on_error = select(vec![
+        OnError::Stop,
+        OnError::Continue,
+        OnError::Skip,
+        OnError::Log,
+    ]);
+    let collate = select(vec![
+        Collate::Fitting,
+        Collate::Stack,
+        Collate::List,
+        Collate::Pad(-0.5),
+        Collate::Concat,
+    ]);
     let optional = (any::<[Option<u64>; 3]>(), any::<[Option<usize>; 2]>());
     let ranks = (any::<[u32; 2]>(), finite(), text(), text());
     let texts = (text(), text());
@@ -64,14 +77,14 @@ fn options() -> impl Strategy<Value = RunOptions> {
         sizes,
         flags,
         pin,
-        on_error,
+        (on_error, collate),
         optional,
         texts,
         finite(),
         ranks,
     );
     parts.prop_map(
-        |(sizes, flags, pin_memory, on_error, optional, texts, step_ms, ranks)| {
+        |(sizes, flags, pin_memory, (on_error, collate), optional, texts, step_ms, ranks)| {
             let [
                 shuffle,
                 drop_last,
@@ -107,6 +120,7 @@ fn options() -> impl Strategy<Value = RunOptions> {
                 epochs: sizes.1,
                 step_ms,
                 on_error,
+                collate,
             }
         },
     )

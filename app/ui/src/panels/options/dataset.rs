@@ -8,47 +8,243 @@ use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
 
-/// How the text of a dataset begins, its name, and what is run first with it.
-const KINDS: [(&str, &str, &str); 5] = [
-    ("digits", "Handwritten digits", "digits"),
-    ("folder:", "Folder of pictures", "folder:"),
-    (
-        "synthetic",
-        "Synthetic",
-        "synthetic:len=24,cost_ms=50,slow=4:1000",
-    ),
-    (
-        "stream",
-        "Synthetic iterable",
-        "stream:len=24,cost_ms=50,shard=true",
-    ),
-    ("tokens:", "File of tokens", "tokens:"),
+/// A kind of dataset.
+struct Kind {
+    /// How its text begins.
+    prefix: &'static str,
+    /// Its name.
+    name: &'static str,
+    /// What is run first with it.
+    first: &'static str,
+    /// What stands behind the colon.
+    label: &'static str,
+    /// An example of that.
+    example: &'static str,
+    /// What it is, and which options it has.
+    hint: &'static str,
+    /// Whether a folder (or else a file) is chosen in a dialog.
+    dialog: Option<Dialog>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialog {
+    Folder,
+    File,
+}
+
+const KINDS: [Kind; 20] = [
+    Kind {
+        prefix: "digits",
+        name: "Handwritten digits",
+        first: "digits",
+        label: "",
+        example: "",
+        hint: "",
+        dialog: None,
+    },
+    Kind {
+        prefix: "folder:",
+        name: "Folder of pictures",
+        first: "folder:",
+        label: "folder",
+        example: "/path/to/pictures",
+        hint: "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too",
+        dialog: Some(Dialog::Folder),
+    },
+    Kind {
+        prefix: "voc:",
+        name: "PASCAL VOC",
+        first: "voc:",
+        label: "folder",
+        example: "/data/VOCdevkit,year=2012,set=train",
+        hint: "XML beside pictures, as torchvision's VOCDetection. Keys: set, year, task=segmentation, classes=a;b, size=square",
+        dialog: Some(Dialog::Folder),
+    },
+    Kind {
+        prefix: "coco:",
+        name: "COCO",
+        first: "coco:",
+        label: "pictures, annotations",
+        example: "/data/train2017,/data/instances.json",
+        hint: "A folder and a JSON file, as torchvision's CocoDetection. Keys: task=captions, masks=false, size=square",
+        dialog: None,
+    },
+    Kind {
+        prefix: "sql:",
+        name: "SQL database",
+        first: "sql:sqlite:",
+        label: "database, query",
+        example: "sqlite:/data/a.db,query=\"SELECT a, b FROM t\",index=id",
+        hint: "sqlite:FILE or postgresql://user@host/database (password in PGPASSWORD). Keys: query, index, image, text, label",
+        dialog: None,
+    },
+    Kind {
+        prefix: "csv:",
+        name: "CSV table",
+        first: "csv:",
+        label: "file",
+        example: "/data/table.csv,columns=a;b",
+        hint: "As pandas.read_csv. Keys: sep=tab, columns=a;b, image=COLUMN",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "parquet:",
+        name: "Parquet table",
+        first: "parquet:",
+        label: "files",
+        example: "/data/train-*.parquet,columns=a;b",
+        hint: "A file, a folder or a pattern, as pyarrow.parquet. Keys: columns=a;b, image=COLUMN",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "arrow:",
+        name: "Hugging Face dataset",
+        first: "arrow:",
+        label: "folder",
+        example: "/data/saved,split=train",
+        hint: "As datasets.load_from_disk. Keys: split, columns=a;b, image=COLUMN",
+        dialog: Some(Dialog::Folder),
+    },
+    Kind {
+        prefix: "jsonl:",
+        name: "JSON lines",
+        first: "jsonl:",
+        label: "file",
+        example: "/data/train.jsonl",
+        hint: "A JSON value a line. Keys: columns=a;b, image=COLUMN",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "npy:",
+        name: "NumPy array",
+        first: "npy:",
+        label: "file",
+        example: "/data/x.npy,window=128",
+        hint: "Entries or windows of the first axis, mapped to memory. Keys: window, stride",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "npz:",
+        name: "NumPy archive",
+        first: "npz:",
+        label: "file",
+        example: "/data/train.npz,keys=x;y",
+        hint: "Entries of the first axis of each array. Keys: keys=x;y",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "safetensors:",
+        name: "Safetensors",
+        first: "safetensors:",
+        label: "file",
+        example: "/data/train.safetensors,keys=x;y",
+        hint: "Entries of the first axis of each tensor, mapped to memory. Keys: keys=x;y",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "webdataset:",
+        name: "WebDataset",
+        first: "webdataset:",
+        label: "shards",
+        example: "/data/train-{000..127}.tar,shuffle=1000",
+        hint: "Iterable: shards are split over workers. Keys: fields=jpg;cls, shuffle, shuffle_shards=true",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "tar:",
+        name: "tar archive",
+        first: "tar:",
+        label: "file",
+        example: "/data/train.tar,fields=jpg;cls",
+        hint: "Iterable: files are grouped into samples by key. Keys: fields=jpg;cls, shuffle",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "lmdb:",
+        name: "LMDB",
+        first: "lmdb:",
+        label: "folder",
+        example: "/data/train.lmdb,decode=auto",
+        hint: "Bytes by key. Keys: decode=picture, npy, text or bytes",
+        dialog: Some(Dialog::Folder),
+    },
+    Kind {
+        prefix: "audio:",
+        name: "Folder of sounds",
+        first: "audio:",
+        label: "folder",
+        example: "/data/sounds,frames=16000",
+        hint: "WAV, FLAC and OGG, as soundfile.read. Keys: frames",
+        dialog: Some(Dialog::Folder),
+    },
+    Kind {
+        prefix: "text:",
+        name: "Lines of text",
+        first: "text:",
+        label: "file",
+        example: "/data/train.txt,vocab=/data/vocab.txt",
+        hint: "Ids of words, of unequal length. Keys: vocab, level=char",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "tokens:",
+        name: "File of tokens",
+        first: "tokens:",
+        label: "file",
+        example: "/path/to/tokens.bin,block=1024",
+        hint: "16-bit numbers; a sample is a window of block of them. Keys: block, stride, dtype",
+        dialog: Some(Dialog::File),
+    },
+    Kind {
+        prefix: "synthetic",
+        name: "Synthetic",
+        first: "synthetic:len=24,cost_ms=50,slow=4:1000",
+        label: "costs",
+        example: "len=24,cost_ms=50,slow=4:1000",
+        hint: "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape",
+        dialog: None,
+    },
+    Kind {
+        prefix: "stream",
+        name: "Synthetic iterable",
+        first: "stream:len=24,cost_ms=50,shard=true",
+        label: "costs",
+        example: "len=24,cost_ms=50,shard=true",
+        hint: "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic",
+        dialog: None,
+    },
 ];
 
 /// Which dataset, and what it needs.
 pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
     let current = KINDS
         .iter()
-        .position(|(prefix, ..)| options.dataset.starts_with(prefix));
+        .position(|kind| options.dataset.starts_with(kind.prefix));
     row(ui, "dataset", "Where the samples come from", |ui, label| {
-        let name = current.map_or("?", |k| KINDS[k].1);
+        let name = current
+            .and_then(|at| KINDS.get(at))
+            .map_or("?", |kind| kind.name);
         let combo = ComboBox::from_id_salt("dataset")
             .selected_text(name)
+            .height(f32::INFINITY)
             .width(140.0);
         let response = combo.show_ui(ui, |ui| {
-            for (k, (_, name, spec)) in KINDS.iter().enumerate() {
-                if ui.selectable_label(current == Some(k), *name).clicked() && current != Some(k) {
-                    *options = example(spec, options);
+            for (at, kind) in KINDS.iter().enumerate() {
+                let is_current = current == Some(at);
+                if ui.selectable_label(is_current, kind.name).clicked() && !is_current {
+                    *options = example(kind.first, options);
                 }
             }
         });
         response.response.labelled_by(label);
     });
-    details(ui, options, commands);
+    if let Some(kind) = current.and_then(|at| KINDS.get(at)) {
+        details(ui, kind, options, commands);
+    }
 }
 
 /// What follows the colon.
-fn details(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
+fn details(ui: &mut Ui, kind: &Kind, options: &mut RunOptions, commands: &mut Vec<Command>) {
     if matches!(options.dataset.as_str(), "synthetic" | "stream") {
         options.dataset.push(':');
     }
@@ -56,48 +252,55 @@ fn details(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
         return;
     };
     let (prefix, mut rest) = (prefix.to_owned(), rest.to_owned());
-    let (name, example) = match prefix.as_str() {
-        "folder" => ("folder", "/path/to/pictures"),
-        "tokens" => ("file", "/path/to/tokens.bin,block=1024"),
-        "stream" => ("costs", "len=24,cost_ms=50,shard=true"),
-        _ => ("costs", "len=24,cost_ms=50,slow=4:1000"),
-    };
     let mut label = None;
     ui.horizontal(|ui| {
-        label = Some(ui.label(RichText::new(name).font(mono(size::BODY))).id);
+        label = Some(
+            ui.label(RichText::new(kind.label).font(mono(size::BODY)))
+                .id,
+        );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if prefix == "folder" && ui.button("Choose…").clicked() {
-                commands.push(Action::ChooseFolder.into());
+            let Some(dialog) = kind.dialog else {
+                return;
+            };
+            if ui.button("Choose…").clicked() {
+                commands.push(match kind.prefix {
+                    "folder:" => Action::ChooseFolder.into(),
+                    prefix => Command::AskData {
+                        word: prefix.trim_end_matches(':'),
+                        is_folder: dialog == Dialog::Folder,
+                    },
+                });
             }
         });
     });
     let edit = TextEdit::singleline(&mut rest)
-        .hint_text(example)
+        .hint_text(kind.example)
         .font(mono(size::SMALL));
     let edit = ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit);
     if let Some(label) = label {
         edit.labelled_by(label);
     }
-    let effect = match prefix.as_str() {
-        "folder" => "One subfolder a class, as torchvision's ImageFolder; a flat folder works, too",
-        "tokens" => {
-            "16-bit numbers; a sample is a window of block of them. Keys: block, stride, dtype"
-        }
-        "stream" => {
-            "An IterableDataset. shard=false: every worker yields everything; shards=3/8/5: so many each; and the keys of synthetic"
-        }
-        _ => {
-            "Keys: len, cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu, seed, shape"
-        }
-    };
-    hint(ui, effect);
+    hint(ui, kind.hint);
     options.dataset = format!("{prefix}:{rest}");
-    if prefix == "folder" {
+    let has_pictures = [
+        "folder",
+        "voc",
+        "coco",
+        "sql",
+        "csv",
+        "parquet",
+        "arrow",
+        "jsonl",
+        "webdataset",
+        "tar",
+        "lmdb",
+    ];
+    if has_pictures.contains(&prefix.as_str()) {
         ui.add_space(space::GAP);
         row(
             ui,
             "image_size",
-            "Pictures are resized to this many pixels square",
+            "Pictures are resized to this many pixels square; annotated ones with size=square",
             |ui, label| {
                 number(ui, label, &mut options.image_size);
             },
@@ -107,7 +310,7 @@ fn details(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
 
 /// Time and faults on purpose. The synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, o: &mut RunOptions) {
-    if o.dataset.starts_with("synthetic") || o.is_stream() {
+    if o.dataset.starts_with("synthetic") || o.dataset.starts_with("stream") {
         o.extra_cost.clear();
         return;
     }

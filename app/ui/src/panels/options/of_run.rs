@@ -153,6 +153,9 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
         let prefetch = o.prefetch();
         fact(ui, "prefetch_factor", &prefetch.to_string(), prefetch == 2);
     }
+    if !o.collate.is_fitting() {
+        fact(ui, "collate", &o.collate.to_string(), false);
+    }
     let pin = match o.pin_memory {
         PinMemory::Off => "False",
         PinMemory::On => "True",
@@ -191,11 +194,18 @@ fn arguments(ui: &mut Ui, o: &RunOptions, origin: &Origin) {
         fact(ui, "epochs", &o.epochs.to_string(), o.epochs == 1);
         let step = format!("{}\u{2009}ms", o.step_ms);
         fact(ui, "step", &step, o.step_ms == 0.0);
-        let on_error = match o.on_error {
-            OnError::Stop => "Stop",
-            OnError::Continue => "Go on",
-        };
-        fact(ui, "on_error", on_error, o.on_error == OnError::Stop);
+        let is_usual = o.on_error == OnError::Stop;
+        fact(ui, "on_error", on_error(o.on_error), is_usual);
+    }
+}
+
+/// What happens to a sample that fails, in a few words.
+pub(super) fn on_error(choice: OnError) -> &'static str {
+    match choice {
+        OnError::Stop => "Stop",
+        OnError::Continue => "Go on",
+        OnError::Skip => "Skip sample",
+        OnError::Log => "Skip and log",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loadscope_formats::{
-    Columns, ColumnsOf, FormatError, Rows, StreamSource, coco, csv, jsonl, npy, npz, safetensors,
+    FormatError, Rows, Selected, Selection, StreamSource, coco, csv, jsonl, npy, npz, safetensors,
     sql, voc,
 };
 use loadscope_plan::dataset::{
@@ -111,13 +111,13 @@ impl Opener {
         columns: &[String],
         image: Option<&String>,
     ) -> Result<AnyDataset, EngineError> {
-        let of = ColumnsOf {
+        let of = Selection {
             columns: columns.to_vec(),
             image: image.cloned(),
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             table: path.display().to_string(),
         };
-        self.rows(rows.and_then(|rows| Columns::new(rows, of)))
+        self.rows(rows.and_then(|rows| Selected::new(rows, of)))
     }
 
     fn query(&self, spec: &SqlSpec) -> Result<AnyDataset, EngineError> {

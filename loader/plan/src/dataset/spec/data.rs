@@ -1,7 +1,7 @@
 //! The texts that name data as people have them: `voc:DIR,set=train`, `csv:FILE,sep=tab`, `sql:URL,query=…`.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use loadscope_trace::{parts, quote, without_password};
 
@@ -374,6 +374,19 @@ impl DataSpec {
             ""
         };
         format!("{what} of {}{style}", without_password(place))
+    }
+
+    /// The files that are named, as far as they are regular files: what is written must not replace them.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let places = self.places().into_iter().map(PathBuf::from);
+        let database = match self {
+            Self::Sql(sql) => sql.file().map(Path::to_owned),
+            _ => None,
+        };
+        places
+            .chain(database)
+            .filter(|path| path.is_file())
+            .collect()
     }
 
     /// Reads `WORD:…`; `None`: the word is not one of these.

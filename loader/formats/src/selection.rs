@@ -11,7 +11,7 @@ use crate::stages::{Stages, Untimed};
 
 /// Which columns, and which of them is one of pictures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnsOf {
+pub struct Selection {
     /// The columns that are kept, in this order; none: all.
     pub columns: Vec<String>,
     /// A column of pictures: the encoded bytes, the path of a file, or Hugging Face's `{bytes, path}`.
@@ -24,17 +24,17 @@ pub struct ColumnsOf {
 
 /// Rows of which some columns are kept.
 #[derive(Debug)]
-pub struct Columns<R> {
+pub struct Selected<R> {
     rows: R,
-    of: ColumnsOf,
+    of: Selection,
 }
 
-impl<R: Rows> Columns<R> {
+impl<R: Rows> Selected<R> {
     /// The columns of `rows`, which are `dict`s.
     ///
     /// # Errors
     /// If the first row does not have one of them, or cannot be read although columns are named.
-    pub fn new(rows: R, of: ColumnsOf) -> Result<Self, FormatError> {
+    pub fn new(rows: R, of: Selection) -> Result<Self, FormatError> {
         let all = Self { rows, of };
         if !all.is_plain() && !all.rows.is_empty() {
             let first = all.rows.row(0, &mut Untimed)?;
@@ -149,7 +149,7 @@ impl<R: Rows> Columns<R> {
     }
 }
 
-impl<R: Rows> Rows for Columns<R> {
+impl<R: Rows> Rows for Selected<R> {
     fn len(&self) -> usize {
         self.rows.len()
     }
@@ -198,6 +198,7 @@ mod tests {
     use crate::buffer::Buffer;
     use crate::cell::fields;
 
+    #[derive(Debug)]
     struct Table(Vec<Cell>);
 
     impl Rows for Table {
@@ -215,8 +216,8 @@ mod tests {
         Table(images.into_iter().map(row).collect())
     }
 
-    fn of(columns: &[&str], image: Option<&str>) -> ColumnsOf {
-        ColumnsOf {
+    fn of(columns: &[&str], image: Option<&str>) -> Selection {
+        Selection {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),
             image: image.map(str::to_owned),
             folder: "/no/such".into(),
@@ -226,22 +227,22 @@ mod tests {
 
     #[test]
     fn columns_come_in_the_order_asked_for() {
-        let all = Columns::new(table([Cell::Null]), of(&["b", "a"], None)).unwrap();
+        let all = Selected::new(table([Cell::Null]), of(&["b", "a"], None)).unwrap();
         let row = all.row(0, &mut Untimed).unwrap();
         assert_eq!(row, fields([("b", "x".into()), ("a", Cell::Int(1))]));
-        let plain = Columns::new(table([Cell::Null]), of(&[], None)).unwrap();
+        let plain = Selected::new(table([Cell::Null]), of(&[], None)).unwrap();
         assert_eq!(
             plain.row(0, &mut Untimed),
             table([Cell::Null]).row(0, &mut Untimed)
         );
-        let error = Columns::new(table([Cell::Null]), of(&["c"], None))
+        let error = Selected::new(table([Cell::Null]), of(&["c"], None))
             .unwrap_err()
             .to_string();
         assert_eq!(
             error,
             "t.csv, row 0, 'c': there is no such column. Choose one of a, b, image"
         );
-        assert!(Columns::new(Table(vec![Cell::Int(1)]), of(&["c"], None)).is_err());
+        assert!(Selected::new(Table(vec![Cell::Int(1)]), of(&["c"], None)).is_err());
     }
 
     #[test]
@@ -250,7 +251,7 @@ mod tests {
         let both = fields([("bytes", bytes.clone()), ("path", "p".into())]);
         let path = fields([("bytes", Cell::Null), ("path", "p.jpg".into())]);
         let cells = [bytes, both, Cell::Null, path, "q.jpg".into(), Cell::Int(3)];
-        let all = Columns::new(table(cells), of(&["image"], Some("image"))).unwrap();
+        let all = Selected::new(table(cells), of(&["image"], Some("image"))).unwrap();
         let cell = |index| match all.row(index, &mut Untimed) {
             Ok(Cell::Map(mut fields)) => Ok(fields.remove(0).1),
             other => other,

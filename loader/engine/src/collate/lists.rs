@@ -1,0 +1,68 @@
+//! Batches of what differs from sample to sample: lists of each field.
+
+use super::no_samples;
+use crate::error::{EngineError, ExceptionKind};
+use crate::value::{Key, Mapping, Value};
+
+/// `tuple(zip(*batch))`, and of `dict`s a list for each key: what detection is trained with, since neither pictures nor boxes stack.
+/// Samples of another type become a tuple of one tuple each, as `zip` makes it of lists; what has no elements is listed as it is.
+///
+/// # Errors
+/// IndexError for no samples, KeyError for a key that a later sample does not have.
+pub fn collate_lists(batch: Vec<Value>) -> Result<Value, EngineError> {
+    match batch.first() {
+        None => Err(no_samples()),
+        Some(Value::Map(_)) => fields(batch),
+        Some(Value::Tuple(_) | Value::List(_)) => Ok(zipped(batch)),
+        Some(_) => Ok(Value::List(batch)),
+    }
+}
+
+/// As `zip`, which ends with the shortest.
+fn zipped(batch: Vec<Value>) -> Value {
+    let count = batch.len();
+    let mut columns: Vec<Vec<Value>> = Vec::new();
+    let mut width = None;
+    for sample in batch {
+        let items = match sample {
+            Value::Tuple(items) | Value::List(items) => items,
+            other => vec![other],
+        };
+        let shortest =
+            *width.insert(width.map_or(items.len(), |width: usize| width.min(items.len())));
+        columns.truncate(shortest);
+        columns.resize_with(shortest, || Vec::with_capacity(count));
+        for (column, item) in columns.iter_mut().zip(items) {
+            column.push(item);
+        }
+    }
+    Value::Tuple(columns.into_iter().map(Value::Tuple).collect())
+}
+
+fn fields(batch: Vec<Value>) -> Result<Value, EngineError> {
+    let keys: Vec<Key> = match batch.first() {
+        Some(Value::Map(first)) => first.entries.iter().map(|(key, _)| key.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let mut columns: Vec<Vec<Value>> = keys
+        .iter()
+        .map(|_| Vec::with_capacity(batch.len()))
+        .collect();
+    for sample in batch {
+        let Value::Map(Mapping { mut entries, .. }) = sample else {
+            return Err(EngineError::type_error(format!(
+                "'{}' object is not subscriptable",
+                sample.type_name()
+            )));
+        };
+        for (key, column) in keys.iter().zip(&mut columns) {
+            let found = entries.iter_mut().find(|(own, _)| own == key);
+            let (_, value) = found
+                .ok_or_else(|| EngineError::python(ExceptionKind::KEY_ERROR, key.to_string()))?;
+            column.push(std::mem::replace(value, Value::None));
+        }
+    }
+    Ok(Value::dict(
+        keys.into_iter().zip(columns.into_iter().map(Value::List)),
+    ))
+}

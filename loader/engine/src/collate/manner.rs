@@ -1,0 +1,136 @@
+//! What becomes of the tensors of a batch: they are stacked, padded or put one behind the other.
+
+use tch::{Kind, Tensor};
+
+use super::site::CollateSite;
+use super::stack::{dtype_of, tensors as stacked};
+use crate::error::EngineError;
+use crate::value::{Value, torch_error};
+
+/// How the tensors of a batch are put together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    site: CollateSite,
+    kind: Joining,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Joining {
+    Stack,
+    Pad(f64),
+    Concat,
+}
+
+impl Manner {
+    pub fn stacking(site: CollateSite) -> Self {
+        Self {
+            site,
+            kind: Joining::Stack,
+        }
+    }
+
+    pub fn padding(site: CollateSite, value: f64) -> Self {
+        Self {
+            site,
+            kind: Joining::Pad(value),
+        }
+    }
+
+    pub fn joining(site: CollateSite) -> Self {
+        Self {
+            site,
+            kind: Joining::Concat,
+        }
+    }
+
+    /// The tensors of a batch, together.
+    pub fn tensors(self, batch: &[Value]) -> Result<Value, EngineError> {
+        let has_axes = matches!(batch.first(), Some(Value::Tensor(first)) if first.defined() && first.dim() > 0);
+        match self.kind {
+            Joining::Pad(value) if has_axes => padded(batch, value).map(Value::Tensor),
+            Joining::Concat if has_axes => joined(batch),
+            _ => stacked(batch, self.site).map(Value::Tensor),
+        }
+    }
+}
+
+/// The tensors of a batch, which have to be of one dtype and of as many axes as the first.
+fn alike(batch: &[Value]) -> Result<Vec<&Tensor>, EngineError> {
+    let mut all: Vec<&Tensor> = Vec::with_capacity(batch.len());
+    for (position, value) in batch.iter().enumerate() {
+        let Value::Tensor(tensor) = value else {
+            return Err(EngineError::type_error(format!(
+                "expected Tensor as element {position} in argument 0, but got {}",
+                value.type_name()
+            )));
+        };
+        let dtype = dtype_of(tensor)?;
+        if let Some(first) = all.first() {
+            let (axes, first_dtype) = (first.dim(), dtype_of(first)?);
+            if tensor.dim() != axes || dtype != first_dtype {
+                return Err(EngineError::runtime(format!(
+                    "the tensors of a batch need one dtype and one number of axes, but entry 0 is {} with {axes} axes and \
+                     entry {position} is {} with {} axes",
+                    first_dtype.name(),
+                    dtype.name(),
+                    tensor.dim()
+                )));
+            }
+        }
+        all.push(tensor);
+    }
+    Ok(all)
+}
+
+fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
+    let failed = |e| torch_error("pad the tensors of a batch", &e);
+    let all = alike(batch)?;
+    let axes = all.first().map_or(0, |first| first.dim());
+    let mut size = vec![0; axes];
+    for tensor in &all {
+        for (most, own) in size.iter_mut().zip(tensor.size()) {
+            *most = own.max(*most);
+        }
+    }
+    size.insert(0, all.len() as i64);
+    let Some(first) = all.first() else {
+        return Err(EngineError::runtime("received an empty list of sequences"));
+    };
+    let is_full = |tensor: &&Tensor| tensor.size().iter().eq(size.iter().skip(1));
+    let out = match all.iter().all(is_full) {
+        true => first.f_new_empty(&size, (first.f_kind().map_err(failed)?, first.device())),
+        false => first.f_new_full(
+            &size,
+            value,
+            (first.f_kind().map_err(failed)?, first.device()),
+        ),
+    }
+    .map_err(failed)?;
+    for (position, tensor) in (0i64..).zip(&all) {
+        let mut slot = out.f_select(0, position).map_err(failed)?;
+        for (axis, length) in (0i64..).zip(tensor.size()) {
+            slot = slot.f_narrow(axis, 0, length).map_err(failed)?;
+        }
+        slot.f_copy_(tensor).map_err(failed)?;
+    }
+    Ok(out)
+}
+
+/// `(torch.cat(batch), offsets)`
+fn joined(batch: &[Value]) -> Result<Value, EngineError> {
+    let all = alike(batch)?;
+    let mut offsets = Vec::with_capacity(all.len());
+    let mut at = 0i64;
+    for tensor in &all {
+        offsets.push(at);
+        at += tensor.size().first().copied().unwrap_or_default();
+    }
+    let values = Tensor::f_cat(&all, 0).map_err(|e| {
+        match torch_error("join the tensors of a batch", &e) {
+            EngineError::Torch { message, .. } => EngineError::runtime(message),
+            other => other,
+        }
+    })?;
+    let offsets = Tensor::from_slice(&offsets).to_kind(Kind::Int64);
+    Ok(Value::Tuple(vec![values.into(), offsets.into()]))
+}

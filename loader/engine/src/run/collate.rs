@@ -1,0 +1,80 @@
+//! The collate function of a run.
+
+use loadscope_trace::{Collate as Chosen, RunOptions};
+
+use super::lenient::is_left_out;
+use crate::collate::{
+    CollateSite, collate_joined, collate_lists, collate_padded, default_collate, default_convert,
+};
+use crate::error::EngineError;
+use crate::fetch::Collate;
+use crate::value::Value;
+
+/// What puts samples together, as the options say.
+pub(crate) struct ValueCollate {
+    chosen: Chosen,
+    /// Whether samples that failed are among those that come.
+    is_lenient: bool,
+}
+
+impl ValueCollate {
+    pub fn new(options: &RunOptions) -> Self {
+        Self {
+            chosen: options.collate.in_force(&options.dataset),
+            is_lenient: super::lenient::is_lenient(options.on_error),
+        }
+    }
+}
+
+impl Collate<Value> for ValueCollate {
+    type Batch = Value;
+
+    fn collate(&self, mut samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+        if self.is_lenient {
+            samples.retain(|sample| !is_left_out(sample));
+            if samples.is_empty() {
+                return Err(EngineError::runtime(
+                    "all samples of the batch failed; nothing is left to be put together",
+                ));
+            }
+        }
+        match self.chosen {
+            Chosen::Fitting | Chosen::Stack => default_collate(samples, site),
+            Chosen::List => collate_lists(samples),
+            Chosen::Pad(value) => collate_padded(samples, site, value),
+            Chosen::Concat => collate_joined(samples, site),
+        }
+        .map_err(|error| self.with_remedy(error))
+    }
+
+    fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
+        if self.is_lenient && is_left_out(&sample) {
+            return Err(EngineError::runtime("the sample failed; it is left out"));
+        }
+        default_convert(sample)
+    }
+}
+
+impl ValueCollate {
+    /// PyTorch's sentence about tensors of different sizes, and what can be done about it.
+    fn with_remedy(&self, error: EngineError) -> EngineError {
+        const UNEQUAL: [&str; 3] = [
+            "stack expects each tensor to be equal size",
+            "storage that is not resizable",
+            "each element in list of batch should be of equal size",
+        ];
+        match error {
+            EngineError::Python { kind, message }
+                if UNEQUAL.iter().any(|part| message.contains(part)) =>
+            {
+                EngineError::Python {
+                    kind,
+                    message: format!(
+                        "{message}. Samples of different sizes need collate=list, pad or concat"
+                    ),
+                }
+            }
+            other => other,
+        }
+    }
+}

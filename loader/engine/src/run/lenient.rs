@@ -1,0 +1,187 @@
+//! Samples that fail are left out of their batches, and counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use loadscope_trace::{Level, OnError, RunOptions, plural};
+
+use crate::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
+use crate::probe::Probe;
+use crate::value::Value;
+
+/// The type of what stands for a sample that failed. No dataset yields it.
+const LEFT_OUT: &str = "loadscope.LeftOut";
+/// A stream that fails so often in a row will not recover.
+const MOST_IN_A_ROW: u64 = 10_000;
+/// So many are named one by one; a log of millions helps no one.
+const MOST_NAMED: u64 = 1_000;
+
+/// Whether samples that fail are left out.
+pub(super) fn is_lenient(on_error: OnError) -> bool {
+    match on_error {
+        OnError::Skip | OnError::Log => true,
+        OnError::Stop | OnError::Continue => false,
+    }
+}
+
+/// Whether this stands for a sample that failed.
+pub(super) fn is_left_out(sample: &Value) -> bool {
+    matches!(sample, Value::Other(name) if &**name == LEFT_OUT)
+}
+
+/// Counts the samples that were left out.
+pub(crate) struct LeftOut {
+    count: AtomicU64,
+    says_each: bool,
+    probe: Probe,
+}
+
+impl LeftOut {
+    /// `None`: the options do not leave samples out.
+    pub fn of(options: &RunOptions, probe: &Probe) -> Option<Arc<Self>> {
+        is_lenient(options.on_error).then(|| {
+            Arc::new(Self {
+                count: AtomicU64::new(0),
+                says_each: options.on_error == OnError::Log,
+                probe: probe.clone(),
+            })
+        })
+    }
+
+    /// What stands for a sample.
+    fn instead(&self, which: Option<usize>, error: &SampleError) -> Value {
+        let before = self.count.fetch_add(1, Ordering::Relaxed);
+        if self.says_each && before < MOST_NAMED {
+            self.probe.say(Level::Warning, || match which {
+                Some(index) => format!("sample {index} was left out: {error}"),
+                None => format!("a sample was left out: {error}"),
+            });
+        }
+        Value::Other(LEFT_OUT.into())
+    }
+
+    /// Says how many there were.
+    pub fn report(&self) {
+        let count = self.count.load(Ordering::Relaxed);
+        if count > 0 {
+            self.probe.say(Level::Warning, || {
+                let verb = if count == 1 { "was" } else { "were" };
+                format!(
+                    "{} failed and {verb} left out",
+                    plural(count, "sample", "samples")
+                )
+            });
+        }
+    }
+}
+
+/// A dataset whose failures are left out later.
+pub(super) struct Lenient<D: ?Sized> {
+    inner: Arc<D>,
+    left_out: Arc<LeftOut>,
+}
+
+impl<D: ?Sized> Lenient<D> {
+    pub fn new(inner: Arc<D>, left_out: &Arc<LeftOut>) -> Self {
+        Self {
+            inner,
+            left_out: Arc::clone(left_out),
+        }
+    }
+}
+
+impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
+    type Sample = Value;
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Value, SampleError> {
+        let sample = self.inner.get(index, clock);
+        Ok(sample.unwrap_or_else(|error| self.left_out.instead(Some(index), &error)))
+    }
+
+    /// What fails together is tried one by one.
+    fn get_batch(
+        &self,
+        indices: &[usize],
+        clock: &mut SampleClock,
+    ) -> Option<Result<Vec<Value>, SampleError>> {
+        match self.inner.get_batch(indices, clock)? {
+            Ok(samples) => Some(Ok(samples)),
+            Err(_) => Some(
+                indices
+                    .iter()
+                    .map(|index| self.get(*index, clock))
+                    .collect(),
+            ),
+        }
+    }
+
+    fn has_get_batch(&self) -> bool {
+        self.inner.has_get_batch()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.inner.labels()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+}
+
+impl<D: IterableDataset<Sample = Value> + ?Sized> IterableDataset for Lenient<D> {
+    type Sample = Value;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<Value>>, SampleError> {
+        Ok(Box::new(LenientStream {
+            stream: self.inner.iter()?,
+            left_out: Arc::clone(&self.left_out),
+            in_a_row: 0,
+        }))
+    }
+
+    fn len(&self) -> Option<usize> {
+        self.inner.len()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+
+    fn type_name(&self) -> &str {
+        self.inner.type_name()
+    }
+}
+
+struct LenientStream {
+    stream: Box<dyn SampleStream<Value>>,
+    left_out: Arc<LeftOut>,
+    in_a_row: u64,
+}
+
+impl SampleStream<Value> for LenientStream {
+    fn next(&mut self, clock: &mut SampleClock) -> Option<Result<Value, SampleError>> {
+        match self.stream.next(clock)? {
+            Ok(sample) => {
+                self.in_a_row = 0;
+                Some(Ok(sample))
+            }
+            Err(error) if self.in_a_row >= MOST_IN_A_ROW => Some(Err(error)),
+            Err(error) => {
+                self.in_a_row += 1;
+                Some(Ok(self.left_out.instead(None, &error)))
+            }
+        }
+    }
+}

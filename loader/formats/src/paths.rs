@@ -1,0 +1,112 @@
+//! Several files: those of a folder, or those that a pattern names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Fault, FormatError, Place};
+
+/// So many files are opened at most.
+const MOST: usize = 1_000_000;
+
+/// The files that `pattern` names, sorted: a file, a folder whose files end in `.ending`, or a pattern with `*`, `?` and `[…]`.
+///
+/// # Errors
+/// If there are none, or a folder cannot be read.
+pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
+    let path = Path::new(pattern);
+    if path.is_dir() {
+        return in_folder(path, ending);
+    }
+    if path.exists() || !pattern.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let wrong = |reason: String| {
+        FormatError::new(
+            Fault::Asked,
+            Place::named(pattern),
+            reason,
+            "Write a pattern such as /data/train-*.parquet",
+        )
+    };
+    let found = glob::glob(pattern).map_err(|e| wrong(format!("it is no pattern ({e})")))?;
+    let mut files = Vec::new();
+    for path in found {
+        files.push(path.map_err(|e| wrong(format!("a folder cannot be read ({e})")))?);
+        if files.len() > MOST {
+            return Err(wrong(format!("it names more than {MOST} files")));
+        }
+    }
+    if files.is_empty() {
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::named(pattern),
+            "it names no file",
+            "Check the spelling, or whether the disk is connected",
+        ));
+    }
+    Ok(files)
+}
+
+fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
+    let unreadable = |e: std::io::Error| {
+        FormatError::new(
+            Fault::Unreadable,
+            Place::file(folder),
+            format!("the folder cannot be read ({e})"),
+            "Check that you may open it",
+        )
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path
+            .extension()
+            .is_some_and(|found| found.eq_ignore_ascii_case(ending))
+        {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::file(folder),
+            format!("it holds no file that ends in .{ending}"),
+            "Name another folder, or a file",
+        ));
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_patterns_name_files() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["b.parquet", "a.parquet", "c.txt"] {
+            #[allow(clippy::disallowed_methods, reason = "a file of a test")]
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        let names = |pattern: &str| {
+            let found = files(&dir.path().join(pattern).display().to_string(), "parquet");
+            found.map(|all| {
+                let name =
+                    |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+                all.iter().map(name).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(names("").unwrap(), ["a.parquet", "b.parquet"]);
+        assert_eq!(names("?.parquet").unwrap(), ["a.parquet", "b.parquet"]);
+        assert_eq!(names("b*").unwrap(), ["b.parquet"]);
+        // What is missing is reported where it is opened.
+        assert_eq!(names("x.parquet").unwrap(), ["x.parquet"]);
+        for (pattern, says) in [("x*", "it names no file"), ("[", "it is no pattern")] {
+            let error = names(pattern).unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let error = files(&dir.path().display().to_string(), "arrow").unwrap_err();
+        assert!(error.to_string().contains("ends in .arrow"), "{error}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Which dataset a file or a folder is one of.
+
+use std::path::Path;
+
+/// What the names of files end in, and the word of the dataset that reads them.
+const ENDINGS: [(&str, &str); 11] = [
+    (".csv", "csv"),
+    (".tsv", "csv"),
+    (".parquet", "parquet"),
+    (".jsonl", "jsonl"),
+    (".ndjson", "jsonl"),
+    (".npy", "npy"),
+    (".npz", "npz"),
+    (".safetensors", "safetensors"),
+    (".tar", "tar"),
+    (".tar.gz", "tar"),
+    (".tgz", "tar"),
+];
+
+/// What a folder holds, and the word of the dataset that reads it.
+const CONTENTS: [(&str, &str); 6] = [
+    ("Annotations", "voc"),
+    ("VOCdevkit", "voc"),
+    ("dataset_info.json", "arrow"),
+    ("dataset_dict.json", "arrow"),
+    ("data.mdb", "lmdb"),
+    ("SegmentationClass", "voc"),
+];
+
+/// The word of the dataset that a file or a folder most likely is; `None`: nothing tells.
+pub fn word_of(path: &Path) -> Option<&'static str> {
+    if path.is_dir() {
+        let found = CONTENTS.iter().find(|(name, _)| path.join(name).exists());
+        return found.map(|(_, word)| *word);
+    }
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let found = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
+    found.map(|(_, word)| *word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::DataSpec;
+
+    #[test]
+    fn data_are_known_by_their_names() {
+        let word = |name: &str| word_of(Path::new(name));
+        assert_eq!(word("/a/Train.CSV"), Some("csv"));
+        assert_eq!(word("a.tar.gz"), Some("tar"));
+        assert_eq!(word("a.txt"), None);
+        for (_, word) in ENDINGS.iter().chain(&CONTENTS) {
+            assert!(DataSpec::keys(word).is_some(), "{word}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(word_of(dir.path()), None);
+        std::fs::create_dir(dir.path().join("Annotations")).unwrap();
+        assert_eq!(word_of(dir.path()), Some("voc"));
+    }
+}

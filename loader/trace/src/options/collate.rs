@@ -1,0 +1,164 @@
+//! `collate_fn`: how samples become a batch.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How samples become a batch. As text: empty, `default`, `list`, `pad`, `pad:-1`, `concat`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Collate {
+    /// What suits the dataset: lists for annotated pictures, padding for lines of text, else PyTorch's `default_collate`.
+    #[default]
+    Fitting,
+    /// PyTorch's `default_collate`, whatever the dataset.
+    Stack,
+    /// Each field as a list of what the samples have: `tuple(zip(*batch))`.
+    List,
+    /// As `default_collate`, but tensors are made as large as the largest with this value.
+    Pad(f64),
+    /// As `default_collate`, but tensors are put one behind the other, with the place where each begins: `(values, offsets)`.
+    Concat,
+}
+
+impl Collate {
+    /// The texts, as they are shown to who has to choose.
+    pub const POSSIBLE: &str = "default, list, pad, pad:VALUE or concat";
+
+    /// What is in force for the dataset of that text.
+    #[must_use]
+    pub fn in_force(self, dataset: &str) -> Self {
+        let word = dataset.trim_start().split(':').next().unwrap_or_default();
+        match (self, word) {
+            (Self::Fitting, "voc" | "coco") => Self::List,
+            (Self::Fitting, "text") => Self::Pad(0.0),
+            (Self::Fitting, _) => Self::Stack,
+            (given, _) => given,
+        }
+    }
+
+    /// Whether nothing was chosen.
+    pub fn is_fitting(&self) -> bool {
+        *self == Self::Fitting
+    }
+
+    /// The functions that do the same in Python, a line each, and the name of the last; `None`: PyTorch does it by itself.
+    pub(super) fn python(self) -> Option<(String, &'static str)> {
+        const MODULE: &str = "torch.utils.data._utils.collate";
+        let by = |name: &str, function: &str| {
+            let map = format!("{{**{MODULE}.default_collate_fn_map, torch.Tensor: {name}}}");
+            format!(
+                "{function}\ndef collate(batch): return {MODULE}.collate(batch, collate_fn_map={map})\n"
+            )
+        };
+        let functions = match self {
+            Self::Fitting | Self::Stack => return None,
+            Self::List => "def collate(batch): return {k: [s[k] for s in batch] for k in batch[0]} \
+                           if isinstance(batch[0], dict) else tuple(zip(*batch)) if isinstance(batch[0], (tuple, list)) else batch\n"
+                .to_owned(),
+            Self::Pad(value) => by(
+                "pad",
+                &format!(
+                    "def pad(batch, *, collate_fn_map=None): return torch.nested.nested_tensor(batch)\
+                     .to_padded_tensor({value}) if batch[0].dim() else torch.stack(batch)"
+                ),
+            ),
+            Self::Concat => by(
+                "concat",
+                "def concat(batch, *, collate_fn_map=None): return (torch.cat(batch), \
+                 torch.tensor([0, *map(len, batch)][:-1]).cumsum(0)) if batch[0].dim() else torch.stack(batch)",
+            ),
+        };
+        Some((functions, "collate"))
+    }
+}
+
+impl fmt::Display for Collate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fitting => Ok(()),
+            Self::Stack => f.write_str("default"),
+            Self::List => f.write_str("list"),
+            Self::Pad(0.0) => f.write_str("pad"),
+            Self::Pad(value) => write!(f, "pad:{value}"),
+            Self::Concat => f.write_str("concat"),
+        }
+    }
+}
+
+/// A text that names no collate function.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no collate function '{0}'. Possible are {possible}", possible = Collate::POSSIBLE)]
+pub struct NoCollate(String);
+
+impl FromStr for Collate {
+    type Err = NoCollate;
+
+    fn from_str(text: &str) -> Result<Self, NoCollate> {
+        Ok(match text.trim() {
+            "" => Self::Fitting,
+            "default" => Self::Stack,
+            "list" => Self::List,
+            "pad" => Self::Pad(0.0),
+            "concat" => Self::Concat,
+            other => {
+                let value = other
+                    .strip_prefix("pad:")
+                    .and_then(|value| value.trim().parse::<f64>().ok());
+                match value.filter(|value| value.is_finite()) {
+                    // Adding zero turns −0 into 0.
+                    Some(value) => Self::Pad(value + 0.0),
+                    None => return Err(NoCollate(other.to_owned())),
+                }
+            }
+        })
+    }
+}
+
+impl Serialize for Collate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Collate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_name_functions() {
+        for (text, collate) in [
+            ("", Collate::Fitting),
+            ("default", Collate::Stack),
+            ("list", Collate::List),
+            ("pad", Collate::Pad(0.0)),
+            ("pad:-1.5", Collate::Pad(-1.5)),
+            ("concat", Collate::Concat),
+        ] {
+            assert_eq!(text.parse(), Ok(collate));
+            assert_eq!(collate.to_string(), text);
+        }
+        assert_eq!("pad:-0".parse(), Ok(Collate::Pad(0.0)));
+        for text in ["lists", "pad:", "pad:x", "pad:inf"] {
+            let error = text.parse::<Collate>().unwrap_err().to_string();
+            assert!(error.contains("Possible are default, list"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_chosen_suits_the_dataset() {
+        let of = |dataset| Collate::Fitting.in_force(dataset);
+        assert_eq!(of("voc:a"), Collate::List);
+        assert_eq!(of("text:a,vocab=b"), Collate::Pad(0.0));
+        assert_eq!(of("digits"), Collate::Stack);
+        assert_eq!(Collate::Concat.in_force("voc:a"), Collate::Concat);
+    }
+}
