@@ -22,11 +22,13 @@ from expected import write
 
 CLASSES = ("aeroplane", "cat", "dog", "person", "tvmonitor")
 SQUARE = 64
+# The sizes of pictures: small ones, of which many are compared; with --large those of real ones.
+SIZES = {"width": (24, 220), "height": (24, 180)}
 
 
 def picture(rng, path, at):
     """A picture of smooth colours with some texture, in one of the forms that JPEG has."""
-    width, height = rng.randint(24, 220), rng.randint(24, 180)
+    width, height = rng.randint(*SIZES["width"]), rng.randint(*SIZES["height"])
     x = numpy.linspace(0, 3 + at % 5, width)
     y = numpy.linspace(0, 2 + at % 3, height)[:, None]
     planes = [127 + 120 * numpy.sin(x * (k + 1) + y * (3 - k) + at) for k in range(3)]
@@ -266,7 +268,10 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--only-data", action="store_true", help="make the pictures, not what is expected of them")
+    parser.add_argument("--large", action="store_true", help="pictures of the sizes of VOC and COCO")
     options = parser.parse_args()
+    if options.large:
+        SIZES.update(width=(480, 640), height=(333, 480))
     make_voc(options.folder / "voc", options.count)
     make_coco(options.folder / "coco", options.count)
     if not options.only_data:

@@ -8,7 +8,8 @@ use expected::{difference, parts, python, run, samples};
 use loadscope_engine::collate::{CollateSite, collate_joined, collate_lists, collate_padded};
 use loadscope_engine::dataset::{DatasetSpec, OpenDataset as _, SampleClock};
 use loadscope_engine::value::{Key, Value};
-use loadscope_trace::{Collate, RunOptions};
+use loadscope_engine::{ContentPolicy, RunControl, start};
+use loadscope_trace::{Collate, EventKind, OnError, RunOptions};
 
 /// JPEG leaves rounding open: decoders differ by so much, at most and on average.
 const ROUNDING: (i64, f64) = (8, 0.5);
@@ -181,4 +182,119 @@ fn batches_are_those_of_the_printed_functions() {
         }
     }
     assert!(compared >= 30, "{compared} compared");
+}
+
+/// `cargo test --release --test formats -- --ignored --nocapture throughput`, with LOADSCOPE_FORMATS_DATA naming a folder that
+/// `pictures.py FOLDER --large --only-data` made; `speed.py FOLDER` measures torchvision.
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_annotated_pictures() {
+    let folder = std::env::var("LOADSCOPE_FORMATS_DATA").expect("LOADSCOPE_FORMATS_DATA names the data");
+    let coco = format!("coco:{folder}/coco/images,{folder}/coco/instances.json");
+    for (name, text) in [
+        ("voc", format!("voc:{folder}/voc")),
+        ("coco, boxes", format!("{coco},masks=false")),
+        ("coco, masks", coco),
+    ] {
+        let spec: DatasetSpec = text.parse().expect("a dataset");
+        let dataset = spec.open(224).expect("it opens");
+        let mut clock = SampleClock::off();
+        let mut best = 0f64;
+        for _ in 0..3 {
+            let start = std::time::Instant::now();
+            for index in 0..dataset.len() {
+                drop(dataset.get(index, &mut clock).expect("a sample"));
+            }
+            best = best.max(dataset.len() as f64 / start.elapsed().as_secs_f64());
+        }
+        println!("{name}: {best:.0}");
+    }
+}
+
+/// A folder of PASCAL VOC with so many pictures of different sizes, of which one is missing and one is broken.
+fn damaged_voc() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| dir.path().join(name);
+    for folder in ["Annotations", "JPEGImages", "ImageSets/Main"] {
+        std::fs::create_dir_all(at(folder)).expect("room");
+    }
+    let mut names = String::new();
+    for number in 0..8u32 {
+        let text = format!(
+            "<annotation><object><name>cat</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>{}</xmax><ymax>3</ymax></bndbox>\
+             </object></annotation>",
+            number + 2
+        );
+        std::fs::write(at(&format!("Annotations/{number}.xml")), text).expect("room");
+        let picture = image::RgbImage::from_pixel(10 + number, 6, image::Rgb([9, 9, 9]));
+        if number != 3 {
+            picture.save(at(&format!("JPEGImages/{number}.jpg"))).expect("room");
+        }
+        names += &format!("{number}\n");
+    }
+    std::fs::write(at("Annotations/5.xml"), "<annotation>\n<object>").expect("room");
+    std::fs::write(at("ImageSets/Main/train.txt"), names).expect("room");
+    dir
+}
+
+/// Runs it, and tells how the run ended, the samples of each batch, and the messages.
+fn run_of(dir: &std::path::Path, on_error: OnError, workers: usize) -> (bool, Vec<usize>, Vec<String>) {
+    let options = RunOptions {
+        dataset: format!("voc:{}", dir.display()),
+        batch_size: Some(4),
+        num_workers: workers,
+        on_error,
+        ..RunOptions::default()
+    };
+    let mut run = start(&options, ContentPolicy::Share(1.0), RunControl::default()).expect("it starts");
+    let (mut batches, mut messages) = (Vec::new(), Vec::new());
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        assert!(std::time::Instant::now() < deadline, "it hangs");
+        match run.events.recv_timeout(std::time::Duration::from_millis(100)) {
+            Ok(event) => match event.kind {
+                EventKind::Fetched(fetched) => batches.push(fetched.samples.len()),
+                EventKind::Message(message) => messages.push(message.text),
+                EventKind::RunEnded => break,
+                _ => {}
+            },
+            Err(_) if run.is_finished() => break,
+            Err(_) => {}
+        }
+    }
+    (run.join().is_ok(), batches, messages)
+}
+
+#[test]
+fn samples_that_fail_end_the_run_or_are_left_out() {
+    let dir = damaged_voc();
+    for workers in [0, 2] {
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Stop, workers);
+        let said = messages.join("\n");
+        assert!(!ended_well && said.contains("there is no such picture"), "{said}");
+
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Skip, workers);
+        assert!(ended_well, "{messages:?}");
+        assert_eq!(messages, ["2 samples failed and were left out"]);
+
+        let (ended_well, _, messages) = run_of(dir.path(), OnError::Log, workers);
+        let said = messages.join("\n");
+        assert!(ended_well && messages.len() == 3, "{said}");
+        assert!(said.contains("sample 3 was left out: FileNotFoundError:"), "{said}");
+        assert!(said.contains("5.xml, line 2, column 9: it ends in the middle"), "{said}");
+    }
+}
+
+#[test]
+fn sizes_that_differ_need_another_collate_function() {
+    let dir = damaged_voc();
+    let options = RunOptions {
+        dataset: format!("voc:{}", dir.path().display()),
+        batch_size: Some(2),
+        collate: Collate::Stack,
+        ..RunOptions::default()
+    };
+    let mut run = start(&options, ContentPolicy::Off, RunControl::default()).expect("it starts");
+    let error = run.join().expect_err("pictures differ").to_string();
+    assert!(error.contains("need collate=list, pad or concat"), "{error}");
 }

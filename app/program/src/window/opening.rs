@@ -74,15 +74,13 @@ impl App {
                     self.run(ctx, then);
                 }
             }
-            Err(_)
-                if looking.or_data
-                    && let Some(word) = word_of(&looking.path) =>
-            {
+            Err(why) if looking.or_data => {
                 let path = looking.path;
-                self.tell(ctx, Command::UseData { word, path });
-            }
-            Err(_) if looking.or_data && looking.path.is_dir() => {
-                self.tell(ctx, Command::UseFolder(looking.path));
+                match word_of(&path) {
+                    Some(word) => self.tell(ctx, Command::UseData { word, path }),
+                    None if path.is_dir() => self.tell(ctx, Command::UseFolder(path)),
+                    None => self.complain(why),
+                }
             }
             Err(why) => self.complain(why),
         }

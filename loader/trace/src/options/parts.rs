@@ -18,10 +18,6 @@ pub fn parts(text: &str) -> Option<Vec<String>> {
 }
 
 /// The first part, and what is behind its comma; `Some(None)`: nothing is left.
-#[expect(
-    clippy::option_option,
-    reason = "a quote that is not closed, and the end"
-)]
 fn next(text: &str) -> Option<Option<(String, &str)>> {
     let text = text.trim_start();
     if text.is_empty() {
