@@ -12,7 +12,7 @@ pub use recognize::word_of;
 pub use spec::{
     ArrowSpec, AudioSpec, CocoSpec, CocoTask, CsvSpec, DataSpec, DatasetSpec, Decode, JsonlSpec,
     LmdbSpec, NpySpec, NpzSpec, ParquetSpec, PictureSize, SafetensorsSpec, Separator, SqlSpec,
-    TarSpec, TextLevel, TextSpec, TokenDtype, TokenSpec, VocSpec, VocTask, WebdatasetSpec,
+    TarSpec, TextSpec, TokenDtype, TokenSpec, VocSpec, VocTask, WebdatasetSpec,
 };
 pub use stream::{Sharing, StreamModel};
 

@@ -36,7 +36,7 @@ pub struct LoadArgs {
     extra_cost: Option<String>,
     #[command(flatten)]
     loader: LoaderArgs,
-    /// How samples become a batch: default (PyTorch's default_collate), list (each field as a list), pad[:VALUE] or concat (values and offsets) [default: list for voc and coco, pad for text, else default]
+    /// How samples become a batch: default (PyTorch's default_collate), list (each field as a list), pad[:VALUE] or concat (values and offsets) [default: list for voc and coco, pad for text and audio, else default]
     #[arg(long, value_name = "FUNCTION", value_parser = collate)]
     collate: Option<Collate>,
     /// false: hand batches out as they arrive [default: true]

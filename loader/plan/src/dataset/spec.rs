@@ -18,7 +18,7 @@ pub use data::{
     ArrowSpec, AudioSpec, CocoSpec, CsvSpec, DataSpec, JsonlSpec, LmdbSpec, NpySpec, NpzSpec,
     ParquetSpec, SafetensorsSpec, SqlSpec, TarSpec, TextSpec, VocSpec, WebdatasetSpec,
 };
-pub use option::{CocoTask, Decode, PictureSize, Separator, TextLevel, VocTask};
+pub use option::{CocoTask, Decode, PictureSize, Separator, VocTask};
 pub use tokens::{TokenDtype, TokenSpec};
 
 /// Which dataset to load from. Written and read as text, also by serde.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// How samples become a batch. As text: empty, `default`, `list`, `pad`, `pad:-1`, `concat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Collate {
-    /// What suits the dataset: lists for annotated pictures, padding for lines of text, else PyTorch's `default_collate`.
+    /// What suits the dataset: lists for annotated pictures, padding for lines of text and for sounds, else PyTorch's `default_collate`.
     #[default]
     Fitting,
     /// PyTorch's `default_collate`, whatever the dataset.
@@ -31,7 +31,7 @@ impl Collate {
         let word = dataset.trim_start().split(':').next().unwrap_or_default();
         match (self, word) {
             (Self::Fitting, "voc" | "coco") => Self::List,
-            (Self::Fitting, "text") => Self::Pad(0.0),
+            (Self::Fitting, "text" | "audio") => Self::Pad(0.0),
             (Self::Fitting, _) => Self::Stack,
             (given, _) => given,
         }

@@ -173,8 +173,8 @@ const KINDS: [Kind; 20] = [
         name: "Folder of sounds",
         first: "audio:",
         label: "folder",
-        example: "/data/sounds,frames=16000",
-        hint: "WAV, FLAC and OGG, as soundfile.read. Keys: frames",
+        example: "/data/sounds",
+        hint: "WAV, FLAC and OGG, as soundfile.read, padded to the longest; subfolders are classes",
         dialog: Some(Dialog::Folder),
     },
     Kind {
@@ -183,7 +183,7 @@ const KINDS: [Kind; 20] = [
         first: "text:",
         label: "file",
         example: "/data/train.txt,vocab=/data/vocab.txt",
-        hint: "Ids of words, of unequal length. Keys: vocab, level=char",
+        hint: "Ids of words, of unequal length; without vocab the lines themselves. Keys: vocab",
         dialog: Some(Dialog::File),
     },
     Kind {

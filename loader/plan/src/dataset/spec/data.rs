@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use loadscope_trace::{parts, quote, without_password};
 
-use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, TextLevel, VocTask};
+use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTask};
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong};
 
@@ -295,19 +295,14 @@ data! {
     Audio(AudioSpec) = "audio", "audio:DIR", {
         /// The folder.
         dir,
-    } {
-        /// Frames of each sample: longer sounds are cut, shorter ones padded with silence; none: as they are.
-        frames: Option<usize> = None, "frames=16000";
-    }
+    } {}
     /// Lines of words as ids. `pad_sequence`.
     Text(TextSpec) = "text", "text:FILE,vocab=FILE", {
         /// The file.
         file,
     } {
-        /// A file with a token a line, whose number is its id; none: the tokens of the text, by how often they occur.
+        /// A file with a word a line, whose number is its id, or a JSON object of ids; none: lines are texts.
         vocab: Option<String> = None, "vocab=FILE";
-        /// What a token is.
-        level: TextLevel = TextLevel::Word, "level=word (or char)";
     }
 }
 

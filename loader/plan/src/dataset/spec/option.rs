@@ -171,17 +171,6 @@ words! {
     }
 }
 
-words! {
-    /// What becomes a token.
-    TextLevel {
-        /// What stands between blanks.
-        #[default]
-        Word = "word",
-        /// A character.
-        Char = "char",
-    }
-}
-
 /// What separates the fields of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Separator {
