@@ -98,20 +98,51 @@ impl KeyedRows {
     }
 }
 
-impl Rows for KeyedRows {
-    fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+impl KeyedRows {
+    /// What `ask` answers over the connection of this thread.
+    fn with_database<T>(
+        &self,
+        stages: &mut dyn Stages,
+        ask: impl FnOnce(&Database, &mut dyn Stages) -> Result<T, FormatError>,
+    ) -> Result<T, FormatError> {
         self.owner.with(
             stages,
             |stages| {
                 stages.enter("connect");
                 Database::open(&self.path, &self.query)
             },
-            |database, stages| self.ask(database, index, stages),
+            |database, stages| ask(database, stages),
         )
+    }
+}
+
+impl Rows for KeyedRows {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        self.with_database(stages, |database, stages| self.ask(database, index, stages))
+    }
+
+    /// In one transaction, so that the file is locked once for all of them.
+    fn rows(
+        &self,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        Some(self.with_database(stages, |database, stages| {
+            stages.enter("query");
+            let transaction = database.transaction()?;
+            let cells = indices.iter().map(|&index| self.ask(database, index, stages));
+            let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
+            drop(transaction);
+            Ok(cells)
+        }))
+    }
+
+    fn has_rows(&self) -> bool {
+        true
     }
 
     fn classes(&self) -> &[String] {
