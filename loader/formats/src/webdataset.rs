@@ -42,6 +42,8 @@ pub struct Options {
     pub empty_check: bool,
     /// What becomes of the files.
     pub decoding: Decoding,
+    /// The files that make a sample, a tuple in this order, as `to_tuple` has it; none: a `dict` of all.
+    pub fields: Vec<String>,
 }
 
 impl Options {
@@ -55,6 +57,7 @@ impl Options {
             detshuffle: false,
             empty_check: true,
             decoding: Decoding::ByName,
+            fields: Vec::new(),
         }
     }
 }
@@ -201,6 +204,6 @@ impl Stream for Part {
         };
         self.is_empty = false;
         stages.enter("decode");
-        Some(sample.and_then(|sample| decode(sample, self.options.decoding)))
+        Some(sample.and_then(|sample| decode(sample, self.options.decoding, &self.options.fields)))
     }
 }

@@ -52,8 +52,14 @@ fn samples_and_their_order_are_those_of_the_package() {
         ..seeded.clone()
     };
     let shard = Some(of(100));
+    let names = ["json", "cls", "__key__", "cls"];
+    let tuple = Options {
+        fields: names.map(str::to_owned).to_vec(),
+        ..plain.clone()
+    };
     let cases = [
         (plain.clone(), json!({}), (0, 1, 0, 1), 1),
+        (tuple, json!({"fields": names}), (2, 7, 0, 1), 1),
         (
             Options {
                 decoding: Decoding::Bytes,

@@ -397,6 +397,12 @@ fn hostile() -> Vec<Variant> {
             "not JSON",
         ),
         (
+            "array",
+            archive(&[("a.npy", b"\x93NUMPY\x01\0\xff\xff{")]),
+            Fault::Damaged,
+            "'a.npy'",
+        ),
+        (
             "field's gzip",
             archive(&[("a.txt.gz", b"\x1f\x8b\x08")]),
             Fault::Damaged,

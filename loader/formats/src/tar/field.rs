@@ -1,5 +1,6 @@
 //! From the bytes of a file to a cell, by the extension of its name.
 
+use std::collections::HashMap;
 use std::io::Read as _;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::npy;
 /// What becomes of the files of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Decoding {
-    /// What their names say, as `WebDataset(…).decode("torchrgb8")` has it: pictures, numbers, texts, JSON. What only Python can
+    /// What their names say, as `WebDataset(…).decode("torchrgb8")` has it: pictures, numbers, texts, JSON, arrays. What only Python can
     /// read (`pkl`, `pth`) stays bytes.
     #[default]
     ByName,
@@ -30,32 +31,62 @@ const PICTURES: [&str; 17] = [
     "tga", "tif", "tiff", "webp",
 ];
 
-/// A sample as a `dict`: its key, its archive, and its files.
-pub(crate) fn decode(sample: Sample, decoding: Decoding) -> Result<Cell, FormatError> {
+/// A sample as a `dict` of its key, its archive, and its files; or, where there are `wanted` ones, as a `tuple` of these files.
+pub(crate) fn decode(
+    sample: Sample,
+    decoding: Decoding,
+    wanted: &[String],
+) -> Result<Cell, FormatError> {
     let Sample {
         key, url, fields, ..
     } = sample;
-    let mut cells: Vec<(Arc<str>, Cell)> = Vec::with_capacity(fields.len() + 2);
-    cells.push(("__key__".into(), key.as_str().into()));
-    cells.push(("__url__".into(), Cell::Text(Arc::clone(&url))));
-    for (name, bytes) in fields {
-        let cell = match decoding {
-            // The package takes names in underscores for its own.
-            Decoding::ByName if name.starts_with("__") => own(bytes),
-            Decoding::ByName => field(&name, bytes, &key, &url).map_err(|(fault, reason)| {
-                let place = Place::named(&*url).key(format!("{key}.{name}"));
-                FormatError::new(
-                    fault,
-                    place,
-                    reason,
-                    "Write the file again, or give decode=false",
-                )
-            })?,
-            Decoding::Bytes => Cell::Bytes(bytes.into()),
-        };
-        cells.push((name.into(), cell));
+    let one = |name: &str, bytes: Vec<u8>| match decoding {
+        // The package takes names in underscores for its own.
+        Decoding::ByName if name.starts_with("__") => Ok(own(bytes)),
+        Decoding::ByName => field(name, bytes, &key, &url).map_err(|(fault, reason)| {
+            let place = Place::named(&*url).key(format!("{key}.{name}"));
+            let remedy = "Write the file again, or leave it out of fields=";
+            FormatError::new(fault, place, reason, remedy)
+        }),
+        Decoding::Bytes => Ok(Cell::Bytes(bytes.into())),
+    };
+    if wanted.is_empty() {
+        let mut cells: Vec<(Arc<str>, Cell)> = Vec::with_capacity(fields.len() + 2);
+        cells.push(("__key__".into(), key.as_str().into()));
+        cells.push(("__url__".into(), Cell::Text(Arc::clone(&url))));
+        for (name, bytes) in fields {
+            let cell = one(&name, bytes)?;
+            cells.push((name.into(), cell));
+        }
+        return Ok(Cell::Map(cells));
     }
-    Ok(Cell::Map(cells))
+    let mut fields: HashMap<String, Vec<u8>> = fields.into_iter().collect();
+    let mut cells: Vec<Cell> = Vec::with_capacity(wanted.len());
+    for (at, name) in wanted.iter().enumerate() {
+        let before = wanted.iter().position(|n| n == name).filter(|before| *before < at);
+        let cell = match (before.and_then(|before| cells.get(before)), name.as_str()) {
+            (Some(cell), _) => cell.clone(),
+            (None, "__key__") => key.as_str().into(),
+            (None, "__url__") => Cell::Text(Arc::clone(&url)),
+            (None, name) => match fields.remove(name) {
+                Some(bytes) => one(name, bytes)?,
+                None => return Err(missing(&url, &key, name, &fields)),
+            },
+        };
+        cells.push(cell);
+    }
+    Ok(Cell::Tuple(cells))
+}
+
+fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) -> FormatError {
+    let mut others: Vec<&str> = others.keys().map(String::as_str).take(20).collect();
+    others.sort_unstable();
+    FormatError::new(
+        Fault::NoSuchKey,
+        Place::named(url).key(format!("{key}.{name}")),
+        format!("the sample has no such file; it also has {}", others.join(", ")),
+        "Choose others for fields=",
+    )
 }
 
 fn own(bytes: Vec<u8>) -> Cell {
@@ -87,6 +118,11 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
             let text = std::str::from_utf8(&bytes)
                 .map_err(|_| damaged("it is not JSON: no UTF-8".to_owned()))?;
             parse(text.as_bytes()).map_err(|e| damaged(format!("it is not JSON: {e}")))?
+        }
+        "npy" => {
+            let array = npy::array(&bytes.into(), &Place::default());
+            let whole = array.map(|array| array.whole()).map_err(|e| (e.fault, e.reason));
+            whole?.ok_or_else(|| damaged("its elements cannot be read".to_owned()))?
         }
         _ if PICTURES.contains(&extension) => Cell::Picture(Picture {
             bytes: bytes.into(),

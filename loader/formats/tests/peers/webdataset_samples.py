@@ -9,6 +9,8 @@ import sys
 import tarfile
 import warnings
 
+import numpy
+
 warnings.simplefilter("ignore")
 
 
@@ -40,6 +42,10 @@ def make(folder):
                 add(archive, f"{key}.json", json.dumps(facts).encode())
                 add(archive, f"{key}.more.of.it.bin", os.urandom(0) + bytes(range(i)))
                 add(archive, f"{key}.text.gz", gzip.compress(b"unpacked %d" % i, mtime=0))
+                if i % 6 == 1:
+                    array = io.BytesIO()
+                    numpy.save(array, numpy.arange(i * 6, dtype=["<f4", ">i8", "u1"][i % 3]).reshape(2, i, 3)[:, :, :: i % 2 + 1])
+                    add(archive, f"{key}.NPY", array.getvalue())
                 if i % 5 == 0:
                     add(archive, f"{key}.link", type=tarfile.SYMTYPE, linkname="nowhere")
                     add(archive, f"{key}__.__note__", b"of its own")
@@ -81,9 +87,12 @@ def samples_of(webdataset, options, show):
             dataset = dataset.shuffle(size, seed=seed)
     if options.get("decode", True):
         dataset = dataset.decode()
+    if fields := options.get("fields"):
+        dataset = dataset.to_tuple(*fields)
     for epoch in range(options.get("epochs", 1)):
         for sample in dataset:
-            sample.pop("__local_path__", None)
+            if isinstance(sample, dict):
+                sample.pop("__local_path__", None)
             show(sample)
 
 

@@ -13,7 +13,7 @@ use crate::sql::columns::Columns;
 use crate::sql::kept::Owner;
 use crate::sql::keys::{Key, Keys, Read, Reading};
 use crate::sql::query::{Query, quoted};
-use crate::stages::Stages;
+use crate::stages::{Stages, Untimed};
 
 /// The rows of a query, whose keys are read once. Each thread asks over a connection of its own.
 pub(in crate::sql) struct KeyedRows {
@@ -149,6 +149,24 @@ impl Rows for KeyedRows {
         &self.classes
     }
 
+    /// By one query. A file that was written to meanwhile may have other rows.
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.columns.has(name).then(|| {
+            let values = self.with_database(&mut Untimed, |database, _| {
+                read_column(database, &self.query, &self.columns, name)
+            })?;
+            match values.len() == self.keys.len() {
+                true => Ok(values),
+                false => Err(FormatError::new(
+                    Fault::Damaged,
+                    Place::named(&*self.shown).key(name),
+                    "the query has more or fewer rows than before",
+                    "Load again, so that the keys are read anew",
+                )),
+            }
+        })
+    }
+
     fn labels(&self) -> Option<Vec<u32>> {
         self.labels.clone()
     }
@@ -181,6 +199,24 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, Fo
         }
     }
     reading.finish()
+}
+
+/// The values of a column, in the order of the keys.
+fn read_column(
+    database: &Database,
+    query: &Query,
+    columns: &Columns,
+    name: &str,
+) -> Result<Vec<Cell>, FormatError> {
+    let text = format!("SELECT {} FROM {}", quoted(name), query.as_table());
+    let mut statement = database.prepare(&text)?;
+    let failed = |e: rusqlite::Error| database.answers().error(&e);
+    let mut rows = statement.query([]).map_err(failed)?;
+    let mut values = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        values.push(columns.value(name, values.len() as u64, raw(row, 0))?);
+    }
+    Ok(values)
 }
 
 fn at_row(error: FormatError, row: usize) -> FormatError {
