@@ -87,6 +87,10 @@ impl<R: Rows + ?Sized> Rows for Box<R> {
         (**self).labels()
     }
 
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        (**self).column(name)
+    }
+
     fn notes(&self) -> &[String] {
         (**self).notes()
     }
