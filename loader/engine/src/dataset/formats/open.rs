@@ -1,13 +1,13 @@
 //! Opens data as people have them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use loadscope_formats::webdataset::Shuffling;
 use loadscope_formats::{
-    FormatError, Rows, Selected, Selection, StreamSource, coco, csv, jsonl, npy, npz, safetensors,
-    sql, voc,
+    FormatError, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv, jsonl, lmdb, npy, npz, parquet, paths, safetensors, sql, text, voc, webdataset,
 };
 use loadscope_plan::dataset::{
-    CocoSpec, CocoTask, DataSpec, PictureSize, Separator, SqlSpec, VocSpec, VocTask,
+    CocoSpec, CocoTask, DataSpec, Decode, LmdbSpec, PictureSize, Separator, SqlSpec, TarSpec, VocSpec, VocTask, WebdatasetSpec,
 };
 
 use super::rows::RowsDataset;
@@ -69,7 +69,25 @@ pub(in crate::dataset) fn open(
             opener.table(rows, path, &spec.columns, spec.image.as_ref())
         }
         DataSpec::Sql(spec) => opener.query(spec),
-        other => Err(EngineError::Dataset(format!("{}: not yet", other.word()))),
+        DataSpec::Parquet(spec) => {
+            let path = Path::new(&spec.files);
+            let rows = paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
+            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+        }
+        DataSpec::Arrow(spec) => {
+            let mut path = PathBuf::from(&spec.dir);
+            path.extend(&spec.split);
+            let rows = arrow::Saved::open(&path);
+            opener.table(rows, &path, &spec.columns, spec.image.as_ref())
+        }
+        DataSpec::Webdataset(spec) => opener.stream(open_shards(spec)),
+        DataSpec::Tar(spec) => opener.stream(open_archive(spec)),
+        DataSpec::Lmdb(spec) => opener.rows(open_lmdb(spec)),
+        DataSpec::Audio(spec) => opener.rows(audio::Sounds::open(spec.dir.as_ref())),
+        DataSpec::Text(spec) => {
+            let vocabulary = spec.vocab.as_deref().map(Path::new);
+            opener.rows(text::Text::open(spec.file.as_ref(), vocabulary))
+        }
     }
 }
 
@@ -157,4 +175,37 @@ fn open_coco(spec: &CocoSpec) -> Result<coco::Coco, FormatError> {
         has_masks: spec.masks,
     };
     coco::Coco::open(spec.images.as_ref(), spec.annotations.as_ref(), &options)
+}
+
+fn open_shards(spec: &WebdatasetSpec) -> Result<webdataset::WebDataset, FormatError> {
+    webdataset::WebDataset::open(webdataset::Options {
+        // As the package: of a hundred shards at a time.
+        shardshuffle: spec.shuffle_shards.then(|| Shuffling::of(100)),
+        shuffle: (spec.shuffle > 0).then(|| Shuffling::of(spec.shuffle)),
+        fields: spec.fields.clone(),
+        ..webdataset::Options::new(&spec.shards)
+    })
+}
+
+fn open_archive(spec: &TarSpec) -> Result<webdataset::WebDataset, FormatError> {
+    webdataset::WebDataset::open(webdataset::Options {
+        shuffle: (spec.shuffle > 0).then(|| Shuffling::of(spec.shuffle)),
+        fields: spec.fields.clone(),
+        ..webdataset::Options::new(&spec.file)
+    })
+}
+
+fn open_lmdb(spec: &LmdbSpec) -> Result<lmdb::Lmdb, FormatError> {
+    let decode = match spec.decode {
+        Decode::Auto => lmdb::Decode::Auto,
+        Decode::Picture => lmdb::Decode::Picture,
+        Decode::Npy => lmdb::Decode::Npy,
+        Decode::Text => lmdb::Decode::Text,
+        Decode::Bytes => lmdb::Decode::Bytes,
+    };
+    let options = lmdb::Options {
+        decode,
+        database: None,
+    };
+    lmdb::Lmdb::open(spec.dir.as_ref(), options)
 }
