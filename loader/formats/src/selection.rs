@@ -187,6 +187,11 @@ impl<R: Rows> Rows for Selected<R> {
         self.rows.labels()
     }
 
+    /// Also of a column that is not kept.
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.rows.column(name)
+    }
+
     fn notes(&self) -> &[String] {
         self.rows.notes()
     }

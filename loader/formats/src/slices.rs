@@ -42,7 +42,7 @@ impl Endian {
     };
 }
 
-/// What is said of an array in front of its bytes.
+/// What stands in front of the bytes of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) dtype: Dtype,

@@ -8,7 +8,7 @@ use loadscope_formats::{FormatError, Rows};
 
 use super::{row, write};
 
-/// So long reading a damaged file of a few kilobytes may take, on a machine that does other things as well.
+/// So long reading a damaged file of a few kilobytes may take, on a host that does other things as well.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A damaged file and whether it must be refused: a flipped bit in a number is another number.

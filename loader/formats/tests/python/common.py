@@ -68,7 +68,7 @@ def plain(value):
 
 
 def array(value):
-    """An array or a scalar of NumPy, in the byte order of this machine."""
+    """An array or a scalar of NumPy, in the byte order of this host."""
     import numpy as np
 
     native = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("="))

@@ -43,7 +43,7 @@ impl Link {
         })?;
         let connect = async {
             let (client, connection) = address.config().connect(NoTls).await?;
-            // What goes wrong with the connection is told to whoever asks over it next.
+            // What goes wrong with the connection is the answer to the next question.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };

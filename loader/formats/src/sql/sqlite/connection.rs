@@ -119,7 +119,7 @@ pub(super) fn raw<'r>(row: &'r Row<'_>, column: usize) -> Result<Raw<'r>, String
     })
 }
 
-/// How long the answers of a connection are waited for, and what is said when they do not come.
+/// How long the answers of a connection are waited for, and the message when they do not come.
 #[derive(Clone)]
 pub(super) struct Answers {
     shown: Arc<str>,

@@ -83,7 +83,7 @@ struct Part {
     owner: Owner,
 }
 
-/// A cursor, and what is said when it does not go on.
+/// A cursor, and the message when it does not go on.
 struct Under {
     cursor: Cursor,
     answers: Answers,

@@ -65,7 +65,7 @@ macro_rules! data {
                     let places = [$(self.$place.as_str()),+];
                     for (at, place) in places.into_iter().enumerate() {
                         let comma = if at > 0 { "," } else { "" };
-                        // A place that looks like an option is none if it is not the first part; it is told apart by its count.
+                        // A place that looks like an option is none if it is not the first part; its position tells.
                         write!(f, "{comma}{}", quote(place))?;
                     }
                     #[allow(unused, reason = "a dataset may have no options")]
