@@ -703,6 +703,8 @@ class Probe:
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
         self.places = {}
+        # Loaders that a framework made from one of the program's, as weak references.
+        self.remade = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
@@ -937,8 +939,8 @@ def acquainted(iterator, loader, started, seeds):
     about = describe(loader, iterator, seeds)
     dataset = quiet(lambda: loader.dataset)
     place = place_of(loader)
-    # Seeds differ from one to the next where a program draws them.
-    alike = {name: value for name, value in about.items() if name not in ("seed", "global_seed")}
+    # Seeds differ from one to the next where a program draws them. How the process starts others is known once it did.
+    alike = {name: value for name, value in about.items() if name not in ("seed", "global_seed", "start_method")}
     kinds = [None]
     if place is not None:
         # Where there are very many loaders, those of one line are one.
@@ -1060,6 +1062,8 @@ def describe(loader, iterator, seeds):
     kind = plain_class(sampler, data)
     # Of torch's own batch sampler the loader would have made the same; one that was given is the program's.
     makes_batches = batches is not None and quiet(lambda: loader.batch_size) is None
+    if makes_batches and is_remade(loader):
+        makes_batches = plain_class(batches, data) is not data.BatchSampler
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
     # These ask for the length of the dataset anyway; others may not want to be asked.
@@ -1905,9 +1909,10 @@ def place_of_call(loader, frame):
         whose, path, short = file_of(frame)
         if whose == PASSED_OVER:
             if "dataloader" in frame.f_code.co_varnames:
-                before = place_of(frame.f_locals.get("dataloader"))
-                if before is not None:
-                    return before
+                before = frame.f_locals.get("dataloader")
+                if place_of(before) is not None:
+                    remade(loader, before)
+                    return place_of(before)
         elif not makes_itself(frame, loader):
             place = (path, frame.f_lineno, "%s:%d" % (short, frame.f_lineno))
             if whose == OF_PROGRAM:
@@ -1915,6 +1920,22 @@ def place_of_call(loader, frame):
             nearest = nearest or place
         frame = frame.f_back
     return nearest
+
+
+def remade(loader, before):
+    """A framework makes a loader from another one. It hands the batch sampler on that PyTorch had made from the arguments of the
+    program, which gave none."""
+    batches = quiet(lambda: before.batch_sampler)
+    if quiet(lambda: before.batch_size) is not None or is_remade(before):
+        if type(batches) is sys.modules["torch.utils.data"].BatchSampler:
+            key = id(loader)
+            PROBE.remade[key] = weakref.ref(loader, lambda gone: PROBE.remade.pop(key, None))
+
+
+def is_remade(loader):
+    """The program gave no batch sampler, whatever the loader has."""
+    known = PROBE.remade.get(id(loader))
+    return known is not None and known() is loader
 
 
 def place_of(loader):

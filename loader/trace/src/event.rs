@@ -67,6 +67,8 @@ pub enum EventKind {
         worker: WorkerId,
         /// Why.
         reason: EndReason,
+        /// Which of those with its number, if an older one lives on beside a newer one; as in [`WorkerInfo`].
+        os_id: Option<u64>,
     },
     /// A batch was put into an index queue: it enters [`Stage::Queued`].
     Dispatched(Box<Dispatch>),

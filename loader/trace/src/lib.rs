@@ -65,7 +65,8 @@ pub use event::{
     SampleTiming, StageTiming, WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
+    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,
+    Verdict, VerdictId,
 };
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};

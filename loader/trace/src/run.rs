@@ -162,7 +162,11 @@ impl Run {
             EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch),
             EventKind::RunEnded => self.end_run(at),
             EventKind::WorkerStarted(info) => self.start_worker(at, info),
-            EventKind::WorkerEnded { worker, reason } => self.end_worker(at, *worker, *reason),
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id,
+            } => self.end_worker(at, *worker, *reason, *os_id),
             EventKind::Dispatched(dispatch) => self.dispatch(at, dispatch),
             EventKind::Entered { batch, stage } => match self.row(*batch) {
                 Some(row) => self.enter(at, row, *stage),

@@ -68,7 +68,15 @@ impl Join {
             0 | -15 => EndReason::Finished,
             _ => EndReason::Died,
         };
-        self.event(at, run, EventKind::WorkerEnded { worker, reason });
+        self.event(
+            at,
+            run,
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id: Some(pid),
+            },
+        );
         if reason == EndReason::Died {
             let how = match code {
                 ..0 => format!("was killed by signal {}", code.unsigned_abs()),

@@ -20,6 +20,8 @@ pub enum Change {
     InOrder(bool),
     /// `persistent_workers`
     PersistentWorkers(bool),
+    /// `num_workers`, and `persistent_workers=True`
+    Kept(usize),
     /// `pin_memory`
     PinMemory(bool),
 }
@@ -84,6 +86,7 @@ impl fmt::Display for Change {
             Self::InOrder(on) => write!(f, "in_order={}", python(on)),
             Self::PersistentWorkers(on) => write!(f, "persistent_workers={}", python(on)),
             Self::PinMemory(on) => write!(f, "pin_memory={}", python(on)),
+            Self::Kept(n) => write!(f, "num_workers={n}, persistent_workers=True"),
         }
     }
 }
@@ -102,6 +105,7 @@ impl Change {
                 format!("a {} worker", ordinal(n))
             }
             Self::Window(n, factor) => format!("num_workers={n} with prefetch_factor={factor}"),
+            Self::Kept(n) => format!("num_workers={n} with persistent_workers=True"),
             other => other.to_string(),
         }
     }
@@ -110,7 +114,7 @@ impl Change {
     fn effort(self, now: usize) -> (usize, usize) {
         match self {
             Self::NumWorkers(n) => (1, n.saturating_sub(now)),
-            Self::Window(n, _) => (2, n.saturating_sub(now)),
+            Self::Window(n, _) | Self::Kept(n) => (2, n.saturating_sub(now)),
             _ => (1, 0),
         }
     }
@@ -160,7 +164,7 @@ impl Prospects {
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
         let is_little = |f: &&Forecast| match f.change {
             Change::NumWorkers(n) => n == workers.saturating_add(1),
-            Change::Window(..) => false,
+            Change::Window(..) | Change::Kept(_) => false,
             _ => true,
         };
         let better = self.better();

@@ -166,9 +166,14 @@ impl<'a> Line<'a> {
                 os_id: info.os_id,
                 ..bare(Name::WorkerStarted)
             },
-            EventKind::WorkerEnded { worker, reason } => Self {
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id,
+            } => Self {
                 worker: Some(*worker),
                 reason: Some(*reason),
+                os_id: *os_id,
                 ..bare(Name::WorkerEnded)
             },
             EventKind::Dispatched(d) => Self {
@@ -267,6 +272,7 @@ impl<'a> Line<'a> {
             Name::WorkerEnded => EventKind::WorkerEnded {
                 worker: need(self.worker, "worker")?,
                 reason: need(self.reason, "reason")?,
+                os_id: self.os_id,
             },
             Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
                 batch: self.id()?,

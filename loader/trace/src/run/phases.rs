@@ -72,8 +72,22 @@ impl Run {
         });
     }
 
-    pub(super) fn end_worker(&mut self, at: Nanos, worker: WorkerId, reason: EndReason) {
-        match self.running.get_mut(&worker).and_then(Vec::pop) {
+    /// The worker of the epoch before may end after that of the next one began: `os_id` says which one did. Without it the
+    /// newest did.
+    pub(super) fn end_worker(
+        &mut self,
+        at: Nanos,
+        worker: WorkerId,
+        reason: EndReason,
+        os_id: Option<u64>,
+    ) {
+        let (running, workers) = (self.running.get_mut(&worker), &self.workers);
+        let is_it = |known: &usize| os_id.is_some() && workers[*known].info.os_id == os_id;
+        let ended = running.and_then(|running| match running.iter().position(is_it) {
+            Some(at) => Some(running.remove(at)),
+            None => running.pop(),
+        });
+        match ended {
             Some(known) => self.workers[known].end = Some((at, reason)),
             None => self.inconsistent += 1,
         }

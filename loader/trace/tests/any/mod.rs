@@ -304,8 +304,8 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         1 => (worker(), any::<Option<u64>>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
             EventKind::WorkerStarted(Box::new(WorkerInfo { worker, seed, os_id }))
         }),
-        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]))
-            .prop_map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
+        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]), any::<Option<u64>>())
+            .prop_map(|(worker, reason, os_id)| EventKind::WorkerEnded { worker, reason, os_id }),
         8 => dispatched.prop_map(|(batch, worker, indices)| {
             EventKind::Dispatched(Box::new(Dispatch { batch, worker, indices }))
         }),

@@ -38,7 +38,9 @@ fn the_remedy_is_the_one_that_the_forecasts_say() {
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
     let remedy = |prospects: Option<&Prospects>| {
         let found = Diagnosis::of(&run, prospects, Vec::new()).findings;
-        let starved = found.into_iter().find(|f| f.id == "starved_workers");
+        let starved = found
+            .into_iter()
+            .find(|f| f.id == FindingId::StarvedWorkers);
         starved.expect("one worker is too few").remedy
     };
     assert_eq!(remedy(None), "num_workers=6");
@@ -59,6 +61,6 @@ fn no_more_workers_are_advised_than_there_are_batches() {
     };
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
     let found = Diagnosis::of(&run, None, Vec::new()).findings;
-    let starved = found.iter().find(|f| f.id == "starved_workers");
+    let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
     assert_eq!(starved.map(|f| f.remedy.as_str()), Some("num_workers=4"));
 }

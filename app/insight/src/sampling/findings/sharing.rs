@@ -3,14 +3,14 @@
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
 use crate::sampling::circumstances::Circumstances;
-use crate::sampling::finding::{Finding, list, note, problem};
+use crate::sampling::finding::{Found, list, note, problem};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
                           worker, as get_worker_info() tells";
 
 /// Workers that draw the same random numbers.
-pub fn same_seeds(about: &Circumstances) -> Vec<Finding> {
+pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     let mut seeds = about.seeds.clone();
     seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
     let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
@@ -46,7 +46,7 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Finding> {
     out
 }
 
-pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
+pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
     let mut out = Vec::new();
     let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
         return out;
@@ -88,7 +88,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     out
 }
 
-pub fn streams(answers: &Answers) -> Option<Finding> {
+pub fn streams(answers: &Answers) -> Option<Found> {
     let s = answers.sharing.as_ref()?;
     if s.workers < 2 || s.shared == 0 {
         return None;
@@ -109,7 +109,7 @@ pub fn streams(answers: &Answers) -> Option<Finding> {
 }
 
 /// More samples than there are: all that a recording of an iterable dataset tells.
-pub fn too_many(about: &Circumstances) -> Option<Finding> {
+pub fn too_many(about: &Circumstances) -> Option<Found> {
     let (yielded, workers) = about.yielded?;
     let len = about.len.filter(|len| *len > 0)?;
     if workers < 2 || yielded <= len {
