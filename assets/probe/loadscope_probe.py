@@ -1647,8 +1647,21 @@ def tag_fetcher(fetcher, generation, is_iterable):
 @guarded
 def next_generation():
     PROBE.generation += 1
-    PROBE.put('["fetcher",%d,%d]\n' % (now(), PROBE.generation))
+    more = "," + as_json(generators()) if PROBE.generation == 0 else ""
+    PROBE.put('["fetcher",%d,%d%s]\n' % (now(), PROBE.generation, more))
     return PROBE.generation
+
+
+def generators():
+    """Digests of the states of the random generators that PyTorch seeds in every worker, beside its own. Reading a state draws nothing."""
+    digests = {}
+    numpy = getattr(sys.modules.get("numpy"), "random", None)
+    if numpy is not None:
+        digests["numpy"] = quiet(lambda: binascii.crc32(repr([x.tolist() if hasattr(x, "tolist") else x for x in numpy.get_state()]).encode()))
+    python = sys.modules.get("random")
+    if python is not None:
+        digests["python"] = quiet(lambda: binascii.crc32(repr(python.getstate()).encode()))
+    return {name: value for name, value in digests.items() if value is not None}
 
 
 def look_into(data, fetch, at):

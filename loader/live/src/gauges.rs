@@ -86,7 +86,7 @@ impl Gauges {
             return;
         }
         self.looked = Some(now);
-        // What a new process copies of its parent is told by the first look at it.
+        // Only a look at a new process at once shows what it copies of its parent later.
         let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
         let memory = self
             .memory

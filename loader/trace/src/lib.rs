@@ -61,8 +61,8 @@ pub use counter::Counter;
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime,
-    SampleTiming, StageTiming, WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Part,
+    ProcessorTime, SampleTiming, StageTiming, WorkerInfo,
 };
 pub use findings::{
     Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,

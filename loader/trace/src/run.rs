@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Extent};
-use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
+use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, Generators, WorkerInfo};
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::rows::Rows;
@@ -82,6 +82,8 @@ pub struct Worker {
     pub start: Nanos,
     /// When and why it ended.
     pub end: Option<(Nanos, EndReason)>,
+    /// What its random numbers began with, if it told.
+    pub generators: Option<Generators>,
 }
 
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
@@ -167,6 +169,7 @@ impl Run {
                 reason,
                 os_id,
             } => self.end_worker(at, *worker, *reason, *os_id),
+            EventKind::WorkerSeeded(of) => self.seed_worker(of),
             EventKind::Dispatched(dispatch) => self.dispatch(at, dispatch),
             EventKind::Entered { batch, stage } => match self.row(*batch) {
                 Some(row) => self.enter(at, row, *stage),

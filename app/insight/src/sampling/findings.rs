@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::balance::Against;
-pub use super::circumstances::{Circumstances, WorkerSeed};
+pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
 use super::finding::{Found, list, note, problem};
 use super::order::Digest;
@@ -16,6 +16,10 @@ pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(named(FindingId::SamePermutation, same_order(about)));
     all.extend(named(FindingId::CollidingSeeds, sharing::same_seeds(about)));
+    all.extend(named(
+        FindingId::CollidingSeeds,
+        sharing::same_generators(about),
+    ));
     all.extend(named(FindingId::MissingIndices, missing(answers, about)));
     all.extend(named(FindingId::Duplicates, repeated(answers, about)));
     all.extend(named(FindingId::IndicesOutside, outside(answers)));

@@ -18,8 +18,15 @@ const OTHER: f64 = 0.03;
 /// What of the costs of transport between processes is not known, where it was recorded, and where it is assumed.
 const TRANSPORT: f64 = 0.25;
 const ASSUMED: f64 = 0.6;
+/// How evenly workers divide a stream among themselves that were not recorded.
+const DIVIDED: f64 = 0.15;
 /// What of the time to start and end more processes, or fewer, than were recorded is not known.
 const PROCESSES: f64 = 0.5;
+
+/// What of the work that other numbers of workers do before their first batch is not known, where they share the cores.
+const BEGINNING: f64 = 0.3;
+/// What a process needs to begin by itself, ns. What takes longer is the program's own.
+const USUAL_BEGINNING: f64 = 50e6;
 
 /// A source of doubt, and how large a share of the time it makes uncertain.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,13 +66,43 @@ impl Recorded {
             }
             false => 0.0,
         };
+        // What workers set up before their first batch, the main process may have to set up once where there are none.
+        let own_beginning = (float(self.startup.first_fetch) - USUAL_BEGINNING).max(0.0);
+        let set_up = match own.num_workers > 0 && setting.num_workers == 0 {
+            true => own_beginning / time,
+            false => 0.0,
+        };
+        let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
+        let begun = match setting.num_workers > 0 {
+            true => more * started * float(self.startup.first_computes) / cores.max(1.0) / time,
+            false => 0.0,
+        };
         let parts = [
             (AGAIN, None),
+            (
+                set_up,
+                Some(
+                    "what workers set up before their first batch the main process may have to set up as well",
+                ),
+            ),
+            (
+                BEGINNING * begun,
+                Some("more workers share the cores while each prepares for its first batch"),
+            ),
             (
                 BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
                 Some("all cores are busy, and what runs first is up to the system"),
             ),
             (if more > 0.0 { OTHER } else { 0.0 }, None),
+            match self.streams && self.changes_workers(setting) {
+                true => (
+                    DIVIDED,
+                    Some(
+                        "how other workers would divide the stream among themselves is not recorded",
+                    ),
+                ),
+                false => (0.0, None),
+            },
             (
                 self.refit_error.abs(),
                 Some("the model does not quite reproduce the recorded run"),

@@ -65,6 +65,8 @@ pub struct Prospects {
     pub cheapest: Option<Forecast>,
     /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
     pub workers_refused: Option<String>,
+    /// Other numbers of workers are forecast for a stream that they divide among themselves, which is not known of it.
+    pub is_divided: bool,
     /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
     #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
     pub headroom: Nanos,
@@ -172,6 +174,16 @@ impl Prospects {
         others.find(is_little).copied()
     }
 
+    /// What `change` asks of the program, the end of a sentence.
+    pub(super) fn condition(&self, change: Change) -> &'static str {
+        match change {
+            Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_) if self.is_divided => {
+                ", if the workers divide the stream among themselves"
+            }
+            _ => "",
+        }
+    }
+
     /// What cannot be forecast, in a sentence.
     pub fn left_out(&self) -> Option<String> {
         let why = self.workers_refused.as_ref()?;
@@ -216,6 +228,9 @@ impl Prospects {
                 false => format!("; {subject} after {took}"),
             };
         }
+        let all = [Some(first), self.second(&first, workers)];
+        let mut conditions = all.into_iter().flatten().map(|f| self.condition(f.change));
+        text += conditions.find(|text| !text.is_empty()).unwrap_or("");
         // A name of PyTorch's keeps its letters.
         if text.starts_with("a ") {
             text.replace_range(..1, "A");

@@ -38,9 +38,10 @@ fn forecast(survey: &Survey, prospects: &Prospects) -> String {
     };
     let now: Nanos = prospects.recorded.min(prospects.refit);
     format!(
-        "{}: {} are forecast instead of {}",
+        "{}: {} are forecast instead of {}{}",
         first.change,
         first.took.beside(now),
-        now.beside(now)
+        now.beside(now),
+        prospects.condition(first.change)
     )
 }

@@ -9,7 +9,8 @@ use crate::event::{
     SampleTiming, StageTiming, WorkerInfo,
 };
 use crate::{
-    BatchContent, BatchId, Field, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId,
+    BatchContent, BatchId, Field, Generators, Lane, Level, Message, Nanos, RunId, RunInfo, Stage,
+    WorkerId,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,7 @@ pub(super) enum Name {
     RunEnded,
     WorkerStarted,
     WorkerEnded,
+    WorkerSeeded,
     Dispatched,
     Entered,
     Fetched,
@@ -73,6 +75,10 @@ pub(super) struct Line<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     os_id: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    numpy: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    python: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<EndReason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
@@ -122,6 +128,8 @@ impl<'a> Line<'a> {
             waiting: None,
             seed: None,
             os_id: None,
+            numpy: None,
+            python: None,
             reason: None,
             count: None,
             lane: None,
@@ -175,6 +183,13 @@ impl<'a> Line<'a> {
                 reason: Some(*reason),
                 os_id: *os_id,
                 ..bare(Name::WorkerEnded)
+            },
+            EventKind::WorkerSeeded(of) => Self {
+                worker: Some(of.worker),
+                os_id: of.os_id,
+                numpy: of.numpy,
+                python: of.python,
+                ..bare(Name::WorkerSeeded)
             },
             EventKind::Dispatched(d) => Self {
                 worker: d.worker,
@@ -274,6 +289,12 @@ impl<'a> Line<'a> {
                 reason: need(self.reason, "reason")?,
                 os_id: self.os_id,
             },
+            Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(Generators {
+                worker: need(self.worker, "worker")?,
+                os_id: self.os_id,
+                numpy: self.numpy,
+                python: self.python,
+            })),
             Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
                 batch: self.id()?,
                 worker: self.worker,

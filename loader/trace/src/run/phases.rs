@@ -1,7 +1,7 @@
 //! Epochs, workers and the run itself begin and end.
 
 use super::{Epoch, Run, Worker};
-use crate::event::{EndReason, WorkerInfo};
+use crate::event::{EndReason, Generators, WorkerInfo};
 use crate::{Nanos, Stage, WorkerId};
 
 impl Run {
@@ -69,7 +69,18 @@ impl Run {
             info: info.clone(),
             start: at,
             end: None,
+            generators: None,
         });
+    }
+
+    pub(super) fn seed_worker(&mut self, of: &Generators) {
+        let is_it = |w: &&mut Worker| {
+            w.info.worker == of.worker && (of.os_id.is_none() || w.info.os_id == of.os_id)
+        };
+        match self.workers.iter_mut().rev().find(is_it) {
+            Some(worker) => worker.generators = Some(*of),
+            None => self.inconsistent += 1,
+        }
     }
 
     /// The worker of the epoch before may end after that of the next one began: `os_id` says which one did. Without it the

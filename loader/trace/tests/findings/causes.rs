@@ -30,7 +30,7 @@ fn a_slow_collate_fn_comes_before_workers_that_are_missing_or_too_few() {
 }
 
 #[test]
-fn steps_that_take_nearly_all_of_the_time_are_said_to_whatever_is_waited_beside() {
+fn steps_that_take_nearly_all_of_the_time_are_the_bottleneck_whatever_is_waited_beside() {
     let program = Program {
         workers: 0,
         batches: 40,

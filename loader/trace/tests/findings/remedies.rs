@@ -21,6 +21,7 @@ fn prospects(run: &Run, faster: bool) -> Prospects {
         best: None,
         cheapest: None,
         workers_refused: None,
+        is_divided: false,
         headroom: part(0.3),
         assumptions: Vec::new(),
     }

@@ -2,12 +2,38 @@
 
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
-use crate::sampling::circumstances::Circumstances;
+use crate::sampling::circumstances::{Circumstances, WorkerGenerators};
 use crate::sampling::finding::{Found, list, note, problem};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
                           worker, as get_worker_info() tells";
+
+/// Workers that draw the same random numbers from NumPy or from Python's `random`: PyTorch seeds both in every worker, so the
+/// program has seeded them itself.
+pub fn same_generators(about: &Circumstances) -> Vec<Found> {
+    let named: [(&str, fn(&WorkerGenerators) -> Option<u64>); 2] = [
+        ("numpy.random", |worker| worker.of.numpy),
+        ("Python's random", |worker| worker.of.python),
+    ];
+    let alike = |(name, digest): (&str, fn(&WorkerGenerators) -> Option<u64>)| {
+        let mut all: Vec<(u32, u64, u16)> = (about.generators.iter())
+            .filter_map(|worker| Some((worker.epoch, digest(worker)?, worker.of.worker)))
+            .collect();
+        all.sort_unstable();
+        let mut pairs = all.windows(2);
+        let pair = pairs.find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1) && p[0].2 != p[1].2)?;
+        Some(problem(
+            format!(
+                "Workers {} and {} draw the same random numbers from {name}: their random transforms are alike",
+                pair[0].2, pair[1].2
+            ),
+            "PyTorch seeds every worker differently: do not seed again, or in worker_init_fn seed from torch.initial_seed(), \
+             which is another one in every worker",
+        ))
+    };
+    named.into_iter().filter_map(alike).collect()
+}
 
 /// Workers that draw the same random numbers.
 pub fn same_seeds(about: &Circumstances) -> Vec<Found> {

@@ -343,3 +343,27 @@ fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_
             .is_empty()
     );
 }
+
+#[test]
+fn a_stream_of_a_program_is_taken_to_be_divided_among_its_workers_and_the_forecast_says_so() {
+    let case = Case {
+        streams: true,
+        ..proof()
+    };
+    let mut run = case.run();
+    run.info.origin = Origin::Pytorch("2.13.0".to_owned());
+    let recorded = Recorded::of(&run).expect("it was recorded");
+    let own = with(&recorded, &[]);
+    let other = with(&recorded, &["num_workers=4"]);
+    assert_eq!(other.batches, own.batches);
+    let width = |f: &Forecast| (f.high - f.low).as_secs_f64() / f.time.as_secs_f64();
+    assert!(width(&other) > 0.25, "{other:?}");
+    let notes = recorded.notes().join("\n");
+    assert!(
+        notes.contains("divide the stream among themselves"),
+        "{notes}"
+    );
+    let prospects = recorded.prospects(&|_| true);
+    let prospects = prospects.expect("sound").expect("wanted");
+    assert!(prospects.is_divided && prospects.workers_refused.is_none());
+}
