@@ -606,9 +606,38 @@ def boot():
 
 
 def cores():
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
+    """As many as the process may run on, and as its control groups give it the time of."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quota = quiet(lambda: quota_of(read_text("/proc/self/cgroup"), read_text))
+    return count if quota is None else max(1, min(count, int(quota + 0.5)))
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(65536)
+
+
+def quota_of(groups, read):
+    """The least number of cores that one of the control groups in `groups`, a `/proc/PID/cgroup`, or one that holds it, gives the time of."""
+    least = None
+    for line in groups.splitlines():
+        _, kinds, path = line.split(":", 2)
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        parts = [part for part in path.split("/") if part]
+        for depth in range(len(parts), -1, -1):
+            inner = "/".join([""] + parts[:depth])
+            if kinds:
+                # The first version keeps the two numbers in files of their own.
+                asked = [quiet(lambda name=name: read("/sys/fs/cgroup/cpu%s/%s" % (inner, name))) for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")]
+                text = " ".join(one.strip() for one in asked if one)
+            else:
+                text = quiet(lambda: read("/sys/fs/cgroup%s/cpu.max" % inner)) or ""
+            numbers = text.split()
+            if len(numbers) == 2 and numbers[0] not in ("max", "-1") and float(numbers[1]) > 0:
+                given = float(numbers[0]) / float(numbers[1])
+                least = given if least is None else min(least, given)
+    return least
 
 
 class CoreWait:
@@ -2301,6 +2330,8 @@ OTHERS = {
     "ffcv.loader": "FFCV",
     "spdl.pipeline": "SPDL",
     "grain": "Grain",
+    "streaming.base.dataset": "MosaicML Streaming",
+    "litdata.streaming.dataset": "LitData",
 }
 
 HOOKS = {

@@ -107,7 +107,7 @@ impl<F: Fetch> Worker<F> {
         self.probe.emit(|| EventKind::WorkerEnded {
             worker,
             reason,
-            os_id: os_thread_id(),
+            os_id: os_thread_id().and_then(|id| u32::try_from(id).ok()),
         });
         if let Err(payload) = ended {
             let _ = self.results.send(Arrival::Died {

@@ -67,8 +67,8 @@ pub enum EventKind {
         worker: WorkerId,
         /// Why.
         reason: EndReason,
-        /// Which of those with its number, if an older one lives on beside a newer one; as in [`WorkerInfo`].
-        os_id: Option<u64>,
+        /// Which of those with its number, if an older one lives on beside a newer one; as in [`WorkerInfo`], where it has so few bits.
+        os_id: Option<u32>,
     },
     /// A worker is set up: what its random numbers begin with.
     WorkerSeeded(Box<Generators>),

@@ -144,7 +144,7 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
         6 => EventKind::WorkerEnded {
             worker: from.worker(),
             reason: from.one_of(&[EndReason::Finished, EndReason::Died]),
-            os_id: from.maybe(|f| f.number() as u64),
+            os_id: from.maybe(|f| f.number() as u32),
         },
         7 => EventKind::WorkerSeeded(Box::new(Generators {
             worker: from.worker(),

@@ -74,7 +74,7 @@ impl Join {
             EventKind::WorkerEnded {
                 worker,
                 reason,
-                os_id: Some(pid),
+                os_id: u32::try_from(pid).ok(),
             },
         );
         if reason == EndReason::Died {

@@ -53,7 +53,9 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: format!("in_order=False yields whatever is ready{spread}"),
+        remedy: format!(
+            "in_order=False yields whatever is ready, in another order in every run{spread}"
+        ),
         cost: Some(cost),
     })
 }

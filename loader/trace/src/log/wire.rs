@@ -152,6 +152,22 @@ impl<'a> Line<'a> {
         }
     }
 
+    fn of_worker(event: &Event, e: Name, worker: WorkerId) -> Self {
+        Self {
+            worker: Some(worker),
+            ..Self::bare(event, e)
+        }
+    }
+
+    fn of_generators(event: &Event, of: &Generators) -> Self {
+        Self {
+            numpy: of.numpy,
+            python: of.python,
+            os_id: of.os_id,
+            ..Self::of_worker(event, Name::WorkerSeeded, of.worker)
+        }
+    }
+
     pub fn of(event: &'a Event) -> Self {
         let bare = |e| Self::bare(event, e);
         match &event.kind {
@@ -169,28 +185,20 @@ impl<'a> Line<'a> {
             },
             EventKind::RunEnded => bare(Name::RunEnded),
             EventKind::WorkerStarted(info) => Self {
-                worker: Some(info.worker),
                 seed: info.seed,
                 os_id: info.os_id,
-                ..bare(Name::WorkerStarted)
+                ..Self::of_worker(event, Name::WorkerStarted, info.worker)
             },
             EventKind::WorkerEnded {
                 worker,
                 reason,
                 os_id,
             } => Self {
-                worker: Some(*worker),
                 reason: Some(*reason),
-                os_id: *os_id,
-                ..bare(Name::WorkerEnded)
+                os_id: os_id.map(u64::from),
+                ..Self::of_worker(event, Name::WorkerEnded, *worker)
             },
-            EventKind::WorkerSeeded(of) => Self {
-                worker: Some(of.worker),
-                os_id: of.os_id,
-                numpy: of.numpy,
-                python: of.python,
-                ..bare(Name::WorkerSeeded)
-            },
+            EventKind::WorkerSeeded(of) => Self::of_generators(event, of),
             EventKind::Dispatched(d) => Self {
                 worker: d.worker,
                 indices: Some(Cow::Borrowed(&d.indices)),
@@ -287,7 +295,10 @@ impl<'a> Line<'a> {
             Name::WorkerEnded => EventKind::WorkerEnded {
                 worker: need(self.worker, "worker")?,
                 reason: need(self.reason, "reason")?,
-                os_id: self.os_id,
+                os_id: match self.os_id.map(u32::try_from).transpose() {
+                    Ok(os_id) => os_id,
+                    Err(_) => return Err("os_id does not fit 32 bits".to_owned()),
+                },
             },
             Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(Generators {
                 worker: need(self.worker, "worker")?,

@@ -90,8 +90,9 @@ impl Run {
         at: Nanos,
         worker: WorkerId,
         reason: EndReason,
-        os_id: Option<u64>,
+        os_id: Option<u32>,
     ) {
+        let os_id = os_id.map(u64::from);
         let (running, workers) = (self.running.get_mut(&worker), &self.workers);
         let is_it = |known: &usize| os_id.is_some() && workers[*known].info.os_id == os_id;
         let ended = running.and_then(|running| match running.iter().position(is_it) {

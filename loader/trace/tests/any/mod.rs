@@ -305,7 +305,7 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         1 => (worker(), any::<Option<u64>>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
             EventKind::WorkerStarted(Box::new(WorkerInfo { worker, seed, os_id }))
         }),
-        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]), any::<Option<u64>>())
+        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]), any::<Option<u32>>())
             .prop_map(|(worker, reason, os_id)| EventKind::WorkerEnded { worker, reason, os_id }),
         1 => (worker(), any::<[Option<u64>; 3]>()).prop_map(|(worker, [os_id, numpy, python])| {
             EventKind::WorkerSeeded(Box::new(Generators { worker, os_id, numpy, python }))

@@ -75,7 +75,7 @@ fn overlapping(tells_which: bool) -> Run {
             os_id: Some(os_id),
         }))
     };
-    let ended = |os_id| EventKind::WorkerEnded {
+    let ended = |os_id: u32| EventKind::WorkerEnded {
         worker: 0,
         reason: EndReason::Finished,
         os_id: tells_which.then_some(os_id),

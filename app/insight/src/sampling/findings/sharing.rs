@@ -9,14 +9,17 @@ use crate::sampling::finding::{Found, list, note, problem};
 const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
                           worker, as get_worker_info() tells";
 
+/// What a generator is called, and the digest of its state in a worker.
+type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
+
 /// Workers that draw the same random numbers from NumPy or from Python's `random`: PyTorch seeds both in every worker, so the
 /// program has seeded them itself.
 pub fn same_generators(about: &Circumstances) -> Vec<Found> {
-    let named: [(&str, fn(&WorkerGenerators) -> Option<u64>); 2] = [
+    let named: [Generator; 2] = [
         ("numpy.random", |worker| worker.of.numpy),
         ("Python's random", |worker| worker.of.python),
     ];
-    let alike = |(name, digest): (&str, fn(&WorkerGenerators) -> Option<u64>)| {
+    let alike = |(name, digest): Generator| {
         let mut all: Vec<(u32, u64, u16)> = (about.generators.iter())
             .filter_map(|worker| Some((worker.epoch, digest(worker)?, worker.of.worker)))
             .collect();
