@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::atomic::{new_part, sync_folder};
-use crate::target::{Target, beside, folder_of};
+use crate::atomic::{Writes, new_part, sync_folder};
+use crate::target::{Target, beside, folder_of, shortened};
 use crate::{Existing, WriteError, lock, stream};
 
 /// A recording under way: created exclusively, locked until it is finished, readable after any kill.
@@ -23,6 +23,8 @@ pub struct GrowingFile {
     grows_at: Option<PathBuf>,
     file: File,
     is_stream: bool,
+    /// Bytes that it must have.
+    length: u64,
     /// It is of no use, and removed when it is dropped: as long as only its head is in it, or by [`GrowingFile::discard`].
     is_unwanted: bool,
 }
@@ -47,6 +49,7 @@ impl GrowingFile {
             grows_at,
             file,
             is_stream,
+            length: head.len() as u64,
             is_unwanted: true,
         })
     }
@@ -99,7 +102,15 @@ impl GrowingFile {
         let at = self.current_path().to_owned();
         // A name that is gone, or leads to another file now, must not count as written.
         if !is_same(&self.file, &at) {
-            return Err(WriteError::Vanished(at));
+            return Err(match place_now(&self.file) {
+                Some(now) => WriteError::Moved { path: at, now },
+                None => WriteError::Vanished(at),
+            });
+        }
+        // What was cut off meanwhile, another program has cut off.
+        let found = self.file.metadata();
+        if found.is_ok_and(|found| found.len() != self.length) {
+            return Err(WriteError::Changed(at));
         }
         self.file
             .sync_all()
@@ -131,6 +142,7 @@ impl Write for GrowingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.is_unwanted &= written == 0;
+        self.length += written as u64;
         Ok(written)
     }
 
@@ -145,6 +157,21 @@ impl Drop for GrowingFile {
         if self.is_unwanted && !self.is_stream && is_same(&self.file, self.current_path()) {
             let _ = fs::remove_file(self.current_path());
         }
+    }
+}
+
+/// Where the file stands that was moved meanwhile, if the system tells.
+fn place_now(file: &File) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+        fs::read_link(link).ok().filter(|now| is_same(file, now))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = file;
+        None
     }
 }
 
@@ -168,7 +195,7 @@ fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
 /// Creates a file that must not exist, locked and with `head` in it from the moment its name appears. If this process is
 /// killed before, what is left is removed by the next one that writes `target`.
 fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let mut part = new_part(target)?;
+    let mut part = new_part(target, Writes::AtItsEnd)?;
     part.write_all(head)
         .map_err(|e| WriteError::io(path, "write", e))?;
     match part.persist_noclobber(path) {
@@ -188,7 +215,7 @@ fn exists_or_grows(path: &Path) -> WriteError {
 }
 
 fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let created = OpenOptions::new().append(true).create_new(true).open(path);
     let mut file = match created {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists_or_grows(path)),
@@ -202,7 +229,8 @@ fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
 
 /// A new file beside `path`, whose name says what it is and has the same endings.
 fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = shortened(path.file_name().unwrap_or_default());
+    let name = name.to_string_lossy();
     let (stem, endings) = match name.find('.').filter(|at| *at > 0) {
         Some(at) => name.split_at(at),
         None => (&*name, ""),
@@ -238,7 +266,7 @@ mod tests {
         let path = dir.path().join("run.jsonl");
         fs::write(&path, "old").expect("room");
         let begun = |target: &Path| {
-            let part = new_part(target).expect("room");
+            let part = new_part(target, Writes::AtItsEnd).expect("room");
             let (file, at) = part.keep().expect("room");
             let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
             file.set_modified(long_ago).expect("its own file");
@@ -323,6 +351,45 @@ mod tests {
             }
             assert!(matches!(new.finish(), Err(WriteError::Vanished(_))));
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), theirs);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_moved_meanwhile_is_named_by_its_new_place() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (path, moved) = (dir.path().join("run.jsonl"), dir.path().join("moved.jsonl"));
+        let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+        new.write_all(b"mine").expect("room");
+        fs::rename(&path, &moved).expect("own folder");
+        let text = new.finish().expect_err("it is elsewhere").to_string();
+        let says = match cfg!(target_os = "linux") {
+            true => format!("is now {}", moved.display()),
+            false => "was removed or replaced".to_owned(),
+        };
+        assert!(text.contains(&says), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_another_program_cut_meanwhile_does_not_count_as_written() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("run.jsonl");
+        let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
+        new.write_all(b"first").expect("room");
+        fs::write(&path, "theirs\n").expect("own folder");
+        new.write_all(b"second").expect("room");
+        assert!(matches!(new.finish(), Err(WriteError::Changed(_))));
+        // What comes after the cut has no hole before it.
+        assert_eq!(fs::read(&path).expect("readable"), b"theirs\nsecond");
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_a_name_can_be() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for existing in [Existing::Keep, Existing::Replace] {
+            let path = dir.path().join(format!("{}.jsonl", "ä".repeat(124)));
+            let mut new = GrowingFile::create(&path, existing, HEAD).expect("a name of 254 bytes");
+            new.write_all(b"mine").expect("room");
+            assert_eq!(new.finish().expect("room"), path);
         }
     }
 

@@ -148,19 +148,26 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
     })
 }
 
-/// How many times an order goes through the whole dataset, if no index comes again before all others have come as often; the last
-/// pass may not be complete.
+/// How many times an order goes through the whole dataset, one pass after the other; the last one may not be complete. `None` if it
+/// does not.
 fn passes(answers: &Answers) -> Option<u64> {
     let c = &answers.coverage;
-    let all = usize::try_from(c.bound).ok()?;
-    let (full, rest) = (c.total / c.bound.max(1), c.total % c.bound.max(1));
-    let most = full + u64::from(rest > 0);
-    let is_even = c.outside == 0
-        && answers.first_repeat == Some(all)
-        && c.repeated
-            .iter()
-            .all(|(_, times)| (full..=most).contains(times));
-    (is_even && most > 1).then_some(most)
+    let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;
+    let most = c.total.div_ceil(c.bound);
+    if most < 2 || c.outside > 0 || c.missed() > 0 {
+        return None;
+    }
+    // In which pass each index came last.
+    let mut last = vec![0u64; bound];
+    for (pass, indices) in (1..).zip(answers.order.indices.chunks(bound)) {
+        for index in indices {
+            let seen = last.get_mut(usize::try_from(*index).ok()?)?;
+            if std::mem::replace(seen, pass) == pass {
+                return None;
+            }
+        }
+    }
+    Some(most)
 }
 
 fn outside(answers: &Answers) -> Option<Found> {

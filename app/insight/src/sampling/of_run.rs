@@ -101,7 +101,13 @@ pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
             seed: w.info.seed?,
         })
     };
-    run.workers().iter().filter_map(seed).collect()
+    let mut seeds: Vec<WorkerSeed> = run.workers().iter().filter_map(seed).collect();
+    // It goes on with an epoch that was left, and so with its random numbers.
+    if run.info.class.starts_with("Stateful") {
+        let mut known = BTreeSet::new();
+        seeds.retain(|seed| known.insert((seed.worker, seed.seed)));
+    }
+    seeds
 }
 
 /// How many samples came, and from how many workers, if they have no indices.

@@ -242,6 +242,34 @@ fn workers_whose_numpy_or_python_is_seeded_alike_are_named() {
 }
 
 #[test]
+fn passes_one_after_the_other_repeat_nothing() {
+    let o = RunOptions {
+        shuffle: true,
+        ..options("synthetic:len=5")
+    };
+    let ask_of = |indices: &[u64]| {
+        let mut asked = question(o.clone(), 0);
+        asked.len = Some(5);
+        asked.came = Some(Arc::new(Order {
+            indices: indices.to_vec(),
+            ..Order::default()
+        }));
+        ask(&asked)
+    };
+    // Index 0 comes last in the first pass, and first in the second.
+    let twice = ask_of(&[4, 2, 1, 3, 0, 0, 1, 2, 3, 4, 2]);
+    assert!(says(&twice, "goes through all 5 samples 3 times"));
+    assert!(
+        twice.findings.iter().all(|f| !f.is_problem),
+        "{:?}",
+        twice.findings
+    );
+    let again = ask_of(&[4, 2, 1, 3, 0, 0, 1, 2, 3, 0, 4]);
+    assert!(says(&again, "more than once"));
+    assert!(again.findings.iter().any(|f| f.is_problem));
+}
+
+#[test]
 fn a_refusal_is_a_sentence() {
     let asked = question(options("folder:/no/such/folder"), 0);
     let refused = answer(&asked, &Progress::default()).unwrap().unwrap_err();
