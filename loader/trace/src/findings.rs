@@ -24,7 +24,7 @@ mod verdict;
 mod window;
 
 pub use finding::{Evidence, Finding, Severity};
-pub use forecast::{Change, Forecast, Prospects};
+pub use forecast::{Change, Forecast, Prospects, is_likely_less};
 pub use glance::Glance;
 pub use id::{FindingId, VerdictId};
 pub use survey::Survey;

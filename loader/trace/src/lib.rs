@@ -66,7 +66,7 @@ pub use event::{
 };
 pub use findings::{
     Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,
-    Verdict, VerdictId,
+    Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};

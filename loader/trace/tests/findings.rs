@@ -3,7 +3,7 @@
 use loadscope_trace::{
     BatchId, Cause, Change, Diagnosis, EndReason, Event, EventKind, FindingId, Forecast, Level,
     Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, VerdictId,
-    WorkerInfo,
+    WorkerInfo, is_likely_less,
 };
 
 #[path = "findings/causes.rs"]

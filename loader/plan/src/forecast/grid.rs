@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, is_likely_less};
 
 use super::load::Load;
 use super::uncertain::{Again, resampled};
@@ -27,7 +27,7 @@ pub struct Outlook {
     /// Where epochs start their workers anew: the same numbers of workers, kept between epochs (`persistent_workers=True`).
     pub kept: Vec<Forecast>,
     /// What is recommended: of all of these the one with the fewest workers, then the smallest prefetch factor, within 2 % of
-    /// the best; the recorded one, if that is not faster by 2 %.
+    /// the best, leaving out those that may well be slower; the recorded one, if none is faster by 2 %.
     pub recommended: Forecast,
     /// How long training would take with a loader that never lets it wait.
     pub headroom: Nanos,
@@ -78,7 +78,9 @@ pub fn explore(
         return Ok(None);
     };
     let (best, cheapest) = cheapest_of(&configurations).unwrap_or_default();
-    let all: Vec<Forecast> = configurations.iter().chain(&kept).cloned().collect();
+    let is_sure = |f: &&Forecast| is_likely_less(f.time, f.high, own.time);
+    let all = configurations.iter().chain(&kept).filter(is_sure);
+    let all: Vec<Forecast> = all.cloned().collect();
     let (_, recommended) = cheapest_of(&all).unwrap_or_default();
     let is_worth_it =
         |f: &&Forecast| f.time.as_secs_f64() <= own.time.as_secs_f64() * (1.0 - AS_GOOD);

@@ -45,6 +45,21 @@ pub struct Forecast {
     pub high: Nanos,
 }
 
+/// True if what is expected to take `took`, in nine of ten cases at most `high`, is worth trying where it takes `now`: what it is
+/// expected to save is not small beside what is uncertain.
+pub fn is_likely_less(took: Nanos, high: Nanos, now: Nanos) -> bool {
+    /// The part of the uncertainty that a saving must reach.
+    const PART: f64 = 0.5;
+    let (saved, uncertain) = (now.0 - took.0, high.0 - took.0);
+    high < now || saved as f64 >= PART * uncertain as f64
+}
+
+impl Forecast {
+    fn is_likely_less_than(&self, now: Nanos) -> bool {
+        is_likely_less(self.took, self.high, now)
+    }
+}
+
 /// What is forecast from a run: its own setting again, to see how far forecasts can be trusted, and others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prospects {
@@ -148,7 +163,9 @@ impl Prospects {
         let now = self.recorded.min(self.refit).0 as f64;
         let limit = (now * (1.0 - Self::WORTH)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
-        let mut better: Vec<Forecast> = all.filter(|f| f.took.0 < limit).copied().collect();
+        let is_better =
+            |f: &&Forecast| f.took.0 < limit && f.is_likely_less_than(Nanos(now as i64));
+        let mut better: Vec<Forecast> = all.filter(is_better).copied().collect();
         better.sort_by_key(|f| f.took);
         better.dedup_by_key(|f| f.change);
         better

@@ -65,3 +65,25 @@ fn no_more_workers_are_advised_than_there_are_batches() {
     let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
     assert_eq!(starved.map(|f| f.remedy.as_str()), Some("num_workers=4"));
 }
+
+#[test]
+fn what_may_well_be_slower_is_not_advised() {
+    let ms = Nanos::from_millis;
+    // Saves a tenth, and may take nearly twice as long.
+    assert!(!is_likely_less(ms(630), ms(1200), ms(707)));
+    assert!(is_likely_less(ms(630), ms(690), ms(707)));
+    assert!(is_likely_less(ms(600), ms(750), ms(707)));
+    let program = Program {
+        batches: 40,
+        ..PROGRAM
+    };
+    let run = program.run(vec![(0, ENDED)]);
+    let mut prospects = prospects(&run, true);
+    assert!(prospects.first(1).is_some());
+    let cheapest = prospects.changes.iter_mut().chain(&mut prospects.cheapest);
+    for forecast in cheapest {
+        forecast.took = Nanos(prospects.recorded.0 * 9 / 10);
+        forecast.high = Nanos(prospects.recorded.0 * 2);
+    }
+    assert!(prospects.first(1).is_none());
+}
