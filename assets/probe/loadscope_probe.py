@@ -1802,7 +1802,11 @@ def passing(owner, name, before=None, after=None):
             clean(error)
             raise
         if after is not None:
-            after(self, noted, result)
+            try:
+                after(self, noted, result)
+            except BaseException as error:
+                clean(error)
+                raise
         return result
 
     put_in(owner, name, wrapper, original)
@@ -1838,7 +1842,12 @@ def hook_next(owner):
             clean(error)
             raise
         if noted is not None:
-            answered(self, noted)
+            try:
+                answered(self, noted)
+            except BaseException as error:
+                # A signal struck while the batch was told of.
+                clean(error)
+                raise
         return data
 
     put_in(owner, "__next__", __next__, original)
@@ -2137,9 +2146,13 @@ def hook_fetch(owner, is_iterable):
             end_fetch(self, fetches, noted, 2 if ended else 1)
             clean(error)
             raise
-        end = end_fetch(self, fetches, noted, 0)
-        if end - PROBE.looked >= LOOK_EVERY:
-            look_into_guarded(data, noted, end)
+        try:
+            end = end_fetch(self, fetches, noted, 0)
+            if end - PROBE.looked >= LOOK_EVERY:
+                look_into_guarded(data, noted, end)
+        except BaseException as error:
+            clean(error)
+            raise
         return data
 
     put_in(owner, "fetch", fetch, original)

@@ -78,7 +78,7 @@ pub fn explore(
         return Ok(None);
     };
     let (best, cheapest) = cheapest_of(&configurations).unwrap_or_default();
-    let is_sure = |f: &&Forecast| is_likely_less(f.time, f.high, own.time);
+    let is_sure = |f: &&Forecast| is_likely_less((f.time, f.high), (own.time, own.high));
     let all = configurations.iter().chain(&kept).filter(is_sure);
     let all: Vec<Forecast> = all.cloned().collect();
     let (_, recommended) = cheapest_of(&all).unwrap_or_default();

@@ -137,6 +137,7 @@ impl Recorded {
         Ok(Some(Prospects {
             recorded: self.time(),
             refit: forecasts[0].time,
+            refit_high: forecasts[0].high,
             refit_waited: forecasts[0].waited,
             changes: changes.map(|(change, f)| of(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),

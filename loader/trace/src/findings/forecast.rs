@@ -45,19 +45,13 @@ pub struct Forecast {
     pub high: Nanos,
 }
 
-/// True if what is expected to take `took`, in nine of ten cases at most `high`, is worth trying where it takes `now`: what it is
-/// expected to save is not small beside what is uncertain.
-pub fn is_likely_less(took: Nanos, high: Nanos, now: Nanos) -> bool {
+/// True if what is expected to take `took`, in nine of ten cases at most `high`, is worth trying where it takes `now`, in nine of ten
+/// cases at most `high_now`: what it is expected to save is not small beside what more is uncertain of it.
+pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nanos)) -> bool {
     /// The part of the uncertainty that a saving must reach.
     const PART: f64 = 0.5;
     let (saved, uncertain) = (now.0 - took.0, high.0 - took.0);
-    high < now || saved as f64 >= PART * uncertain as f64
-}
-
-impl Forecast {
-    fn is_likely_less_than(&self, now: Nanos) -> bool {
-        is_likely_less(self.took, self.high, now)
-    }
+    high <= high_now || saved as f64 >= PART * uncertain as f64
 }
 
 /// What is forecast from a run: its own setting again, to see how far forecasts can be trusted, and others.
@@ -69,6 +63,9 @@ pub struct Prospects {
     /// What is forecast for its own setting, s: the same, if the model is right.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
+    /// The upper end of the 90 % interval of that forecast, s.
+    #[serde(serialize_with = "seconds")]
+    pub refit_high: Nanos,
     /// How long the trainer waits in that forecast, s.
     #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
     pub refit_waited: Nanos,
@@ -163,8 +160,8 @@ impl Prospects {
         let now = self.recorded.min(self.refit).0 as f64;
         let limit = (now * (1.0 - Self::WORTH)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
-        let is_better =
-            |f: &&Forecast| f.took.0 < limit && f.is_likely_less_than(Nanos(now as i64));
+        let own = (Nanos(now as i64), self.refit_high);
+        let is_better = |f: &&Forecast| f.took.0 < limit && is_likely_less((f.took, f.high), own);
         let mut better: Vec<Forecast> = all.filter(is_better).copied().collect();
         better.sort_by_key(|f| f.took);
         better.dedup_by_key(|f| f.change);
