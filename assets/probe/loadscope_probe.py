@@ -1845,7 +1845,7 @@ def hook_next(owner):
             try:
                 answered(self, noted)
             except BaseException as error:
-                # A signal struck while the batch was told of.
+                # A signal struck while the batch was reported.
                 clean(error)
                 raise
         return data

@@ -73,7 +73,10 @@ pub enum WriteError {
 
 impl WriteError {
     pub(crate) fn io(path: &std::path::Path, doing: &'static str, cause: io::Error) -> Self {
-        let folder = crate::target::folder_of(path);
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => std::path::Path::new("."),
+        };
         match cause.kind() {
             io::ErrorKind::NotFound if doing == "create" && !folder.exists() => Self::NoFolder {
                 path: path.to_owned(),
