@@ -104,8 +104,20 @@ fn write(path: &Path, prefs: &Prefs) -> Result<(), WriteError> {
         fs::create_dir_all(folder).map_err(failed("create"))?;
     }
     let text = serde_json::to_vec_pretty(prefs).map_err(std::io::Error::from);
-    NewFile::write_all_to(path, Existing::Replace, &text.map_err(failed("write"))?)
+    let text = text.map_err(failed("write"))?;
+    // Another window that closes at the same moment writes its own; that takes an instant.
+    for _ in 0..TRIES {
+        match NewFile::write_all_to(path, Existing::Replace, &text) {
+            Err(WriteError::InUse(_)) => std::thread::sleep(SOON),
+            written => return written,
+        }
+    }
+    NewFile::write_all_to(path, Existing::Replace, &text)
 }
+
+/// How often, and how soon, a file is tried again that another process writes.
+const TRIES: usize = 5;
+const SOON: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
