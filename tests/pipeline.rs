@@ -347,7 +347,11 @@ fn a_worker_that_died_says_so() {
         EventKind::WorkerStarted(Box::new(info)),
         EventKind::EpochStarted { epoch: 0 },
         EventKind::dispatched(BatchId::default(), Some(0), [1]),
-        EventKind::WorkerEnded { worker: 0, reason },
+        EventKind::WorkerEnded {
+            worker: 0,
+            reason,
+            os_id: None,
+        },
     ];
     for (ms, kind) in kinds.into_iter().enumerate() {
         let at = Nanos::from_millis(ms as i64);

@@ -606,9 +606,38 @@ def boot():
 
 
 def cores():
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
+    """As many as the process may run on, and as its control groups give it the time of."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quota = quiet(lambda: quota_of(read_text("/proc/self/cgroup"), read_text))
+    return count if quota is None else max(1, min(count, int(quota + 0.5)))
+
+
+def read_text(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(65536)
+
+
+def quota_of(groups, read):
+    """The least number of cores that one of the control groups in `groups`, a `/proc/PID/cgroup`, or one that holds it, gives the time of."""
+    least = None
+    for line in groups.splitlines():
+        _, kinds, path = line.split(":", 2)
+        if kinds and "cpu" not in kinds.split(","):
+            continue
+        parts = [part for part in path.split("/") if part]
+        for depth in range(len(parts), -1, -1):
+            inner = "/".join([""] + parts[:depth])
+            if kinds:
+                # The first version keeps the two numbers in files of their own.
+                asked = [quiet(lambda name=name: read("/sys/fs/cgroup/cpu%s/%s" % (inner, name))) for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")]
+                text = " ".join(one.strip() for one in asked if one)
+            else:
+                text = quiet(lambda: read("/sys/fs/cgroup%s/cpu.max" % inner)) or ""
+            numbers = text.split()
+            if len(numbers) == 2 and numbers[0] not in ("max", "-1") and float(numbers[1]) > 0:
+                given = float(numbers[0]) / float(numbers[1])
+                least = given if least is None else min(least, given)
+    return least
 
 
 class CoreWait:
@@ -703,6 +732,8 @@ class Probe:
         self.lengths = {}
         # By id of a loader, iterated or not: a weak reference to it, and where it was made. In a child they are the same.
         self.places = {}
+        # Loaders that a framework made from one of the program's, as weak references.
+        self.remade = {}
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
@@ -937,8 +968,8 @@ def acquainted(iterator, loader, started, seeds):
     about = describe(loader, iterator, seeds)
     dataset = quiet(lambda: loader.dataset)
     place = place_of(loader)
-    # Seeds differ from one to the next where a program draws them.
-    alike = {name: value for name, value in about.items() if name not in ("seed", "global_seed")}
+    # Seeds differ from one to the next where a program draws them. How the process starts others is known once it did.
+    alike = {name: value for name, value in about.items() if name not in ("seed", "global_seed", "start_method")}
     kinds = [None]
     if place is not None:
         # Where there are very many loaders, those of one line are one.
@@ -1060,6 +1091,8 @@ def describe(loader, iterator, seeds):
     kind = plain_class(sampler, data)
     # Of torch's own batch sampler the loader would have made the same; one that was given is the program's.
     makes_batches = batches is not None and quiet(lambda: loader.batch_size) is None
+    if makes_batches and is_remade(loader):
+        makes_batches = plain_class(batches, data) is not data.BatchSampler
     is_iterable = getattr(iterator, "_dataset_kind", 0) == 1
     distributed = kind is getattr(sys.modules.get("torch.utils.data.distributed"), "DistributedSampler", None)
     # These ask for the length of the dataset anyway; others may not want to be asked.
@@ -1643,8 +1676,21 @@ def tag_fetcher(fetcher, generation, is_iterable):
 @guarded
 def next_generation():
     PROBE.generation += 1
-    PROBE.put('["fetcher",%d,%d]\n' % (now(), PROBE.generation))
+    more = "," + as_json(generators()) if PROBE.generation == 0 else ""
+    PROBE.put('["fetcher",%d,%d%s]\n' % (now(), PROBE.generation, more))
     return PROBE.generation
+
+
+def generators():
+    """Digests of the states of the random generators that PyTorch seeds in every worker, beside its own. Reading a state draws nothing."""
+    digests = {}
+    numpy = getattr(sys.modules.get("numpy"), "random", None)
+    if numpy is not None:
+        digests["numpy"] = quiet(lambda: binascii.crc32(repr([x.tolist() if hasattr(x, "tolist") else x for x in numpy.get_state()]).encode()))
+    python = sys.modules.get("random")
+    if python is not None:
+        digests["python"] = quiet(lambda: binascii.crc32(repr(python.getstate()).encode()))
+    return {name: value for name, value in digests.items() if value is not None}
 
 
 def look_into(data, fetch, at):
@@ -1756,7 +1802,11 @@ def passing(owner, name, before=None, after=None):
             clean(error)
             raise
         if after is not None:
-            after(self, noted, result)
+            try:
+                after(self, noted, result)
+            except BaseException as error:
+                clean(error)
+                raise
         return result
 
     put_in(owner, name, wrapper, original)
@@ -1792,7 +1842,12 @@ def hook_next(owner):
             clean(error)
             raise
         if noted is not None:
-            answered(self, noted)
+            try:
+                answered(self, noted)
+            except BaseException as error:
+                # A signal struck while the batch was reported.
+                clean(error)
+                raise
         return data
 
     put_in(owner, "__next__", __next__, original)
@@ -1905,9 +1960,10 @@ def place_of_call(loader, frame):
         whose, path, short = file_of(frame)
         if whose == PASSED_OVER:
             if "dataloader" in frame.f_code.co_varnames:
-                before = place_of(frame.f_locals.get("dataloader"))
-                if before is not None:
-                    return before
+                before = frame.f_locals.get("dataloader")
+                if place_of(before) is not None:
+                    remade(loader, before)
+                    return place_of(before)
         elif not makes_itself(frame, loader):
             place = (path, frame.f_lineno, "%s:%d" % (short, frame.f_lineno))
             if whose == OF_PROGRAM:
@@ -1915,6 +1971,22 @@ def place_of_call(loader, frame):
             nearest = nearest or place
         frame = frame.f_back
     return nearest
+
+
+def remade(loader, before):
+    """A framework makes a loader from another one. It hands the batch sampler on that PyTorch had made from the arguments of the
+    program, which gave none."""
+    batches = quiet(lambda: before.batch_sampler)
+    if quiet(lambda: before.batch_size) is not None or is_remade(before):
+        if type(batches) is sys.modules["torch.utils.data"].BatchSampler:
+            key = id(loader)
+            PROBE.remade[key] = weakref.ref(loader, lambda gone: PROBE.remade.pop(key, None))
+
+
+def is_remade(loader):
+    """The program gave no batch sampler, whatever the loader has."""
+    known = PROBE.remade.get(id(loader))
+    return known is not None and known() is loader
 
 
 def place_of(loader):
@@ -2074,9 +2146,13 @@ def hook_fetch(owner, is_iterable):
             end_fetch(self, fetches, noted, 2 if ended else 1)
             clean(error)
             raise
-        end = end_fetch(self, fetches, noted, 0)
-        if end - PROBE.looked >= LOOK_EVERY:
-            look_into_guarded(data, noted, end)
+        try:
+            end = end_fetch(self, fetches, noted, 0)
+            if end - PROBE.looked >= LOOK_EVERY:
+                look_into_guarded(data, noted, end)
+        except BaseException as error:
+            clean(error)
+            raise
         return data
 
     put_in(owner, "fetch", fetch, original)
@@ -2267,6 +2343,8 @@ OTHERS = {
     "ffcv.loader": "FFCV",
     "spdl.pipeline": "SPDL",
     "grain": "Grain",
+    "streaming.base.dataset": "MosaicML Streaming",
+    "litdata.streaming.dataset": "LitData",
 }
 
 HOOKS = {

@@ -36,7 +36,11 @@ fn diminished(workers: u16) -> Run {
     kinds.extend(
         (1..3)
             .zip(reason)
-            .map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
+            .map(|(worker, reason)| EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id: None,
+            }),
     );
     kinds.extend(
         [Stage::Collating, Stage::Returning].map(|stage| EventKind::Entered {

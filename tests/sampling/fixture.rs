@@ -126,6 +126,7 @@ fn events(options: &RunOptions) -> Vec<Event> {
             tell(EventKind::WorkerEnded {
                 worker: worker as u16,
                 reason: EndReason::Finished,
+                os_id: None,
             });
         }
         tell(EventKind::EpochEnded { epoch });

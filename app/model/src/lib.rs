@@ -12,6 +12,8 @@
 //! assert!(effect.is_none() && model.prefs.workspace == Workspace::Sampling);
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod answers;
 pub mod clipboard;
 pub mod command;

@@ -251,7 +251,10 @@ fn a_recording_is_exported() {
     assert!(dir.path().join("tables/samples.parquet").exists());
     assert!(dir.path().join("run.gauges.csv").exists());
     let text = refusal(&["export", &run, "--to", "csv", "-o", "/no/such/run.csv"]);
-    assert!(text.contains("cannot export to /no/such"), "{text}");
+    assert!(
+        text.contains(": the folder /no/such does not exist. Make it first"),
+        "{text}"
+    );
     let text = refusal(&["info", &path("run.json")]);
     assert!(text.contains("Open the recording itself"), "{text}");
 }

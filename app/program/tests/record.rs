@@ -7,8 +7,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+mod python;
 #[path = "record/pytorch.rs"]
 mod pytorch;
+
+use python::{python, pytorch};
 
 fn loadscope() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_loadscope"));
@@ -29,38 +32,6 @@ fn record(log: &Path, program: &[&str]) -> Output {
         .arg("--")
         .args(program);
     command.output().expect("the executable starts")
-}
-
-fn python() -> Option<PathBuf> {
-    let names = ["python3", "python"];
-    let works = |name: &&str| {
-        Command::new(name)
-            .arg("-c")
-            .arg("pass")
-            .stderr(Stdio::null())
-            .status()
-            .is_ok_and(|s| s.success())
-    };
-    names.into_iter().find(works).map(PathBuf::from)
-}
-
-/// A Python that has PyTorch: the one that `LOADSCOPE_PROBE_PYTHON` names, or the one that `cargo xtask setup --pytorch` made. Clean
-/// clones have none, and are not made to download gigabytes.
-fn pytorch() -> Option<PathBuf> {
-    if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
-        return Some(own.into());
-    }
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = folder("LOADSCOPE_CACHE")
-        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
-        .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
-    let python = cache.join("peers/venv/bin/python");
-    let mut asked = Command::new(&python);
-    asked
-        .args(["-c", "import torch"])
-        .env_remove("LD_LIBRARY_PATH")
-        .stderr(Stdio::null());
-    asked.status().is_ok_and(|s| s.success()).then_some(python)
 }
 
 fn words(output: &Output) -> (String, String) {
@@ -180,6 +151,42 @@ fn odd_places_for_temporary_files_do_not_stop_a_recorder() {
             .expect("it starts");
         assert_eq!(ended.status.code(), Some(7), "{name}: {}", words(&ended).1);
     }
+}
+
+/// A shell's own streams may be closed; so are those of what it starts.
+#[test]
+fn streams_that_are_closed_are_closed_for_the_program_as_well() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let script = "for n in 0 1; do [ -e /proc/self/fd/$n ] && echo open $n >&2; done; exit 3";
+    for (closed, open) in [("<&-", "open 1"), (">&-", "open 0")] {
+        let line = format!("exec \"$0\" record -o \"$1\" --force -- sh -c '{script}' {closed}");
+        let ended = Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_loadscope")])
+            .arg(dir.path().join("run.jsonl"))
+            .env_remove("LD_LIBRARY_PATH")
+            .output()
+            .expect("a shell");
+        let (_, err) = words(&ended);
+        let told: Vec<&str> = err.lines().filter(|l| l.starts_with("open")).collect();
+        assert_eq!(told, [open], "{closed}: {err}");
+        assert_eq!(ended.status.code(), Some(3), "{err}");
+    }
+}
+
+#[test]
+fn a_script_without_a_first_line_runs_as_in_a_shell_and_what_cannot_run_ends_with_126() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let script = dir.path().join("plain.sh");
+    std::fs::write(&script, "echo hi\nexit 5\n").expect("written");
+    let shown = script.to_str().expect("UTF-8");
+    let log = dir.path().join("run.jsonl");
+    let ended = record(&log, &[shown]);
+    assert_eq!(ended.status.code(), Some(126), "{}", words(&ended).1);
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    let ended = record(&log, &[shown]);
+    assert_eq!(ended.status.code(), Some(5), "{}", words(&ended).1);
+    assert_eq!(words(&ended).0, "hi\n");
 }
 
 #[test]

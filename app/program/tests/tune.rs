@@ -11,8 +11,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+mod python;
 #[path = "tune/pytorch.rs"]
 mod pytorch;
+
+use python::{python, pytorch};
 
 /// So long nothing here takes.
 const DEADLINE: Duration = Duration::from_secs(240);
@@ -25,36 +28,6 @@ fn loadscope(folder: &Path) -> Command {
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY");
     command
-}
-
-fn python() -> Option<PathBuf> {
-    let works = |name: &&str| {
-        let mut asked = Command::new(name);
-        asked.args(["-c", "pass"]).stderr(Stdio::null());
-        asked.status().is_ok_and(|status| status.success())
-    };
-    ["python3", "python"]
-        .into_iter()
-        .find(works)
-        .map(PathBuf::from)
-}
-
-/// A Python that has PyTorch; see `record.rs`.
-fn pytorch() -> Option<PathBuf> {
-    if let Some(own) = std::env::var_os("LOADSCOPE_PROBE_PYTHON") {
-        return Some(own.into());
-    }
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let cache = folder("LOADSCOPE_CACHE")
-        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("loadscope")))
-        .or_else(|| Some(folder("HOME")?.join(".cache/loadscope")))?;
-    let python = cache.join("peers/venv/bin/python");
-    let mut asked = Command::new(&python);
-    asked
-        .args(["-c", "import torch"])
-        .env_remove("LD_LIBRARY_PATH")
-        .stderr(Stdio::null());
-    asked.status().is_ok_and(|s| s.success()).then_some(python)
 }
 
 const NO_PYTORCH: &str =
@@ -295,7 +268,13 @@ fn a_program_that_fails_by_itself_ends_it_with_its_own_code() {
 }
 
 #[test]
-fn ctrl_c_leaves_no_process_and_ends_with_130() {
+fn a_signal_leaves_no_process_and_names_itself_in_the_exit_code() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        interrupted_by(signal, code);
+    }
+}
+
+fn interrupted_by(signal: &str, code: i32) {
     let Some((dir, python)) = stand_in() else {
         return;
     };
@@ -331,12 +310,12 @@ fn ctrl_c_leaves_no_process_and_ends_with_130() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let pid = tuner.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    let sent = Command::new("kill").args([signal, &pid]).status();
     assert!(sent.is_ok_and(|status| status.success()));
     let since = Instant::now();
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
     let ended = tuner.wait().expect("it ends");
-    assert_eq!(ended.code(), Some(130), "{rest:?}");
+    assert_eq!(ended.code(), Some(code), "{signal}: {rest:?}");
     assert!(
         since.elapsed() < Duration::from_secs(30),
         "{:?}",

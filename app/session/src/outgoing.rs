@@ -130,7 +130,7 @@ impl Outgoing {
     /// The run goes on; its recording has ended here.
     fn give_up(&mut self, error: &LogError) {
         let left = self.log.take().and_then(|log| log.path());
-        let mut text = format!("The recording has stopped. {error}");
+        let mut text = format!("The recording has stopped: {error}");
         if let Some(path) = left {
             text += &format!(". What was recorded before is in {path}");
         }
@@ -201,7 +201,12 @@ impl Log {
                     _ => format!("The recording is incomplete. {e}. What was written is in {path}"),
                 };
                 let growing = log.finish().map_err(|e| kept(&e))?;
-                growing.finish().map_err(|e| kept(&e))
+                growing.finish().map_err(|e| match e {
+                    // What is there under its name is another one's.
+                    WriteError::Vanished(_) => format!("The recording is lost. {e}"),
+                    WriteError::Moved { .. } => format!("The recording has another name. {e}"),
+                    _ => kept(&e),
+                })
             }
         }
     }

@@ -3,6 +3,8 @@
 //! Everything here is a function of [`loadscope_model::state::State`] and of what a panel keeps of the frame before: it returns
 //! [`loadscope_model::command::Command`]s and changes nothing itself.
 
+#![forbid(unsafe_code)]
+
 mod kit;
 pub mod panels;
 pub mod pipeline;

@@ -104,8 +104,11 @@ impl<F: Fetch> Worker<F> {
             Ok(()) => EndReason::Finished,
             Err(_) => EndReason::Died,
         };
-        self.probe
-            .emit(|| EventKind::WorkerEnded { worker, reason });
+        self.probe.emit(|| EventKind::WorkerEnded {
+            worker,
+            reason,
+            os_id: os_thread_id().and_then(|id| u32::try_from(id).ok()),
+        });
         if let Err(payload) = ended {
             let _ = self.results.send(Arrival::Died {
                 worker,

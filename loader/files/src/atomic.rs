@@ -36,7 +36,7 @@ impl NewFile {
     pub fn create(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let sink = match Target::of(path, existing)? {
             Target::Stream => Sink::Stream(stream::open(path)?),
-            Target::Free | Target::Replaceable => Sink::Beside(new_part(path)?),
+            Target::Free | Target::Replaceable => Sink::Beside(new_part(path, Writes::Anywhere)?),
         };
         Ok(Self {
             path: path.to_owned(),
@@ -114,13 +114,25 @@ impl Write for NewFile {
     }
 }
 
+/// Where a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    /// Where its writer stands.
+    Anywhere,
+    /// At its end, wherever that is: one that another program cuts meanwhile gets no holes.
+    AtItsEnd,
+}
+
 /// A new file in the folder of `path`, locked, with the permissions of any new file. Removes those that killed processes
 /// have left there for the same `path`.
-pub(crate) fn new_part(path: &Path) -> Result<NamedTempFile, WriteError> {
+pub(crate) fn new_part(path: &Path, writes: Writes) -> Result<NamedTempFile, WriteError> {
     sweep(path);
     let (before, behind) = part_name(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&before).suffix(behind);
+    builder
+        .prefix(&before)
+        .suffix(behind)
+        .append(writes == Writes::AtItsEnd);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let part = builder

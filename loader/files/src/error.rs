@@ -27,9 +27,38 @@ pub enum WriteError {
     /// The name leads to another file now, or to none.
     #[error("{0} was removed or replaced while it was written")]
     Vanished(PathBuf),
+    /// The file is under another name now.
+    #[error("{path} was renamed while it was written, and is now {now}")]
+    Moved {
+        /// The name that it was given.
+        path: PathBuf,
+        /// The name that it has.
+        now: PathBuf,
+    },
+    /// Another program has written into it.
+    #[error("another program changed {0} while it was written, and part of it is gone")]
+    Changed(PathBuf),
     /// A pipe that no process reads from.
     #[error("no process reads from the pipe {0}. Start the reader first")]
     NoReader(PathBuf),
+    /// There is no folder to write into.
+    #[error("{path}: the folder {folder} does not exist. Make it first")]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// The folder that it was to be in.
+        folder: PathBuf,
+    },
+    /// The disk has no room.
+    #[error(
+        "{path}: cannot {doing}: there is no space left on the disk. Free some, or choose another place"
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What failed, as below.
+        doing: &'static str,
+    },
     /// The system refused.
     #[error("{path}: cannot {doing}: {cause}")]
     Io {
@@ -44,10 +73,24 @@ pub enum WriteError {
 
 impl WriteError {
     pub(crate) fn io(path: &std::path::Path, doing: &'static str, cause: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            doing,
-            cause,
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => std::path::Path::new("."),
+        };
+        match cause.kind() {
+            io::ErrorKind::NotFound if doing == "create" && !folder.exists() => Self::NoFolder {
+                path: path.to_owned(),
+                folder: folder.to_owned(),
+            },
+            io::ErrorKind::StorageFull => Self::Full {
+                path: path.to_owned(),
+                doing,
+            },
+            _ => Self::Io {
+                path: path.to_owned(),
+                doing,
+                cause,
+            },
         }
     }
 }

@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::atomic::{new_part, sync_folder};
-use crate::target::{Target, beside, folder_of};
+use crate::atomic::{Writes, new_part, sync_folder};
+use crate::target::{Target, beside, folder_of, shortened};
 use crate::{Existing, WriteError, lock, stream};
 
 /// A recording under way: created exclusively, locked until it is finished, readable after any kill.
@@ -23,6 +23,8 @@ pub struct GrowingFile {
     grows_at: Option<PathBuf>,
     file: File,
     is_stream: bool,
+    /// Bytes that it must have.
+    length: u64,
     /// It is of no use, and removed when it is dropped: as long as only its head is in it, or by [`GrowingFile::discard`].
     is_unwanted: bool,
 }
@@ -47,6 +49,7 @@ impl GrowingFile {
             grows_at,
             file,
             is_stream,
+            length: head.len() as u64,
             is_unwanted: true,
         })
     }
@@ -99,7 +102,15 @@ impl GrowingFile {
         let at = self.current_path().to_owned();
         // A name that is gone, or leads to another file now, must not count as written.
         if !is_same(&self.file, &at) {
-            return Err(WriteError::Vanished(at));
+            return Err(match place_now(&self.file) {
+                Some(now) => WriteError::Moved { path: at, now },
+                None => WriteError::Vanished(at),
+            });
+        }
+        // What was cut off meanwhile, another program has cut off.
+        let found = self.file.metadata();
+        if found.is_ok_and(|found| found.len() != self.length) {
+            return Err(WriteError::Changed(at));
         }
         self.file
             .sync_all()
@@ -131,6 +142,7 @@ impl Write for GrowingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.is_unwanted &= written == 0;
+        self.length += written as u64;
         Ok(written)
     }
 
@@ -145,6 +157,21 @@ impl Drop for GrowingFile {
         if self.is_unwanted && !self.is_stream && is_same(&self.file, self.current_path()) {
             let _ = fs::remove_file(self.current_path());
         }
+    }
+}
+
+/// Where the file stands that was moved meanwhile, if the system tells.
+fn place_now(file: &File) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+        fs::read_link(link).ok().filter(|now| is_same(file, now))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = file;
+        None
     }
 }
 
@@ -168,7 +195,7 @@ fn stream_with(path: &Path, head: &[u8]) -> Result<File, WriteError> {
 /// Creates a file that must not exist, locked and with `head` in it from the moment its name appears. If this process is
 /// killed before, what is left is removed by the next one that writes `target`.
 fn create_new(path: &Path, target: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let mut part = new_part(target)?;
+    let mut part = new_part(target, Writes::AtItsEnd)?;
     part.write_all(head)
         .map_err(|e| WriteError::io(path, "write", e))?;
     match part.persist_noclobber(path) {
@@ -188,7 +215,7 @@ fn exists_or_grows(path: &Path) -> WriteError {
 }
 
 fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
-    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    let created = OpenOptions::new().append(true).create_new(true).open(path);
     let mut file = match created {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(exists_or_grows(path)),
@@ -202,7 +229,8 @@ fn create_in_place(path: &Path, head: &[u8]) -> Result<File, WriteError> {
 
 /// A new file beside `path`, whose name says what it is and has the same endings.
 fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = shortened(path.file_name().unwrap_or_default());
+    let name = name.to_string_lossy();
     let (stem, endings) = match name.find('.').filter(|at| *at > 0) {
         Some(at) => name.split_at(at),
         None => (&*name, ""),
@@ -223,143 +251,4 @@ fn unfinished(path: &Path, head: &[u8]) -> Result<(File, PathBuf), WriteError> {
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
-mod tests {
-    use super::*;
-
-    const HEAD: &[u8] = b"head ";
-
-    fn count(folder: &Path) -> usize {
-        fs::read_dir(folder).expect("a folder").count()
-    }
-
-    #[test]
-    fn what_a_killed_process_had_begun_to_create_is_removed() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl");
-        fs::write(&path, "old").expect("room");
-        let begun = |target: &Path| {
-            let part = new_part(target).expect("room");
-            let (file, at) = part.keep().expect("room");
-            let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(2);
-            file.set_modified(long_ago).expect("its own file");
-            at
-        };
-        let left = begun(&path);
-        let next = GrowingFile::create(&path, Existing::Replace, HEAD).expect("room");
-        assert!(!left.exists(), "the next one for this name removes it");
-        drop(next);
-        let (left, other) = (begun(&path), dir.path().join(".hidden"));
-        fs::write(&other, "not ours").expect("room");
-        crate::sweep_folder(dir.path());
-        assert!(!left.exists() && other.exists() && path.exists());
-    }
-
-    #[test]
-    fn a_second_writer_is_refused_with_and_without_force() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl");
-        let mut first = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
-        first.write_all(b"first").expect("room");
-        for existing in [Existing::Keep, Existing::Replace] {
-            let second = GrowingFile::create(&path, existing, HEAD);
-            assert!(matches!(second, Err(WriteError::InUse(_))), "{existing:?}");
-            let export = crate::NewFile::create(&path, existing);
-            assert!(matches!(export, Err(WriteError::InUse(_))), "{existing:?}");
-        }
-        first.finish().expect("room");
-        assert_eq!(fs::read(&path).expect("it is there"), b"head first");
-        assert!(matches!(
-            GrowingFile::create(&path, Existing::Keep, HEAD),
-            Err(WriteError::Exists(_))
-        ));
-    }
-
-    #[test]
-    fn an_old_recording_is_replaced_when_the_new_one_is_complete() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl.zst");
-        fs::write(&path, "old").expect("room");
-        let mut new = GrowingFile::create(&path, Existing::Replace, HEAD).expect("on request");
-        new.write_all(b"new").expect("room");
-        let name = new
-            .current_path()
-            .file_name()
-            .expect("a name")
-            .to_string_lossy();
-        assert!(
-            name.starts_with("run.unfinished-") && name.ends_with(".jsonl.zst"),
-            "{name}"
-        );
-        assert_eq!(fs::read(&path).expect("still there"), b"old");
-        new.finish().expect("room");
-        assert_eq!(fs::read(&path).expect("replaced"), b"head new");
-        assert_eq!(count(dir.path()), 1);
-    }
-
-    #[test]
-    fn a_recording_with_nothing_in_it_leaves_no_trace() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl");
-        GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
-        assert_eq!(count(dir.path()), 0);
-        fs::write(&path, "old").expect("room");
-        let mut new = GrowingFile::create(&path, Existing::Replace, HEAD).expect("on request");
-        new.write_all(b"new").expect("room");
-        new.discard();
-        assert_eq!(fs::read(&path).expect("untouched"), b"old");
-        assert_eq!(count(dir.path()), 1);
-    }
-
-    #[test]
-    fn a_file_that_was_removed_or_replaced_meanwhile_does_not_count_as_written() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl");
-        for theirs in [None, Some("another's")] {
-            let mut new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
-            new.write_all(b"mine").expect("room");
-            fs::remove_file(&path).expect("own folder");
-            if let Some(theirs) = theirs {
-                fs::write(&path, theirs).expect("room");
-            }
-            assert!(matches!(new.finish(), Err(WriteError::Vanished(_))));
-            assert_eq!(fs::read_to_string(&path).ok().as_deref(), theirs);
-        }
-    }
-
-    #[test]
-    fn a_file_that_took_its_place_is_not_discarded() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("run.jsonl");
-        let new = GrowingFile::create(&path, Existing::Keep, HEAD).expect("a free name");
-        fs::remove_file(&path).expect("own folder");
-        fs::write(&path, "another's").expect("room");
-        new.discard();
-        assert_eq!(fs::read(&path).expect("untouched"), b"another's");
-    }
-
-    #[test]
-    fn default_names_are_taken_by_one_writer_each() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let names = || (1..=64).map(|n| dir.path().join(format!("run-{n}.jsonl")));
-        let made: Vec<PathBuf> = std::thread::scope(|threads| {
-            let handles: Vec<_> = (0..16)
-                .map(|_| {
-                    threads.spawn(|| {
-                        let new = GrowingFile::create_free(names(), HEAD).expect("enough names");
-                        let path = new.path().to_owned();
-                        new.finish().expect("room");
-                        path
-                    })
-                })
-                .collect();
-            handles
-                .into_iter()
-                .map(|h| h.join().expect("no panic"))
-                .collect()
-        });
-        let mut unique = made.clone();
-        unique.sort();
-        unique.dedup();
-        assert_eq!(unique.len(), made.len(), "{made:?}");
-    }
-}
+mod tests;

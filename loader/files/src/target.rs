@@ -122,12 +122,27 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     }
 }
 
+/// Longer names are cut, so that what is added to them fits into the 255 bytes that file systems have for a name.
+const LONGEST: usize = 200;
+
 /// `run.jsonl.zst` becomes `.run.jsonl.zst.` before, and `.part` behind, the random part of a name.
 pub(crate) fn part_name(path: &Path) -> (std::ffi::OsString, &'static str) {
     let mut before = std::ffi::OsString::from(".");
-    before.push(path.file_name().unwrap_or_default());
+    before.push(shortened(path.file_name().unwrap_or_default()));
     before.push(".");
     (before, ".part")
+}
+
+/// The beginning of a name, if it is long.
+pub(crate) fn shortened(name: &std::ffi::OsStr) -> std::ffi::OsString {
+    if name.len() <= LONGEST {
+        return name.to_owned();
+    }
+    let text = name.to_string_lossy();
+    let end = (0..=LONGEST / 2)
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    text[..end.unwrap_or(0)].into()
 }
 
 /// Names a path in `folder` for a file that has to stand beside `path`.

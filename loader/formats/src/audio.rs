@@ -65,7 +65,8 @@ impl Rows for Sounds {
         stages.enter("decode");
         let place = Place::file(path);
         let sound = decode::decode(bytes, path, &place)?;
-        let mut samples = Vec::with_capacity(sound.planes.iter().map(|plane| plane.len() * 4).sum());
+        let mut samples =
+            Vec::with_capacity(sound.planes.iter().map(|plane| plane.len() * 4).sum());
         let frames = sound.planes.first().map_or(0, Vec::len);
         for sample in sound.planes.iter().flatten() {
             samples.extend_from_slice(&sample.to_ne_bytes());
@@ -74,7 +75,10 @@ impl Rows for Sounds {
         let waveform = Array::new(Dtype::Float32, shape, samples.into())
             .map_err(|e| decode::damaged(&place, e.to_string()))?;
         let [wave, rate, class] = self.names.each_ref().map(Arc::clone);
-        let mut entries = vec![(wave, waveform.into()), (rate, Cell::Int(sound.rate.into()))];
+        let mut entries = vec![
+            (wave, waveform.into()),
+            (rate, Cell::Int(sound.rate.into())),
+        ];
         entries.extend(label.map(|label| (class, Cell::Int(label.into()))));
         Ok(fields(entries))
     }

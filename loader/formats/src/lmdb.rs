@@ -216,7 +216,13 @@ fn is_text(bytes: &[u8]) -> bool {
 
 /// Whether bytes begin as a picture file does.
 fn is_picture(bytes: &[u8]) -> bool {
-    let begins: [&[u8]; 5] = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"II*\0", b"MM\0*"];
+    let begins: [&[u8]; 5] = [
+        b"\xff\xd8\xff",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF8",
+        b"II*\0",
+        b"MM\0*",
+    ];
     let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
     is_webp || begins.iter().any(|begin| bytes.starts_with(begin))
 }

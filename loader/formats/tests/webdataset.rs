@@ -1,6 +1,10 @@
 //! Shards against the `webdataset` package: content, order, shuffles, workers and ranks.
 #![cfg(feature = "tar")]
-#![allow(clippy::expect_used, clippy::too_many_lines, reason = "a test ends with what went wrong; a list of cases")]
+#![allow(
+    clippy::expect_used,
+    clippy::too_many_lines,
+    reason = "a test ends with what went wrong; a list of cases"
+)]
 
 use std::path::PathBuf;
 

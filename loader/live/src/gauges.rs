@@ -19,6 +19,9 @@ const MEMORY_EVERY: Duration = Duration::from_secs(1);
 /// Of the time of a processor, looking at memory may take one part in this many.
 const MEMORY_SHARE: u32 = 200;
 
+/// That much it may take at once before: a short program is looked at, too.
+const MEMORY_AHEAD: Duration = Duration::from_millis(200);
+
 /// Memory of a process, bytes, as far as the system tells.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
@@ -30,11 +33,46 @@ struct Memory {
     uss: Option<f64>,
 }
 
+/// How often memory was looked at, and what that took.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    first: Instant,
+    last: Instant,
+    took: Duration,
+}
+
+impl Looks {
+    fn from(now: Instant) -> Self {
+        Self {
+            first: now,
+            last: now,
+            took: Duration::ZERO,
+        }
+    }
+
+    fn and(self, at: Instant, took: Duration) -> Self {
+        Self {
+            last: at,
+            took: self.took + took,
+            ..self
+        }
+    }
+
+    /// True if it is time, or a process is new, and the share of a processor is not used up.
+    fn may_look(self, now: Instant, is_new: bool) -> bool {
+        let is_time = is_new || now - self.last >= MEMORY_EVERY;
+        is_time && self.took <= MEMORY_AHEAD + (now - self.first) / MEMORY_SHARE
+    }
+}
+
 /// Measures processes.
 #[derive(Default)]
 pub struct Gauges {
     looked: Option<Instant>,
-    memory: Option<(Instant, Duration)>,
+    /// When memory was looked at for the first and the last time, and how long all looks took.
+    memory: Option<Looks>,
+    /// Processes whose memory was looked at.
+    known: HashSet<u64>,
     spent: HashMap<u64, (Instant, f64)>,
     /// What has a value at present.
     told: HashSet<(RunId, Option<Lane>, GaugeKind)>,
@@ -48,9 +86,11 @@ impl Gauges {
             return;
         }
         self.looked = Some(now);
+        // Only a look at a new process at once shows what it copies of its parent later.
+        let is_new = || processes.iter().any(|p| !self.known.contains(&p.pid));
         let memory = self
             .memory
-            .is_none_or(|(before, took)| now - before >= MEMORY_EVERY.max(took * MEMORY_SHARE));
+            .is_none_or(|looks| looks.may_look(now, is_new()));
         // A process may work for several loaders.
         let mut cores: HashMap<u64, Option<f64>> = HashMap::new();
         let mut found: HashMap<(RunId, Option<Lane>, GaugeKind), f64> = HashMap::new();
@@ -93,7 +133,9 @@ impl Gauges {
                 let known = all.into_iter().filter_map(|(what, v)| Some((what, v?)));
                 found.extend(known.map(|(what, value)| ((main.run, None, what), value)));
             }
-            self.memory = Some((now, now.elapsed()));
+            let before = self.memory.unwrap_or(Looks::from(now));
+            self.memory = Some(before.and(now, now.elapsed()));
+            self.known = processes.iter().map(|p| p.pid).collect();
         }
         self.end_those_not_in(&found, memory, at, out);
         for ((run, lane, what), value) in found {
@@ -231,6 +273,30 @@ mod tests {
             _ => None,
         });
         cpu.collect()
+    }
+
+    #[test]
+    fn memory_is_looked_at_each_second_for_a_small_share_of_a_processor() {
+        let start = Instant::now();
+        let mut looks = Looks::from(start).and(start, Duration::from_millis(30));
+        let (mut many, mut took) = (1, 30);
+        for step in 1..6000u64 {
+            let now = start + Duration::from_millis(100 * step);
+            // A new process every ten seconds.
+            if looks.may_look(now, step % 100 == 0) {
+                assert!(step < 20 || now - looks.last >= MEMORY_EVERY || step % 100 == 0);
+                looks = looks.and(now, Duration::from_millis(30));
+                (many, took) = (many + 1, took + 30);
+            }
+            if step == 40 {
+                assert_eq!(many, 5, "one a second at first, whatever a look takes");
+            }
+        }
+        // Ten minutes.
+        assert!((2800..=3260).contains(&took), "{took} ms, {many} looks");
+        let cheap = Looks::from(start).and(start, Duration::from_millis(1));
+        assert!(!cheap.may_look(start + Duration::from_millis(900), false));
+        assert!(cheap.may_look(start + Duration::from_millis(100), true));
     }
 
     #[test]

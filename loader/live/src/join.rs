@@ -21,7 +21,7 @@ mod prune;
 mod worker;
 
 use crew::Crew;
-pub use main_process::STOPPED;
+pub use main_process::{STOPPED, tells_of_set};
 
 /// Records of workers that wait for what the main process says, at most.
 const MOST_HELD: usize = 200_000;

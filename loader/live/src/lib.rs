@@ -14,15 +14,21 @@ mod program;
 mod request;
 #[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
+#[cfg(unix)]
+#[allow(
+    unsafe_code,
+    reason = "descriptors before main, and in a child before exec"
+)]
+mod streams;
 mod unrecorded;
 mod wire;
 
 pub use gauges::Gauges;
-pub use join::{Join, Process, STOPPED, StreamId};
+pub use join::{Join, Process, STOPPED, StreamId, tells_of_set};
 pub use listen::{Listener, Said};
 pub use program::{End, Output, Program, ProgramError};
 pub use request::{Request, Stop};
-pub use signals::{at_exit, end_at_once, end_by, is_ignored, take_signals};
+pub use signals::{at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals};
 pub use unrecorded::{Lookout, Unrecorded, Why};
 pub use wire::{Introduction, Record, WireError};
 

@@ -27,10 +27,16 @@ pub enum ProgramError {
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Preparing(e) => write!(
-                f,
-                "cannot prepare a folder for the probe in {e}. Set TMPDIR to a folder that can be written to"
-            ),
+            Self::Preparing(e) => {
+                write!(f, "cannot prepare a folder for the probe in {e}. ")?;
+                f.write_str(match e.kind() {
+                    io::ErrorKind::FileTooLarge => "Allow files of at least 256 kB (ulimit -f)",
+                    _ => "Set TMPDIR to a folder that can be written to",
+                })
+            }
+            Self::Starting(name, e) if name.is_empty() => {
+                write!(f, "cannot start a program without a name: {e}")
+            }
             Self::Starting(name, e) => write!(f, "cannot start {}: {e}", name.to_string_lossy()),
         }
     }
@@ -122,6 +128,10 @@ impl Program {
             start.stdin(Stdio::null()).stdout(file).stderr(same);
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut start, 0);
+        }
+        #[cfg(unix)]
+        if !leads {
+            crate::streams::as_a_shell_does(&mut start);
         }
         let child = start
             .spawn()

@@ -10,6 +10,12 @@ pub fn take_signals() {
     unix::take();
 }
 
+/// From now on they end this process again: its program has ended, and no one else is to be asked.
+pub fn give_signals_back() {
+    #[cfg(unix)]
+    unix::give_back();
+}
+
 /// True if the parent of this process made it ignore a signal, as `nohup` does: it stays ignored then, here and in the
 /// programs that are started.
 pub fn is_ignored(number: i32) -> bool {
@@ -45,7 +51,7 @@ pub fn end_by(number: i32) -> ! {
 #[cfg(unix)]
 mod unix {
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::low_level;
@@ -68,11 +74,27 @@ mod unix {
     /// One bit for each signal that came.
     static CAME: AtomicU64 = AtomicU64::new(0);
 
+    /// The system's own answer is wanted again.
+    static GIVEN_BACK: AtomicBool = AtomicBool::new(false);
+
+    pub fn give_back() {
+        GIVEN_BACK.store(true, Ordering::Relaxed);
+        // One that came before, and was not passed on any more.
+        if let Some(number) = next() {
+            end_by(number);
+        }
+    }
+
     const TAKEN: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
     pub fn take() {
         for number in TAKEN.into_iter().filter(|number| !is_ignored(*number)) {
             let note = move |info: &libc::siginfo_t| {
+                if GIVEN_BACK.load(Ordering::Relaxed) {
+                    // It ends this process; where that fails, there is nothing better to do in a signal handler.
+                    let _ = low_level::emulate_default_handler(number);
+                    return;
+                }
                 // What the terminal sends (a positive code) goes to the whole group, the program included.
                 if info.si_code <= 0 {
                     CAME.fetch_or(1 << number, Ordering::Relaxed);

@@ -151,6 +151,17 @@ pub struct Started {
     pub at: Option<i64>,
 }
 
+/// Digests of the states of a worker's random generators; missing where it does not have one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Digests {
+    /// Of `numpy.random`.
+    #[serde(default)]
+    pub numpy: Option<u64>,
+    /// Of Python's `random`.
+    #[serde(default)]
+    pub python: Option<u64>,
+}
+
 /// What a line says. Times are on the monotonic clock of the process, ns.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
@@ -245,9 +256,11 @@ pub enum Record {
         iterator: u32,
         workers: Vec<(WorkerId, i64)>,
     },
+    /// A worker is set up. What its generators begin with, beside PyTorch's, where it tells.
     Fetcher {
         at: i64,
         generation: u32,
+        generators: Option<Digests>,
     },
     Begin {
         at: i64,

@@ -15,7 +15,11 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
     dispatch(&mut join, 0, 0, 1020);
     dispatch(&mut join, 1, 1, 1021);
     join.open(WORKER, introduction(20));
-    tell(&mut join, WORKER, r#"["fetcher",1015,0]"#);
+    tell(
+        &mut join,
+        WORKER,
+        r#"["fetcher",1015,0,{"numpy":7,"python":8}]"#,
+    );
     fetch(&mut join, 0, 0, 1100);
     fetch(&mut join, 0, 1, 1200);
     let run = folded(&mut join);
@@ -38,6 +42,8 @@ fn the_kth_fetch_of_a_worker_is_its_kth_task() {
     }
     assert_eq!(run.info.origin.label(), "PyTorch 2.13.0");
     assert_eq!(run.workers()[0].info.os_id, Some(20));
+    let generators = run.workers()[0].generators.expect("the worker told");
+    assert_eq!((generators.numpy, generators.python), (Some(7), Some(8)));
 }
 
 #[test]

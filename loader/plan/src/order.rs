@@ -145,17 +145,13 @@ pub fn samples_of_dataset(
         DatasetSpec::Digits
         | DatasetSpec::Folder { .. }
         | DatasetSpec::Tokens(_)
-        | DatasetSpec::Data(_) => {
-            match Needed::by(options)? {
-                None => {
-                    let entry = catalog.look_up(&spec, options.image_size)?;
-                    Samples::Map(entry.len.unwrap_or_default())
-                }
-                Some(needed) => {
-                    Samples::Known(catalog.table(&spec, options.image_size, &needed)?)
-                }
+        | DatasetSpec::Data(_) => match Needed::by(options)? {
+            None => {
+                let entry = catalog.look_up(&spec, options.image_size)?;
+                Samples::Map(entry.len.unwrap_or_default())
             }
-        }
+            Some(needed) => Samples::Known(catalog.table(&spec, options.image_size, &needed)?),
+        },
     })
 }
 

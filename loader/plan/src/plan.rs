@@ -185,10 +185,7 @@ impl Plan {
 ///
 /// # Errors
 /// If the file cannot be read, or the classes are not known.
-pub fn weights(
-    options: &RunOptions,
-    table: &SampleTable,
-) -> Result<Option<Vec<f64>>, EngineError> {
+pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f64>>, EngineError> {
     match options.sampler.parse()? {
         SamplerSpec::Weighted(path) => files::weights(&path, table.len).map(Some),
         SamplerSpec::Balanced => Ok(Some(balanced_weights(table.classes()?))),

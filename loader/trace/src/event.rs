@@ -67,7 +67,11 @@ pub enum EventKind {
         worker: WorkerId,
         /// Why.
         reason: EndReason,
+        /// Which of those with its number, if an older one lives on beside a newer one; as in [`WorkerInfo`], where it has so few bits.
+        os_id: Option<u32>,
     },
+    /// A worker is set up: what its random numbers begin with.
+    WorkerSeeded(Box<Generators>),
     /// A batch was put into an index queue: it enters [`Stage::Queued`].
     Dispatched(Box<Dispatch>),
     /// A batch entered a stage.
@@ -134,6 +138,20 @@ pub struct WorkerInfo {
     pub seed: Option<u64>,
     /// Thread or process id, as the operating system names it.
     pub os_id: Option<u64>,
+}
+
+/// Digests of the states of a worker's random generators beside PyTorch's, after `worker_init_fn`. Two that are equal draw the same
+/// numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Generators {
+    /// Which worker.
+    pub worker: WorkerId,
+    /// As in [`WorkerInfo`].
+    pub os_id: Option<u64>,
+    /// Of `numpy.random`, if the worker has it.
+    pub numpy: Option<u64>,
+    /// Of Python's `random`, if the worker has it.
+    pub python: Option<u64>,
 }
 
 /// Why a worker ended.

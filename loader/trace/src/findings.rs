@@ -13,6 +13,7 @@ mod finding;
 mod forecast;
 mod glance;
 mod handover;
+mod id;
 mod memory;
 mod remedy;
 mod resources;
@@ -23,8 +24,9 @@ mod verdict;
 mod window;
 
 pub use finding::{Evidence, Finding, Severity};
-pub use forecast::{Change, Forecast, Prospects};
+pub use forecast::{Change, Forecast, Prospects, is_likely_less};
 pub use glance::Glance;
+pub use id::{FindingId, VerdictId};
 pub use survey::Survey;
 pub use verdict::Verdict;
 
@@ -50,6 +52,7 @@ impl Diagnosis {
         findings.extend(more);
         // What is wrong or lost comes before what is slow. Of equals the one that is named first is the nearer cause.
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.cost.unwrap_or(Nanos::MAX))));
+        collate::put_before_workers(&mut findings);
         Self {
             verdict: Verdict::of(survey, &findings, prospects),
             findings,
@@ -80,13 +83,16 @@ fn findings(survey: &Survey) -> Vec<Finding> {
     all.extend(start::slow_first_batch(survey));
     all.extend(start::refill(survey));
     all.extend(start::short_run(survey));
-    all.extend(cores::oversubscribed(survey));
+    let crowded = cores::oversubscribed(survey);
+    let is_crowded = crowded.is_some();
+    all.extend(crowded);
     all.extend(handover::pinning(survey));
     all.extend(handover::sampler(survey));
     all.extend(collate::slow(survey));
-    // Where workers cost more than they bring, that there are too few of them is no advice.
+    // Where workers cost more than they bring, or have no core to themselves, that there are too few of them is no advice.
     match handover::slower_than_none(survey) {
         Some(finding) => all.push(finding),
+        None if is_crowded => {}
         None => {
             all.extend(starved::starved(survey));
             all.extend(starved::sawtooth(survey));

@@ -61,11 +61,12 @@ pub use counter::Counter;
 
 pub use error::LogError;
 pub use event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime,
-    SampleTiming, StageTiming, WorkerInfo,
+    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Generators, Part,
+    ProcessorTime, SampleTiming, StageTiming, WorkerInfo,
 };
 pub use findings::{
-    Change, Diagnosis, Evidence, Finding, Forecast, Glance, Prospects, Severity, Survey, Verdict,
+    Change, Diagnosis, Evidence, Finding, FindingId, Forecast, Glance, Prospects, Severity, Survey,
+    Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
 pub use id::{BatchId, RunId, WorkerId};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Extent};
-use crate::event::{Dispatch, EndReason, Event, EventKind, GaugeKind, WorkerInfo};
+use crate::event::{Dispatch, Event, EventKind, GaugeKind};
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::rows::Rows;
@@ -22,10 +22,12 @@ mod query;
 mod range;
 mod steps;
 mod times;
+mod worker;
 
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
+pub use worker::Worker;
 
 /// Batches that an epoch may leave out, over the whole run: after lost events some stay unknown.
 const MAX_GAPS: usize = 1 << 20;
@@ -71,17 +73,6 @@ pub struct Epoch {
     pub(crate) exhausted: Vec<(u32, WorkerId)>,
     /// Positions of the transitions with which tasks were given up that will get no answer.
     pub(crate) lost: Vec<u32>,
-}
-
-/// A worker as far as it introduced itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Worker {
-    /// Id and seed.
-    pub info: WorkerInfo,
-    /// When it started.
-    pub start: Nanos,
-    /// When and why it ended.
-    pub end: Option<(Nanos, EndReason)>,
 }
 
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
@@ -162,7 +153,12 @@ impl Run {
             EventKind::EpochEnded { epoch } => self.end_epoch(at, *epoch),
             EventKind::RunEnded => self.end_run(at),
             EventKind::WorkerStarted(info) => self.start_worker(at, info),
-            EventKind::WorkerEnded { worker, reason } => self.end_worker(at, *worker, *reason),
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id,
+            } => self.end_worker(at, *worker, *reason, *os_id),
+            EventKind::WorkerSeeded(of) => self.seed_worker(of),
             EventKind::Dispatched(dispatch) => self.dispatch(at, dispatch),
             EventKind::Entered { batch, stage } => match self.row(*batch) {
                 Some(row) => self.enter(at, row, *stage),

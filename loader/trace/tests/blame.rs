@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use loadscope_trace::{
     BatchId, Cause, Diagnosis, Event, EventKind, Fetched, Nanos, Origin, Run, RunId, RunInfo,
-    SampleTiming, Severity, Stage, StageTiming, Survey, WorkerInfo,
+    SampleTiming, Severity, Stage, StageTiming, Survey, VerdictId, WorkerInfo,
 };
 use proptest::prelude::*;
 
@@ -299,7 +299,7 @@ fn a_run_without_anything_has_nothing_to_blame() {
     let diagnosis = Diagnosis::of(&run, None, Vec::new());
     assert_eq!(
         (diagnosis.verdict.id, diagnosis.verdict.severity),
-        ("empty", Severity::Note)
+        (VerdictId::Empty, Severity::Note)
     );
     assert!(diagnosis.findings.is_empty());
     assert_eq!(Survey::of(&run).needed_workers(), None);

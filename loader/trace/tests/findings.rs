@@ -1,10 +1,13 @@
 //! The findings about a run, checked with runs made for them.
 
 use loadscope_trace::{
-    BatchId, Cause, Change, Diagnosis, EndReason, Event, EventKind, Forecast, Level, Message,
-    Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, WorkerInfo,
+    BatchId, Cause, Change, Diagnosis, EndReason, Event, EventKind, FindingId, Forecast, Level,
+    Message, Nanos, Origin, Prospects, Run, RunId, RunInfo, RunOptions, Severity, Stage, VerdictId,
+    WorkerInfo, is_likely_less,
 };
 
+#[path = "findings/causes.rs"]
+mod causes;
 #[path = "findings/remedies.rs"]
 mod remedies;
 
@@ -88,7 +91,7 @@ fn diagnosis(run: &Run) -> Diagnosis {
 
 fn says(run: &Run, id: &str) -> Option<(String, Severity)> {
     let found = diagnosis(run).findings;
-    let found = found.into_iter().find(|f| f.id == id)?;
+    let found = found.into_iter().find(|f| f.id.as_str() == id)?;
     Some((found.text.replace('\u{2009}', " "), found.severity))
 }
 
@@ -123,7 +126,7 @@ fn an_error_that_ended_the_run_is_reported_first() {
     ];
     let run = PROGRAM.run(end.clone());
     let verdict = diagnosis(&run).verdict;
-    assert_eq!(verdict.id, "failed");
+    assert_eq!(verdict.id, VerdictId::Finding(FindingId::Failed));
     let text = verdict.text().replace('\u{2009}', " ");
     assert!(
         text.starts_with(
@@ -172,7 +175,14 @@ fn a_worker_that_was_killed_is_reported_first_and_once() {
             20,
             error("DataLoader worker exited unexpectedly", None, None),
         ),
-        (20, EventKind::WorkerEnded { worker: 0, reason }),
+        (
+            20,
+            EventKind::WorkerEnded {
+                worker: 0,
+                reason,
+                os_id: None,
+            },
+        ),
         (
             20,
             error("Worker 0 (process 7) was killed by signal 9", None, None),
@@ -270,7 +280,9 @@ fn a_late_first_batch_is_blamed_on_what_made_it_late() {
             });
         }
         let found = diagnosis(&run).findings;
-        let found = found.into_iter().find(|f| f.id == "slow_first_batch");
+        let found = found
+            .into_iter()
+            .find(|f| f.id == FindingId::SlowFirstBatch);
         let found = found.expect("it came late");
         (found.text.replace('\u{2009}', " "), found.remedy)
     };
@@ -298,6 +310,7 @@ fn a_process_is_starting_until_its_first_batch_in_every_life() {
     let ended = EventKind::WorkerEnded {
         worker: 0,
         reason: EndReason::Finished,
+        os_id: None,
     };
     let of_epoch = |epoch, idx| BatchId { epoch, idx };
     let enter = |batch, stage| EventKind::Entered { batch, stage };

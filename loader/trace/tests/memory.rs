@@ -44,7 +44,7 @@ fn run(of_second: impl Fn(f64) -> Vec<(Option<Lane>, GaugeKind, f64)>) -> Run {
 
 fn found(run: &Run, id: &str) -> Option<Finding> {
     let findings = Diagnosis::of(run, None, Vec::new()).findings;
-    findings.into_iter().find(|f| f.id == id)
+    findings.into_iter().find(|f| f.id.as_str() == id)
 }
 
 const WORKER: Option<Lane> = Some(Lane::Worker(0));

@@ -139,7 +139,7 @@ impl Regret {
         let took = |o: &&&Outcome| o.took.median;
         let best = same.iter().min_by(|a, b| took(a).total_cmp(&took(b)))?;
         let tried = same.iter().find(|o| o.setting == recommended);
-        let chosen = tried.or_else(|| recommended_of(&same, recommended))?;
+        let chosen = tried.or_else(|| recommended_of(&same))?;
         Some(Self {
             chosen: chosen.setting,
             best: best.setting,
@@ -149,14 +149,9 @@ impl Regret {
 }
 
 /// What would be recommended of these: fewest workers, then the smallest prefetch factor, within 2 % of the least forecast.
-fn recommended_of<'a>(
-    outcomes: &'a [&'a Outcome],
-    recommended: Setting,
-) -> Option<&'a &'a Outcome> {
-    let grid = outcomes.iter().filter(|o| {
-        o.setting.persistent_workers == recommended.persistent_workers || o.setting.num_workers == 0
-    });
-    let forecast: Vec<(f64, &&Outcome)> = grid
+fn recommended_of<'a>(outcomes: &'a [&'a Outcome]) -> Option<&'a &'a Outcome> {
+    let forecast: Vec<(f64, &&Outcome)> = outcomes
+        .iter()
         .filter_map(|o| Some((o.forecast.as_ref().ok()?.seconds, o)))
         .collect();
     let least = forecast

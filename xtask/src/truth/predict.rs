@@ -143,21 +143,9 @@ fn found(answer: &Json, setting: Setting) -> Result<Forecast> {
     })
 }
 
-/// A change is worth making if it saves so much: below it the text of `what-if` says that nothing is faster.
-const WORTH: f64 = 0.02;
-
-/// What Loadscope would have the user do: `recommended`, if it says so; else its cheapest setting, unless that saves next to nothing.
+/// What Loadscope would have the user do.
 fn recommended(answer: &Json) -> Result<Setting> {
-    let recorded = &answer["recorded"];
-    if answer["recommended"].is_object() {
-        return setting_of(&answer["recommended"]);
-    }
-    let cheapest = &answer["cheapest"];
-    let took = number(recorded, "seconds")?;
-    match number(cheapest, "seconds")? > took * (1.0 - WORTH) {
-        true => setting_of(recorded),
-        false => setting_of(cheapest),
-    }
+    setting_of(&answer["recommended"])
 }
 
 fn setting_of(json: &Json) -> Result<Setting> {
@@ -206,17 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn what_saves_nothing_is_not_recommended() -> Result<()> {
-        let mut answer =
-            json!({ "recorded": one(2, Some(2), 2.0), "cheapest": one(4, Some(1), 1.9) });
+    fn what_is_recommended_is_what_the_answer_says() -> Result<()> {
+        let answer = json!({ "recommended": one(4, Some(1), 1.9), "cheapest": one(0, None, 1.9) });
         assert_eq!(
             recommended(&answer)?,
             "num_workers=4,prefetch_factor=1".parse()?
         );
-        answer["cheapest"]["seconds"] = json!(1.97);
-        assert_eq!(recommended(&answer)?, Setting::workers(2));
-        answer["recommended"] = one(0, None, 1.9);
-        assert_eq!(recommended(&answer)?, Setting::workers(0));
+        assert!(recommended(&json!({})).is_err());
         Ok(())
     }
 }

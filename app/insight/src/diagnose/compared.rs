@@ -80,8 +80,8 @@ impl Compared {
             },
             outcome: comparison.outcome(),
             rows: rows.collect(),
-            gone: gone.into_iter().map(title).collect(),
-            new: new.into_iter().map(title).collect(),
+            gone: gone.into_iter().map(|id| title(id).to_owned()).collect(),
+            new: new.into_iter().map(|id| title(id).to_owned()).collect(),
             strips: [
                 strip(other.0, (a.start, a.total()), longest),
                 strip(this.0, (b.start, b.total()), longest),

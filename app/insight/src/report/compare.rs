@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use loadscope_trace::{Cause, Nanos, Run, Severity};
+use loadscope_trace::{Cause, FindingId, Nanos, Run, Severity};
 use oorandom::Rand64;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -121,8 +121,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// Findings that are warnings or worse: of the first run alone, and of the second one alone.
-    pub fn findings(&self) -> (Vec<&'static str>, Vec<&'static str>) {
-        let ids = |r: &Report| -> Vec<&'static str> {
+    pub fn findings(&self) -> (Vec<FindingId>, Vec<FindingId>) {
+        let ids = |r: &Report| -> Vec<FindingId> {
             let weighty = r.diagnosis.findings.iter();
             weighty
                 .filter(|f| f.severity > Severity::Note)
@@ -130,7 +130,7 @@ impl<'a> Comparison<'a> {
                 .collect()
         };
         let (a, b) = (ids(&self.a), ids(&self.b));
-        let without = |of: &[&'static str], other: &[&'static str]| {
+        let without = |of: &[FindingId], other: &[FindingId]| {
             let left = of.iter().filter(|id| !other.contains(id));
             left.copied().collect()
         };
@@ -224,7 +224,7 @@ impl<'a> Comparison<'a> {
         let (gone, new) = self.findings();
         for (word, ids) in [("Gone", gone), ("New", new)] {
             if !ids.is_empty() {
-                let titles: Vec<String> = ids.into_iter().map(title).collect();
+                let titles: Vec<&str> = ids.into_iter().map(title).collect();
                 writeln!(out, "\n{word}: {}", titles.join(", "))?;
             }
         }

@@ -142,8 +142,13 @@ fn the_same_permutation_twice_is_among_the_findings() {
         ..RunOptions::default()
     });
     let report = Report::of(&run, false, Datasets::default());
-    let ids: Vec<&str> = report.diagnosis.findings.iter().map(|f| f.id).collect();
+    let ids: Vec<&str> = report
+        .diagnosis
+        .findings
+        .iter()
+        .map(|f| f.id.as_str())
+        .collect();
     assert!(ids.contains(&"same_permutation"), "{ids:?}");
-    assert_eq!(report.diagnosis.verdict.id, "same_permutation");
+    assert_eq!(report.diagnosis.verdict.id.as_str(), "same_permutation");
     assert!(report.survey.total() > Nanos::ZERO);
 }

@@ -8,7 +8,7 @@ use loadscope_trace::RunOptions;
 pub use super::answers::Answers;
 use super::balance::{Asked, Balance, Labels};
 use super::coverage::{Counts, Coverage};
-use super::findings::{Circumstances, WorkerSeed, findings};
+use super::findings::{Circumstances, WorkerGenerators, WorkerSeed, findings};
 use super::order::{Digest, Order};
 use super::predict::{self, EpochOrder, Knowledge};
 use super::ranks::{Builder, Ranks};
@@ -34,6 +34,8 @@ pub struct Question {
     pub digests: Vec<Digest>,
     /// The seeds of the run's workers.
     pub seeds: Vec<WorkerSeed>,
+    /// What else the run's workers draw from.
+    pub generators: Vec<WorkerGenerators>,
     /// What an iterable dataset has yielded: samples, and workers that yielded them.
     pub yielded: Option<(u64, usize)>,
     /// Classes of samples by the contents of batches.
@@ -64,6 +66,7 @@ pub fn answer(
         is_complete: question.is_complete,
         digests: question.digests.clone(),
         seeds: question.seeds.clone(),
+        generators: question.generators.clone(),
         yielded: question.yielded,
         len: question.len,
     };

@@ -1,6 +1,6 @@
 //! What is known besides the order itself.
 
-use loadscope_trace::RunOptions;
+use loadscope_trace::{Generators, RunOptions};
 
 use super::order::Digest;
 
@@ -15,6 +15,15 @@ pub struct WorkerSeed {
     pub seed: u64,
 }
 
+/// A worker and what its other random generators began with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerGenerators {
+    /// The epoch under way when it started.
+    pub epoch: u32,
+    /// Digests of their states.
+    pub of: Generators,
+}
+
 /// What is known besides the order itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circumstances {
@@ -26,6 +35,8 @@ pub struct Circumstances {
     pub digests: Vec<Digest>,
     /// The seeds of all workers.
     pub seeds: Vec<WorkerSeed>,
+    /// What else workers draw from.
+    pub generators: Vec<WorkerGenerators>,
     /// What an iterable dataset has yielded: samples, and workers that yielded them.
     pub yielded: Option<(u64, usize)>,
     /// How many samples it says it has.

@@ -1,10 +1,12 @@
 //! What a finding says of an order.
 
+use loadscope_trace::FindingId;
+
 /// A sentence with a number, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its name for scripts.
-    pub id: &'static str,
+    pub id: FindingId,
     /// What was found.
     pub says: String,
     /// What to do about it.
@@ -15,9 +17,32 @@ pub struct Finding {
     pub position: Option<usize>,
 }
 
-pub(super) fn problem(says: String, remedy: &str) -> Finding {
-    Finding {
-        id: "",
+/// A finding that has no name yet.
+pub(super) struct Found {
+    /// What was found.
+    pub says: String,
+    /// What to do about it.
+    pub remedy: String,
+    /// As in [`Finding`].
+    pub is_problem: bool,
+    /// As in [`Finding`].
+    pub position: Option<usize>,
+}
+
+impl Found {
+    pub fn named(self, id: FindingId) -> Finding {
+        Finding {
+            id,
+            says: self.says,
+            remedy: self.remedy,
+            is_problem: self.is_problem,
+            position: self.position,
+        }
+    }
+}
+
+pub(super) fn problem(says: String, remedy: &str) -> Found {
+    Found {
         says,
         remedy: remedy.to_owned(),
         is_problem: true,
@@ -25,8 +50,8 @@ pub(super) fn problem(says: String, remedy: &str) -> Finding {
     }
 }
 
-pub(super) fn note(says: String, remedy: &str) -> Finding {
-    Finding {
+pub(super) fn note(says: String, remedy: &str) -> Found {
+    Found {
         is_problem: false,
         ..problem(says, remedy)
     }

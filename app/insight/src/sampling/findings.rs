@@ -2,43 +2,43 @@
 
 use super::answers::Answers;
 use super::balance::Against;
-pub use super::circumstances::{Circumstances, WorkerSeed};
+pub use super::circumstances::{Circumstances, WorkerGenerators, WorkerSeed};
 pub use super::finding::Finding;
-use super::finding::{list, note, problem};
+use super::finding::{Found, list, note, problem};
 use super::order::Digest;
 use crate::format::{count, percent, plural};
+use loadscope_trace::FindingId;
 
 mod sharing;
 
 /// Everything that is worth saying, problems first.
 pub fn findings(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     let mut all = Vec::new();
-    all.extend(named("same_permutation", same_order(about)));
-    all.extend(named("colliding_seeds", sharing::same_seeds(about)));
-    all.extend(named("missing_indices", missing(answers, about)));
-    all.extend(named("duplicates", repeated(answers, about)));
-    all.extend(named("indices_outside", outside(answers)));
-    all.extend(named("poor_shuffle", order(answers, about)));
-    all.extend(named("sorted_classes", mixture(answers, about)));
-    all.extend(named("class_balance", balance(answers)));
-    all.extend(named("padding", sharing::ranks(answers, about)));
-    all.extend(named("duplicates", sharing::streams(answers)));
-    all.extend(named("duplicates", sharing::too_many(about)));
+    all.extend(named(FindingId::SamePermutation, same_order(about)));
+    all.extend(named(FindingId::CollidingSeeds, sharing::same_seeds(about)));
+    all.extend(named(
+        FindingId::CollidingSeeds,
+        sharing::same_generators(about),
+    ));
+    all.extend(named(FindingId::MissingIndices, missing(answers, about)));
+    all.extend(named(FindingId::Duplicates, repeated(answers, about)));
+    all.extend(named(FindingId::IndicesOutside, outside(answers)));
+    all.extend(named(FindingId::PoorShuffle, order(answers, about)));
+    all.extend(named(FindingId::SortedClasses, mixture(answers, about)));
+    all.extend(named(FindingId::ClassBalance, balance(answers)));
+    all.extend(named(FindingId::Padding, sharing::ranks(answers, about)));
+    all.extend(named(FindingId::Duplicates, sharing::streams(answers)));
+    all.extend(named(FindingId::Duplicates, sharing::too_many(about)));
     all.sort_by_key(|f| !f.is_problem);
     all
 }
 
-fn named(
-    id: &'static str,
-    found: impl IntoIterator<Item = Finding>,
-) -> impl Iterator<Item = Finding> {
-    found
-        .into_iter()
-        .map(move |finding| Finding { id, ..finding })
+fn named(id: FindingId, found: impl IntoIterator<Item = Found>) -> impl Iterator<Item = Finding> {
+    found.into_iter().map(move |found| found.named(id))
 }
 
 /// The same permutation in two epochs.
-fn same_order(about: &Circumstances) -> Option<Finding> {
+fn same_order(about: &Circumstances) -> Option<Found> {
     let whole = |d: &&Digest| d.len > 2 && !d.is_ascending;
     let digests: Vec<&Digest> = about.digests.iter().filter(whole).collect();
     let (first, twins) = digests.iter().find_map(|first| {
@@ -62,7 +62,7 @@ fn same_order(about: &Circumstances) -> Option<Finding> {
     Some(problem(says, remedy))
 }
 
-fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let c = &answers.coverage;
     // Samples of a stream have no indices that could be missing.
     if answers.positions == 0 || c.missed() == 0 || !about.is_complete {
@@ -110,7 +110,7 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     ))
 }
 
-fn repeated(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+fn repeated(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let c = &answers.coverage;
     let asked = about.options.replacement
         || about.is_distributed()
@@ -120,8 +120,17 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     if asked || c.more_than_once() == 0 {
         return None;
     }
+    if let Some(passes) = passes(answers) {
+        return Some(note(
+            format!(
+                "This epoch goes through all {} samples {passes} times, one pass after the other",
+                count(c.bound)
+            ),
+            "A loader that keeps its workers by repeating its sampler does so; an epoch of the program is a part of this one",
+        ));
+    }
     let (index, times) = *c.repeated.first()?;
-    Some(Finding {
+    Some(Found {
         position: answers.first_repeat,
         ..problem(
             format!(
@@ -139,7 +148,29 @@ fn repeated(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     })
 }
 
-fn outside(answers: &Answers) -> Option<Finding> {
+/// How many times an order goes through the whole dataset, one pass after the other; the last one may not be complete. `None` if it
+/// does not.
+fn passes(answers: &Answers) -> Option<u64> {
+    let c = &answers.coverage;
+    let bound = usize::try_from(c.bound).ok().filter(|bound| *bound > 0)?;
+    let most = c.total.div_ceil(c.bound);
+    if most < 2 || c.outside > 0 || c.missed() > 0 {
+        return None;
+    }
+    // In which pass each index came last.
+    let mut last = vec![0u64; bound];
+    for (pass, indices) in (1..).zip(answers.order.indices.chunks(bound)) {
+        for index in indices {
+            let seen = last.get_mut(usize::try_from(*index).ok()?)?;
+            if std::mem::replace(seen, pass) == pass {
+                return None;
+            }
+        }
+    }
+    Some(most)
+}
+
+fn outside(answers: &Answers) -> Option<Found> {
     let c = &answers.coverage;
     (c.outside > 0).then(|| {
         problem(
@@ -153,7 +184,7 @@ fn outside(answers: &Answers) -> Option<Finding> {
     })
 }
 
-fn order(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+fn order(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let s = answers.shuffle.as_ref()?;
     // A short order is not judged: chance could have made it.
     const FEW: usize = 100;
@@ -174,7 +205,7 @@ fn order(answers: &Answers, about: &Circumstances) -> Option<Finding> {
 }
 
 /// Batches of few classes, because the dataset is sorted by class.
-fn mixture(answers: &Answers, about: &Circumstances) -> Option<Finding> {
+fn mixture(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let (seen, expected) = answers.balance.as_ref()?.mixture?;
     if seen > 0.7 * expected || answers.positions < 50 {
         return None;
@@ -190,7 +221,7 @@ fn mixture(answers: &Answers, about: &Circumstances) -> Option<Finding> {
     Some(problem(says, remedy))
 }
 
-fn balance(answers: &Answers) -> Option<Finding> {
+fn balance(answers: &Answers) -> Option<Found> {
     const UNLIKELY: f64 = 0.001;
     let balance = answers.balance.as_ref()?;
     let test = balance.test.filter(|t| t.p < UNLIKELY)?;

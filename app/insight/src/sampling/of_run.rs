@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use loadscope_trace::{FieldData, Origin, Run, RunOptions};
+use loadscope_trace::{FieldData, Nanos, Origin, Run, RunOptions};
 
 use crate::Datasets;
 
 use super::analysis::Question;
-use super::findings::WorkerSeed;
+use super::findings::{WorkerGenerators, WorkerSeed};
 use super::order::{Digest, Gathered};
 
 /// The contents of so many batches are asked for labels: this happens within a frame.
@@ -51,6 +51,7 @@ pub fn question(run: &Run, gathered: &Gathered, datasets: Datasets) -> Question 
         is_complete: position.is_some_and(|k| is_complete(run, k)),
         digests: gathered.digests.clone(),
         seeds: seeds(run),
+        generators: generators(run),
         yielded: yielded(run, rows),
         labels: labels(run, rows),
         names: run.info.classes.clone(),
@@ -73,22 +74,40 @@ pub fn is_complete(run: &Run, epoch: usize) -> bool {
     all && run.dropped() == 0
 }
 
+/// The epoch under way.
+fn epoch_at(run: &Run, at: Nanos) -> u32 {
+    let begun = run.epochs().partition_point(|e| e.start <= at);
+    let epoch = run.epochs().get(begun.saturating_sub(1));
+    epoch.map_or(0, |e| e.epoch)
+}
+
+/// What workers that told of it draw from beside PyTorch's generator.
+pub fn generators(run: &Run) -> Vec<WorkerGenerators> {
+    let of = |w: &loadscope_trace::Worker| {
+        Some(WorkerGenerators {
+            epoch: epoch_at(run, w.start),
+            of: w.generators?,
+        })
+    };
+    run.workers().iter().filter_map(of).collect()
+}
+
 /// The seeds of all workers whose seed is known.
 pub fn seeds(run: &Run) -> Vec<WorkerSeed> {
-    let epoch_at = |at| {
-        let begun = run.epochs().partition_point(|e| e.start <= at);
-        run.epochs()
-            .get(begun.saturating_sub(1))
-            .map_or(0, |e| e.epoch)
-    };
     let seed = |w: &loadscope_trace::Worker| {
         Some(WorkerSeed {
-            epoch: epoch_at(w.start),
+            epoch: epoch_at(run, w.start),
             worker: w.info.worker,
             seed: w.info.seed?,
         })
     };
-    run.workers().iter().filter_map(seed).collect()
+    let mut seeds: Vec<WorkerSeed> = run.workers().iter().filter_map(seed).collect();
+    // It goes on with an epoch that was left, and so with its random numbers.
+    if run.info.class.starts_with("Stateful") {
+        let mut known = BTreeSet::new();
+        seeds.retain(|seed| known.insert((seed.worker, seed.seed)));
+    }
+    seeds
 }
 
 /// How many samples came, and from how many workers, if they have no indices.

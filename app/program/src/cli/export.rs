@@ -70,7 +70,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         },
     );
     bar.finish_and_clear();
-    for file in files.map_err(|e| anyhow!("cannot export to {e}"))? {
+    for file in files.map_err(|e| anyhow!("cannot export: {e}"))? {
         say(&file.display().to_string())?;
     }
     if opened.cut {

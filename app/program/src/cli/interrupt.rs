@@ -42,7 +42,10 @@ pub(super) fn came() -> Option<u8> {
 /// Signals that ask this process to end, counted: the caller that looks sees to its end.
 #[derive(Default)]
 pub(super) struct Signals {
-    came: Arc<AtomicBool>,
+    /// The number of the one that came since the last look; 0: none.
+    came: Arc<AtomicUsize>,
+    /// The number of the first one.
+    first: AtomicUsize,
     count: AtomicUsize,
 }
 
@@ -52,16 +55,35 @@ impl Signals {
         let signals = Self::default();
         for &number in TAKEN.iter().filter(|number| !is_ignored(**number)) {
             // One that cannot be taken ends the program at once, as without.
-            drop(flag::register(number, Arc::clone(&signals.came)));
+            let value = number.unsigned_abs() as usize;
+            drop(flag::register_usize(
+                number,
+                Arc::clone(&signals.came),
+                value,
+            ));
         }
         signals
     }
 
     /// How many came; those that came since the last look are one.
     pub fn count(&self) -> usize {
-        if self.came.swap(false, Ordering::SeqCst) {
+        let came = self.came.swap(0, Ordering::SeqCst);
+        if came != 0 {
+            // Of several the first one counts.
+            if self.first.load(Ordering::SeqCst) == 0 {
+                self.first.store(came, Ordering::SeqCst);
+            }
             self.count.fetch_add(1, Ordering::SeqCst);
         }
         self.count.load(Ordering::SeqCst)
+    }
+
+    /// The exit code of a program that was ended by the first of them.
+    pub fn code(&self) -> Option<u8> {
+        let first = self.first.load(Ordering::SeqCst);
+        u8::try_from(first)
+            .ok()
+            .filter(|n| *n != 0)
+            .map(|n| 128 | n)
     }
 }

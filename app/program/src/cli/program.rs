@@ -15,8 +15,9 @@ use super::window;
 use super::window::WindowArgs;
 use loadscope_insight::tune::overrides_of_all;
 use loadscope_session::{
-    End, Journal, Output, PROBE, Record, Request, Session, Update, Watched, at_exit, end_at_once,
-    end_by, new_recording, new_recording_in, take_signals,
+    End, Journal, Output, PROBE, ProgramError, Record, Request, Session, Update, Watched, at_exit,
+    end_at_once, end_by, give_signals_back, new_recording, new_recording_in, take_signals,
+    tells_of_set,
 };
 
 /// A program and how it is recorded.
@@ -53,7 +54,7 @@ pub struct ProgramArgs {
 impl ProgramArgs {
     /// What the probe is asked for.
     fn request(&self) -> anyhow::Result<Request> {
-        let overrides = overrides_of_all(&self.set).map_err(|text| anyhow!("--set {text}"))?;
+        let overrides = overrides_of_all(&self.set).map_err(|text| anyhow!("--set: {text}"))?;
         Ok(Request {
             previews: self.previews,
             set: self.loader.clone(),
@@ -68,6 +69,10 @@ const MOST_NAMES: u32 = 10_000;
 
 /// Exit code of shells for a command that cannot be started.
 pub(super) const NOT_STARTED: u8 = 127;
+/// And for one that is there and cannot be run.
+const NOT_EXECUTABLE: u8 = 126;
+/// Ours for what is refused.
+const NOT_RECORDED: u8 = 2;
 
 /// Runs a program and writes down what its loaders do. Ends as the program ends.
 pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
@@ -84,7 +89,7 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
         Ok(watched) => watched,
         Err(e) => {
             file.discard();
-            return Ok(not_started(&e.to_string()));
+            return Ok(not_started(&e));
         }
     };
     let session = match Session::watch(&watched, Record::File(file), Arc::new(|| {})) {
@@ -97,6 +102,15 @@ pub fn record(args: &RecordArgs) -> anyhow::Result<ExitCode> {
     };
     let (seen, complaint) = follow(&session);
     let end = watched.wait();
+    if seen.loaders > 0 && !seen.was_set && !request.overrides.is_empty() {
+        complain(match &request.set {
+            Some(line) => format!(
+                "--set changed nothing: no loader is made in {line}. `loadscope info {}` names the lines",
+                path.display()
+            ),
+            None => "--set changed nothing: the loaders have these arguments already, or cannot have them".to_owned(),
+        });
+    }
     match complaint {
         Some(text) => complain(format_args!("{text}. Nothing was written")),
         None => complain(seen.sentence(&path)),
@@ -110,10 +124,11 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
     take_signals();
     let watched = match Watched::start(&args.command, &request, Output::Inherited) {
         Ok(watched) => watched,
-        Err(e) => return Ok(not_started(&e.to_string())),
+        Err(e) => return Ok(not_started(&e)),
     };
     *lock(&SHOWN) = Some(watched.clone());
     at_exit(window_is_gone);
+    give_signals_back_after(&watched);
     let opened = window::watch(&watched, &args.command, window);
     *lock(&SHOWN) = None;
     if let Err(e) = &opened {
@@ -126,6 +141,25 @@ pub fn watch(args: &ProgramArgs, window: &WindowArgs) -> anyhow::Result<ExitCode
         complain("the window is closed; the program goes on");
     }
     end_as(watched.wait())
+}
+
+/// While the program runs, signals are passed on to it. Once it has ended they end the window, whatever it shows then.
+fn give_signals_back_after(watched: &Watched) {
+    /// How soon.
+    const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
+    let watched = watched.clone();
+    let look = move || {
+        while !watched.has_ended() {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        give_signals_back();
+    };
+    // Without the thread the window can be closed by hand.
+    drop(
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(look),
+    );
 }
 
 /// The program that a window shows.
@@ -177,6 +211,8 @@ struct Seen {
     batches: u64,
     /// Something went wrong with the recording.
     is_partial: bool,
+    /// Arguments of a loader were set.
+    was_set: bool,
 }
 
 impl Seen {
@@ -187,6 +223,7 @@ impl Seen {
                 stage: Stage::Training,
                 ..
             } => self.batches += 1,
+            EventKind::Message(ref message) => self.was_set |= tells_of_set(message),
             _ => {}
         }
     }
@@ -225,9 +262,16 @@ fn follow(session: &Session) -> (Seen, Option<String>) {
     (seen, complaint)
 }
 
-fn not_started(why: &str) -> ExitCode {
+/// As a shell says it: 127 for a command that is not there, 126 for one that cannot be run; 2 where it was not tried.
+fn not_started(why: &ProgramError) -> ExitCode {
     complain(why);
-    ExitCode::from(NOT_STARTED)
+    ExitCode::from(match why {
+        ProgramError::Preparing(_) => NOT_RECORDED,
+        ProgramError::Starting(_, e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+            NOT_EXECUTABLE
+        }
+        ProgramError::Starting(..) => NOT_STARTED,
+    })
 }
 
 pub(super) fn end_as(end: End) -> anyhow::Result<ExitCode> {

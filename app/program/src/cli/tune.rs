@@ -125,7 +125,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     }
     if tuned.interrupted {
         complain("interrupted: the program has ended, and what was recorded stays");
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(signals.code().unwrap_or(INTERRUPTED)));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -147,6 +147,8 @@ impl Answer<'_> {
             "recorded": recorded,
             "best": object(self.best()),
             "cheapest": object(self.cheapest()),
+            "kept": self.outlook.kept.iter().map(object).collect::<Vec<_>>(),
+            "recommended": object(&self.outlook.recommended),
             "headroom": { "seconds": self.outlook.headroom.as_secs_f64() },
             "changes": self.prospects.changes,
             "fits": self.prospects.fits(),
@@ -206,29 +208,46 @@ impl Answer<'_> {
 
     /// What to do, in one sentence.
     fn verdict(&self) -> String {
-        let (cheapest, best) = (self.cheapest(), self.best());
+        let chosen = &self.outlook.recommended;
+        let all = self.outlook.configurations.iter().chain(&self.outlook.kept);
+        let best = all.min_by_key(|f| f.time).unwrap_or(chosen);
         let took = self.recorded.time();
-        let saved = 1.0 - cheapest.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
+        let saved = 1.0 - chosen.time.as_secs_f64() / took.as_secs_f64().max(1e-9);
         if saved < 0.02 {
             return format!(
                 "None of these settings is faster than what was recorded ({took}) by 2\u{2009}% or more"
             );
         }
-        let what = words(&cheapest.setting);
+        let what = self.words(&chosen.setting);
         let mut text = format!(
             "{what} would take {} instead of {took}, {} less",
-            cheapest.time,
+            chosen.time,
             format::percent(saved)
         );
-        if best.time < cheapest.time {
+        if best.time < chosen.time {
             let _ = write!(
                 text,
                 "; nothing here is faster by more than 2\u{2009}% ({} with {})",
                 best.time,
-                words(&best.setting)
+                self.words(&best.setting)
             );
         }
         text
+    }
+
+    /// A setting in PyTorch's words.
+    fn words(&self, setting: &Setting) -> String {
+        let kept = match setting.persistent_workers && !self.base.persistent_workers {
+            true => ", persistent_workers=True",
+            false => "",
+        };
+        match setting.num_workers {
+            0 => "num_workers=0".to_owned(),
+            n => format!(
+                "num_workers={n}, prefetch_factor={}{kept}",
+                setting.prefetch_factor
+            ),
+        }
     }
 
     fn table(&self, out: &mut String) -> std::fmt::Result {
@@ -237,20 +256,11 @@ impl Answer<'_> {
             .configurations
             .iter()
             .any(|f| f.memory.is_some());
-        let memory = |text: String| match tells_memory {
-            true => format!("  {text:>8}"),
-            false => String::new(),
-        };
+        let memory = if tells_memory { "    memory" } else { "" };
         writeln!(
             out,
             "{:>7}  {:>8}  {:>10}  {:>23}  {:>10}  {:>6}{}",
-            "workers",
-            "prefetch",
-            "time",
-            "90 % interval",
-            "waited",
-            "share",
-            memory("memory".to_owned())
+            "workers", "prefetch", "time", "90 % interval", "waited", "share", memory
         )?;
         let is_open = self.prospects.workers_refused.is_none();
         for (at, f) in self.outlook.configurations.iter().enumerate() {
@@ -264,34 +274,46 @@ impl Answer<'_> {
                 at if at == self.outlook.cheapest => "  cheapest within 2\u{2009}%",
                 _ => "",
             };
-            let prefetch = match f.setting.num_workers {
-                0 => "—".to_owned(),
-                _ => f.setting.prefetch_factor.to_string(),
-            };
-            let between = format!("{} and {}", f.low, f.high);
-            writeln!(
+            row(out, f, tells_memory, mark)?;
+        }
+        if !self.outlook.kept.is_empty() {
+            writeln!(out, "With persistent_workers=True:")?;
+        }
+        for f in &self.outlook.kept {
+            let is_it = f.setting == self.outlook.recommended.setting;
+            row(
                 out,
-                "{:>7}  {prefetch:>8}  {:>10}  {between:>23}  {:>10}  {:>6}{}{mark}",
-                f.setting.num_workers,
-                f.time.to_string(),
-                f.waited.to_string(),
-                format::percent(f.waited_share()),
-                memory(f.memory.map_or("—".to_owned(), |all| bytes(all as f64)))
+                f,
+                tells_memory,
+                if is_it { "  recommended" } else { "" },
             )?;
         }
         Ok(())
     }
 }
 
-/// A setting in PyTorch's words.
-fn words(setting: &Setting) -> String {
-    match setting.num_workers {
-        0 => "num_workers=0".to_owned(),
-        n => format!(
-            "num_workers={n}, prefetch_factor={}",
-            setting.prefetch_factor
+/// A line of the table.
+fn row(out: &mut String, f: &Forecast, tells_memory: bool, mark: &str) -> std::fmt::Result {
+    let prefetch = match f.setting.num_workers {
+        0 => "—".to_owned(),
+        _ => f.setting.prefetch_factor.to_string(),
+    };
+    let memory = match tells_memory {
+        true => format!(
+            "  {:>8}",
+            f.memory.map_or("—".to_owned(), |all| bytes(all as f64))
         ),
-    }
+        false => String::new(),
+    };
+    writeln!(
+        out,
+        "{:>7}  {prefetch:>8}  {:>10}  {:>23}  {:>10}  {:>6}{memory}{mark}",
+        f.setting.num_workers,
+        f.time.to_string(),
+        format!("{} and {}", f.low, f.high),
+        f.waited.to_string(),
+        format::percent(f.waited_share()),
+    )
 }
 
 fn object(f: &Forecast) -> Value {

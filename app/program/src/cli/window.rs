@@ -105,7 +105,7 @@ fn show(start: Start, args: &WindowArgs) -> anyhow::Result<ExitCode> {
     if let Err(error) = made {
         bail!(
             "cannot open a window: {}. Is there a display, and an OpenGL driver? \
-             Without one, use `loadscope run` and `loadscope info`",
+             Without one, `loadscope record` records a program, `loadscope run` runs a loader, and `loadscope report` shows what was recorded",
             without_place(&error.to_string())
         );
     }

@@ -72,7 +72,7 @@ fn a_journal_stops_at_its_limit_and_says_where_it_is() {
         panic!("it is reported once, not {said:?}");
     };
     let place = path.display().to_string();
-    assert!(text.starts_with("The recording has stopped. "), "{text}");
+    assert!(text.starts_with("The recording has stopped: "), "{text}");
     assert!(
         text.contains("a run in the journal has at most 2 GB"),
         "{text}"

@@ -1,7 +1,6 @@
 use super::*;
 use crate::value::{DType, Key, NdArray, Sequence};
 use proptest::prelude::*;
-use std::time::Instant;
 use tch::{Kind, Tensor};
 
 fn ints(values: &[i64]) -> Value {
@@ -311,42 +310,4 @@ proptest! {
             (ours, theirs) => prop_assert!(false, "{:?} / {:?}", ours, theirs),
         }
     }
-}
-
-/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
-#[test]
-#[ignore = "a measurement"]
-fn throughput_of_image_batches() {
-    let images: Vec<Tensor> = (0..64)
-        .map(|i| Tensor::full([3, 224, 224], i, (Kind::Uint8, tch::Device::Cpu)))
-        .collect();
-    let bytes = 64.0 * 3.0 * 224.0 * 224.0;
-    let mut best = f64::MAX;
-    let mut total = 0.0;
-    for _ in 0..200 {
-        let batch = images
-            .iter()
-            .map(|t| (t.shallow_clone(), 1i64).into())
-            .collect();
-        let start = Instant::now();
-        let value = default_collate(batch, CollateSite::Worker).unwrap();
-        let seconds = start.elapsed().as_secs_f64();
-        drop(value);
-        best = best.min(seconds);
-        total += seconds;
-    }
-    println!(
-        "64 × 3×224×224 u8: best {:.2} ms ({:.1} GB/s), mean {:.2} ms",
-        best * 1e3,
-        bytes / best * 1e-9,
-        total / 200.0 * 1e3
-    );
-    let (mut target, source) = (vec![0u8; bytes as usize], vec![1u8; bytes as usize]);
-    let mut best = f64::MAX;
-    for _ in 0..100 {
-        let start = Instant::now();
-        std::hint::black_box(&mut target).copy_from_slice(std::hint::black_box(&source));
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    println!("plain memcpy of as much: {:.1} GB/s", bytes / best * 1e-9);
 }

@@ -281,7 +281,6 @@ mod tests {
     use super::*;
     use crate::collate::default_collate;
     use proptest::prelude::*;
-    use std::time::Instant;
 
     proptest! {
         #[test]
@@ -333,20 +332,5 @@ mod tests {
         let tensors = vec![Tensor::from_slice(&[1u8]), Tensor::from_slice(&[300i64])];
         let kept = StackCollate.collate(tensors, CollateSite::Worker).unwrap();
         assert_eq!(kept.kind(), Kind::Uint8);
-    }
-
-    /// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
-    #[test]
-    #[ignore = "a measurement"]
-    fn throughput_of_small_samples() {
-        let samples: Vec<(f32, i64)> = (0..256).map(|i| (i as f32, i)).collect();
-        let start = Instant::now();
-        let rounds = 100_000;
-        for _ in 0..rounds {
-            let batch = StackCollate.collate(samples.clone(), CollateSite::Worker);
-            assert!(std::hint::black_box(batch).is_ok());
-        }
-        let rate = 256.0 * f64::from(rounds) / start.elapsed().as_secs_f64();
-        println!("(f32, i64), 256 a batch: {:.1} M samples/s", rate * 1e-6);
     }
 }

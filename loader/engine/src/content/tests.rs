@@ -208,22 +208,6 @@ proptest! {
     }
 }
 
-/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
-#[test]
-#[ignore = "a measurement"]
-fn throughput_of_descriptions() {
-    let batch = Value::List(vec![
-        Tensor::randint(255, [64, 3, 224, 224], (Kind::Uint8, Device::Cpu)).into(),
-        Tensor::from_slice(&[1i64; 64]).into(),
-    ]);
-    let start = std::time::Instant::now();
-    for _ in 0..20 {
-        describe(BatchId::default(), &batch, &ContentLimits::default());
-    }
-    let ms = start.elapsed().as_secs_f64() * 1e3 / 20.0;
-    println!("describing 64 × 3×224×224 u8: {ms:.2} ms");
-}
-
 #[test]
 fn values_of_numpy_and_other_objects_are_described() {
     let pixels = DType::UInt16

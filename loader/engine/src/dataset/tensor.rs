@@ -221,24 +221,4 @@ mod tests {
         );
         assert!(data.gather(&[0, 3], &mut clock).is_err());
     }
-
-    /// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
-    #[test]
-    #[ignore = "a measurement"]
-    fn throughput_of_rows() {
-        let n = 1_000_000;
-        let numbers = Tensor::arange(n, (Kind::Int64, Device::Cpu));
-        let data = TensorDataset::new(vec![numbers.to_kind(Kind::Float), numbers]).unwrap();
-        let order: Vec<usize> = (0..n as usize).collect();
-        let mut clock = SampleClock::off();
-        let start = std::time::Instant::now();
-        order
-            .chunks(256)
-            .for_each(|batch| drop(data.gather(batch, &mut clock).unwrap()));
-        let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "(f32, i64), 256 a batch, gathered: {:.1} M samples/s",
-            n as f64 / seconds * 1e-6
-        );
-    }
 }

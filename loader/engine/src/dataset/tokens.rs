@@ -276,40 +276,4 @@ mod tests {
         says(file(&[]).path(), 1, "has 0 tokens");
         says(file(&[1, 2]).path(), 0, "at least 1");
     }
-
-    /// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`
-    #[test]
-    #[ignore = "a measurement"]
-    fn throughput_of_windows() {
-        use crate::rng::Generator;
-        let file = file(&vec![7u8; 64 << 20]);
-        let order: Vec<usize> = Generator::new(0)
-            .randperm(32 << 10)
-            .unwrap()
-            .iter()
-            .collect();
-        let mut clock = SampleClock::off();
-        for dtype in [TokenDtype::Int64, TokenDtype::UInt16] {
-            let data = TokenWindows::open(file.path(), 1024, None, dtype).unwrap();
-            let mut measure = |name: &str, work: &mut dyn FnMut(&[usize], &mut SampleClock)| {
-                let mut best = f64::MAX;
-                for _ in 0..5 {
-                    let start = std::time::Instant::now();
-                    order.chunks(32).for_each(|batch| work(batch, &mut clock));
-                    best = best.min(start.elapsed().as_secs_f64());
-                }
-                println!(
-                    "{dtype:?}, {name}: {:.2} M windows/s",
-                    order.len() as f64 / best * 1e-6
-                );
-            };
-            measure("gather", &mut |batch, clock| {
-                drop(data.gather(batch, clock).unwrap())
-            });
-            measure("get_batch, collate", &mut |batch, clock| {
-                let samples = data.get_batch(batch, clock).unwrap().unwrap();
-                drop(default_collate(samples, CollateSite::Worker).unwrap());
-            });
-        }
-    }
 }

@@ -105,7 +105,7 @@ impl Trial {
         let sum = blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
         assert_eq!((sum, blame.waited), (run.waited(), run.waited()));
         let d = Diagnosis::of(&run, None, Vec::new());
-        let finds = |cause: Cause| weighty(&d).any(|f| is_named(cause, f.id));
+        let finds = |cause: Cause| weighty(&d).any(|f| is_named(cause, f.id.as_str()));
         // A worker that is silent for minutes makes everything before it small.
         let counts = |cause: &Cause| {
             let silent = put.contains(&Cause::SilentWorker);
@@ -113,27 +113,27 @@ impl Trial {
         };
         let is_right = match put {
             [] => {
-                let bound = d.findings.iter().any(|f| f.id == "training_bound");
-                d.verdict.id == "fine" && weighty(&d).next().is_none() && bound
+                let bound = d.findings.iter().any(|f| f.id.as_str() == "training_bound");
+                d.verdict.id.as_str() == "fine" && weighty(&d).next().is_none() && bound
             }
             [cause] => {
-                let itself = weighty(&d).any(|f| f.id == cause.id());
-                itself && is_named(*cause, d.verdict.id)
+                let itself = weighty(&d).any(|f| f.id.as_str() == cause.id());
+                itself && is_named(*cause, d.verdict.id.as_str())
             }
             _ => {
                 put.iter().filter(|c| counts(c)).all(|c| finds(*c))
-                    && put.iter().any(|c| is_named(*c, d.verdict.id))
+                    && put.iter().any(|c| is_named(*c, d.verdict.id.as_str()))
             }
         };
         let found: Vec<String> = weighty(&d)
             .map(|f| match f.cost {
-                Some(cost) => format!("{} {cost}", f.id),
-                None => f.id.to_owned(),
+                Some(cost) => format!("{} {cost}", f.id.as_str()),
+                None => f.id.as_str().to_owned(),
             })
             .collect();
         Self {
             put: put.to_vec(),
-            verdict: d.verdict.id,
+            verdict: d.verdict.id.as_str(),
             is_right,
             remark: match is_right {
                 true => String::new(),

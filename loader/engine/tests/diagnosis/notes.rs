@@ -10,7 +10,10 @@ fn oversized_prefetch_window_suggests_smaller_equivalent() {
     for seed in 0..20 {
         let run = Scenario::healthy(seed).of_prefetch(8).run();
         let d = Diagnosis::of(&run, None, Vec::new());
-        let found = d.findings.iter().find(|f| f.id == "window_too_large");
+        let found = d
+            .findings
+            .iter()
+            .find(|f| f.id.as_str() == "window_too_large");
         let found = found.unwrap_or_else(|| panic!("seed {seed}: {}", d.verdict.text()));
         assert_eq!(found.severity, Severity::Note);
         let factor = found.remedy.strip_prefix("prefetch_factor=");

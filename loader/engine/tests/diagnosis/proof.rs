@@ -51,7 +51,7 @@ fn the_sentence_comes_out_by_itself() {
     );
     let verdict = &diagnosis.verdict;
     assert_eq!(
-        (verdict.id, verdict.severity),
+        (verdict.id.as_str(), verdict.severity),
         ("head_of_line", Severity::Critical)
     );
     assert!(matches!(verdict.evidence, Evidence::Sample(id, 0, Some(4)) if id.idx == 4));
@@ -118,7 +118,7 @@ fn the_engine_needs_what_the_algorithm_says() {
         let survey = Survey::of(&run);
         let sum = survey.blame.iter().fold(Nanos::ZERO, |sum, (_, t)| sum + t);
         assert_eq!(sum, run.waited());
-        assert_eq!(diagnosis.verdict.id, "head_of_line");
+        assert_eq!(diagnosis.verdict.id.as_str(), "head_of_line");
         let is_near = |time: Nanos, ms: f64| (time.as_millis_f64() / ms - 1.0).abs() <= NEAR;
         let longest = survey.blame.longest.map(|k| run.waits()[k]);
         let longest = longest.map_or(Nanos::ZERO, |w| w.end - w.start);

@@ -345,6 +345,7 @@ impl Scenario {
                 out.extend(self.crew(event.at, |worker| EventKind::WorkerEnded {
                     worker,
                     reason: EndReason::Finished,
+                    os_id: None,
                 }));
             }
             out.push(event);

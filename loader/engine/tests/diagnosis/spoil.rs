@@ -44,7 +44,11 @@ impl Scenario {
                     kind,
                 };
                 let end = [
-                    event(EventKind::WorkerEnded { worker: 0, reason }),
+                    event(EventKind::WorkerEnded {
+                        worker: 0,
+                        reason,
+                        os_id: None,
+                    }),
                     event(EventKind::RunEnded),
                 ];
                 events.truncate(late);

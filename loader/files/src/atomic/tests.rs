@@ -149,7 +149,7 @@ fn devices_stay_devices_and_full_ones_are_reported() {
     use std::os::unix::fs::FileTypeExt as _;
     NewFile::write_all_to(Path::new("/dev/null"), Existing::Keep, b"x").expect("it takes all");
     let full = NewFile::write_all_to(Path::new("/dev/full"), Existing::Replace, b"x");
-    assert!(matches!(full, Err(WriteError::Io { doing: "write", .. })));
+    assert!(matches!(full, Err(WriteError::Full { doing: "write", .. })));
     for device in ["/dev/null", "/dev/full"] {
         let kind = fs::metadata(device).expect("a device").file_type();
         assert!(kind.is_char_device(), "{device}");

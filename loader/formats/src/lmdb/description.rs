@@ -17,7 +17,12 @@ impl Description {
         const NO_PAGE: u64 = u64::MAX;
         let number = |at: usize, len: usize| {
             let found = bytes.get(at..at + len)?;
-            Some(found.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+            Some(
+                found
+                    .iter()
+                    .rev()
+                    .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+            )
         };
         Some(Self {
             flags: number(4, 2)?,

@@ -74,14 +74,23 @@ pub(super) struct Page<'a> {
 /// A number of `bytes` at `at`, least significant byte first.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let found = bytes.get(at..at.checked_add(N)?)?;
-    Some(found.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    Some(
+        found
+            .iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    )
 }
 
 impl Pages {
     /// # Errors
     /// If it is no file of LMDB.
     pub(super) fn new(map: Buffer, place: Place) -> Result<Self, FormatError> {
-        let mut pages = Self { map, size: 4096, place };
+        let mut pages = Self {
+            map,
+            size: 4096,
+            place,
+        };
         let begin = |at| number::<4>(&pages.map, at);
         if begin(HEAD) != Some(u64::from(MAGIC)) {
             return Err(pages.damaged(0, "it is not a file of LMDB, or its begin is damaged"));
@@ -89,7 +98,9 @@ impl Pages {
         if let Some(version) = begin(HEAD + 4).filter(|version| *version != u64::from(VERSION)) {
             return Err(pages.damaged(
                 0,
-                format!("it is a file of LMDB of version {version}, of which only {VERSION} is read"),
+                format!(
+                    "it is a file of LMDB of version {version}, of which only {VERSION} is read"
+                ),
             ));
         }
         let size = begin(HEAD + 24).unwrap_or_default() as usize;
@@ -107,7 +118,9 @@ impl Pages {
 
     /// The begin of a page, for messages.
     pub(super) fn place(&self, page: u64) -> Place {
-        self.place.clone().byte(page.saturating_mul(self.size as u64))
+        self.place
+            .clone()
+            .byte(page.saturating_mul(self.size as u64))
     }
 
     pub(super) fn damaged(&self, page: u64, reason: impl Into<String>) -> FormatError {
@@ -127,7 +140,10 @@ impl Pages {
             let main = bytes.get(MAIN..).and_then(Description::read)?;
             (magic == u64::from(MAGIC)).then_some((number::<8>(&bytes, 144)?, main))
         });
-        let newest = states.into_iter().flatten().max_by_key(|(transaction, _)| *transaction);
+        let newest = states
+            .into_iter()
+            .flatten()
+            .max_by_key(|(transaction, _)| *transaction);
         newest
             .map(|(_, of)| of)
             .ok_or_else(|| self.damaged(0, "neither of its first two pages describes a database"))
@@ -135,7 +151,9 @@ impl Pages {
 
     /// A page of a kind.
     fn page(&self, page: u64, kind: Kind) -> Result<Buffer, FormatError> {
-        let begin = usize::try_from(page).ok().and_then(|page| page.checked_mul(self.size));
+        let begin = usize::try_from(page)
+            .ok()
+            .and_then(|page| page.checked_mul(self.size));
         let range = begin.and_then(|begin| Some(begin..begin.checked_add(self.size)?));
         let Some(bytes) = range.and_then(|range| self.map.slice(range)) else {
             return Err(self.damaged(
@@ -145,14 +163,21 @@ impl Pages {
         };
         match number::<2>(&bytes, 10).and_then(|flags| Kind::of(flags as u16)) {
             Some(found) if found == kind => Ok(bytes),
-            Some(found) => Err(self.damaged(page, format!("a {found:?} page is where a {kind:?} page should be"))),
+            Some(found) => Err(self.damaged(
+                page,
+                format!("a {found:?} page is where a {kind:?} page should be"),
+            )),
             None => Err(self.damaged(page, "there is no sound page")),
         }
     }
 
     /// The pages below a branch.
     pub(super) fn children(&self, page: u64) -> Result<Vec<u64>, FormatError> {
-        let branch = Page { pages: self, bytes: self.page(page, Kind::Branch)?, number: page };
+        let branch = Page {
+            pages: self,
+            bytes: self.page(page, Kind::Branch)?,
+            number: page,
+        };
         let children = (0..branch.count()?).map(|entry| {
             let at = branch.entry(entry)?;
             let low = number::<4>(&branch.bytes, at);
@@ -168,7 +193,11 @@ impl Pages {
     /// A page of entries.
     pub(super) fn leaf(&self, page: u64) -> Result<Page<'_>, FormatError> {
         let bytes = self.page(page, Kind::Leaf)?;
-        Ok(Page { pages: self, bytes, number: page })
+        Ok(Page {
+            pages: self,
+            bytes,
+            number: page,
+        })
     }
 
     /// The bytes of a value.
@@ -188,12 +217,16 @@ impl Pages {
         let pages = number::<4>(&head, 12).unwrap_or_default() as usize;
         let room = pages.saturating_mul(self.size).saturating_sub(HEAD);
         let begin = page as usize * self.size + HEAD;
-        let bytes = begin.checked_add(len).and_then(|end| self.map.slice(begin..end));
+        let bytes = begin
+            .checked_add(len)
+            .and_then(|end| self.map.slice(begin..end));
         match bytes {
             Some(bytes) if len <= room => Ok(bytes),
             _ => Err(self.damaged(
                 page,
-                format!("a value of {len} bytes lies beyond its {pages} pages or the end of the file"),
+                format!(
+                    "a value of {len} bytes lies beyond its {pages} pages or the end of the file"
+                ),
             )),
         }
     }
@@ -201,7 +234,8 @@ impl Pages {
 
 impl Page<'_> {
     fn beyond(&self) -> FormatError {
-        self.pages.damaged(self.number, "an entry of a page lies beyond its end")
+        self.pages
+            .damaged(self.number, "an entry of a page lies beyond its end")
     }
 
     /// Entries of the page.
@@ -209,7 +243,9 @@ impl Page<'_> {
         let lower = number::<2>(&self.bytes, 12).unwrap_or_default() as usize;
         match lower.checked_sub(HEAD) {
             Some(room) if lower <= self.bytes.len() => Ok(room / 2),
-            _ => Err(self.pages.damaged(self.number, "the list of entries of a page is damaged")),
+            _ => Err(self
+                .pages
+                .damaged(self.number, "the list of entries of a page is damaged")),
         }
     }
 
@@ -217,7 +253,9 @@ impl Page<'_> {
     fn entry(&self, entry: usize) -> Result<usize, FormatError> {
         let count = self.count()?;
         let at = number::<2>(&self.bytes, HEAD + 2 * entry).filter(|_| entry < count);
-        let at = at.map(|at| at as usize).filter(|at| *at >= HEAD + 2 * count);
+        let at = at
+            .map(|at| at as usize)
+            .filter(|at| *at >= HEAD + 2 * count);
         at.ok_or_else(|| self.beyond())
     }
 

@@ -63,7 +63,10 @@ pub(crate) fn decode(
     let mut fields: HashMap<String, Vec<u8>> = fields.into_iter().collect();
     let mut cells: Vec<Cell> = Vec::with_capacity(wanted.len());
     for (at, name) in wanted.iter().enumerate() {
-        let before = wanted.iter().position(|n| n == name).filter(|before| *before < at);
+        let before = wanted
+            .iter()
+            .position(|n| n == name)
+            .filter(|before| *before < at);
         let cell = match (before.and_then(|before| cells.get(before)), name.as_str()) {
             (Some(cell), _) => cell.clone(),
             (None, "__key__") => key.as_str().into(),
@@ -84,7 +87,10 @@ fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) 
     FormatError::new(
         Fault::NoSuchKey,
         Place::named(url).key(format!("{key}.{name}")),
-        format!("the sample has no such file; it also has {}", others.join(", ")),
+        format!(
+            "the sample has no such file; it also has {}",
+            others.join(", ")
+        ),
         "Choose others for fields=",
     )
 }
@@ -121,7 +127,9 @@ fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Faul
         }
         "npy" => {
             let array = npy::array(&bytes.into(), &Place::default());
-            let whole = array.map(|array| array.whole()).map_err(|e| (e.fault, e.reason));
+            let whole = array
+                .map(|array| array.whole())
+                .map_err(|e| (e.fault, e.reason));
             whole?.ok_or_else(|| damaged("its elements cannot be read".to_owned()))?
         }
         _ if PICTURES.contains(&extension) => Cell::Picture(Picture {

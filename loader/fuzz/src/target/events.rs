@@ -2,8 +2,8 @@
 
 use loadscope_trace::{
     BatchContent, BatchId, Dispatch, EndReason, Event, EventKind, Fetched, Field, FieldData, Gauge,
-    GaugeKind, Lane, Level, Message, Nanos, Origin, Pictures, RunId, RunInfo, SampleTiming, Stage,
-    StageTiming, WorkerInfo,
+    GaugeKind, Generators, Lane, Level, Message, Nanos, Origin, Pictures, RunId, RunInfo,
+    SampleTiming, Stage, StageTiming, WorkerInfo,
 };
 
 use super::recording::{by_line, fold, same, sorted, written};
@@ -144,8 +144,15 @@ pub fn kind(from: &mut Bytes<'_>) -> EventKind {
         6 => EventKind::WorkerEnded {
             worker: from.worker(),
             reason: from.one_of(&[EndReason::Finished, EndReason::Died]),
+            os_id: from.maybe(|f| f.number() as u32),
         },
-        7..13 => EventKind::Dispatched(Box::new(Dispatch {
+        7 => EventKind::WorkerSeeded(Box::new(Generators {
+            worker: from.worker(),
+            os_id: from.maybe(|f| f.number() as u64),
+            numpy: from.maybe(|f| f.number() as u64),
+            python: from.maybe(|f| f.number() as u64),
+        })),
+        8..13 => EventKind::Dispatched(Box::new(Dispatch {
             batch: from.batch(),
             worker: from.maybe(Bytes::worker),
             indices: from.list(|f| f.number() as u64),

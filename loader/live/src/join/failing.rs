@@ -68,7 +68,15 @@ impl Join {
             0 | -15 => EndReason::Finished,
             _ => EndReason::Died,
         };
-        self.event(at, run, EventKind::WorkerEnded { worker, reason });
+        self.event(
+            at,
+            run,
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id: u32::try_from(pid).ok(),
+            },
+        );
         if reason == EndReason::Died {
             let how = match code {
                 ..0 => format!("was killed by signal {}", code.unsigned_abs()),

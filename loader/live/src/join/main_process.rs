@@ -2,7 +2,7 @@
 
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
-    BatchId, Event, EventKind, Level, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
+    BatchId, Event, EventKind, Level, Message, Nanos, Part, RunId, Stage, WorkerId, WorkerInfo,
 };
 
 use super::crew::Crew;
@@ -17,6 +17,14 @@ const MOST_WORKERS: usize = WorkerId::MAX as usize + 1;
 
 /// Names of what else loads data.
 const MOST_OTHERS: usize = 32;
+
+/// How the message begins that tells of arguments that were set.
+const SET: &str = "Loadscope set ";
+
+/// True if a loader's message tells that arguments were set in it.
+pub fn tells_of_set(message: &Message) -> bool {
+    message.text.starts_with(SET)
+}
 
 impl Join {
     /// What the main process says.
@@ -91,7 +99,7 @@ impl Join {
     /// Which arguments of a loader are not the program's own.
     fn tell_of_set(&mut self, at: Nanos, run: RunId, about: &About) {
         if !about.set.is_empty() {
-            let text = format!("Loadscope set {}", about.set);
+            let text = format!("{SET}{}", about.set);
             self.message(at, run, Level::Info, text);
         }
         if !about.not_set.is_empty() {

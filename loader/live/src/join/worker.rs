@@ -3,7 +3,7 @@
 use super::crew::Found;
 use super::{Join, Place, Stream, StreamId};
 use crate::wire::Record;
-use loadscope_trace::Stage;
+use loadscope_trace::{EventKind, Generators, Stage};
 
 impl Join {
     /// Puts what workers of a main process said in its place, as far as that is known now.
@@ -46,10 +46,35 @@ impl Join {
                 };
                 self.held -= 1;
                 self.held_bytes -= record.weight();
+                self.set_up(&stream, place, &record);
                 self.of_worker(&mut stream, place, found, record);
             }
         }
         self.streams.insert(id, stream);
+    }
+
+    /// A worker tells what its random numbers begin with.
+    fn set_up(&mut self, stream: &Stream, place: Place, record: &Record) {
+        let Record::Fetcher {
+            at,
+            generators: Some(digests),
+            ..
+        } = record
+        else {
+            return;
+        };
+        let main = self.streams.get(&place.stream);
+        let Some(crew) = main.and_then(|main| main.crews.get(&place.iterator)) else {
+            return;
+        };
+        let of = Generators {
+            worker: place.worker,
+            os_id: Some(stream.introduction.pid),
+            numpy: digests.numpy,
+            python: digests.python,
+        };
+        let (at, run) = (self.time(stream, *at), crew.run);
+        self.event(at, run, EventKind::WorkerSeeded(Box::new(of)));
     }
 
     fn of_worker(&mut self, stream: &mut Stream, place: Place, found: Found, record: Record) {

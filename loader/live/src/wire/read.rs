@@ -6,7 +6,7 @@ use loadscope_trace::{Field, WorkerId, brief};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::{Arrival, Fetch, Needed, Outcome, Record, Where, WireError};
+use super::{Arrival, Digests, Fetch, Needed, Outcome, Record, Where, WireError};
 
 /// Samples of a batch at most; more is damage.
 const MOST_SAMPLES: usize = 1 << 22;
@@ -22,6 +22,9 @@ struct Wait(
     #[serde(default)] Option<i64>,
     #[serde(default)] Option<i64>,
 );
+
+#[derive(Deserialize)]
+struct FetcherMade(IgnoredAny, i64, u32, #[serde(default)] Option<Digests>);
 
 #[derive(Deserialize)]
 struct Step(
@@ -132,8 +135,12 @@ fn read(name: &str, text: &str) -> Result<Record, WireError> {
             }
         }
         "fetcher" => {
-            let (_, at, generation): (Name, _, _) = fields(text)?;
-            Record::Fetcher { at, generation }
+            let FetcherMade(_, at, generation, generators) = fields(text)?;
+            Record::Fetcher {
+                at,
+                generation,
+                generators,
+            }
         }
         "other" => {
             let (_, at, name): (Name, _, String) = fields(text)?;

@@ -1,5 +1,7 @@
 //! Whether a recording tells enough for a setting.
 
+use loadscope_trace::Origin;
+
 use super::{Recorded, Refusal, Setting};
 use crate::limits;
 
@@ -20,6 +22,17 @@ impl Recorded {
             faster: Vec::new(),
             trainer_cpu: None,
         }
+    }
+
+    /// True if another number of workers would divide the work anew than the recorded one; without workers one has all of it.
+    pub(super) fn changes_workers(&self, setting: &Setting) -> bool {
+        setting.num_workers.max(1) != self.options.num_workers.max(1)
+    }
+
+    /// A program's own stream is taken to be divided among its workers, as PyTorch's documentation asks for; the forecast says so.
+    /// Of the engine's own it is known whether it is.
+    pub(super) fn may_divide(&self) -> bool {
+        matches!(self.origin, Origin::Pytorch(_))
     }
 
     /// The setting as it can be simulated.
@@ -55,7 +68,7 @@ impl Recorded {
                  pin_memory=True",
             );
         }
-        if self.streams && setting.num_workers.max(1) != self.options.num_workers.max(1) {
+        if self.streams && !self.may_divide() && self.changes_workers(&setting) {
             return refuse(
                 "the dataset is iterable-style, and how another number of workers would share it is not recorded. \
                  Record a run with that many workers",

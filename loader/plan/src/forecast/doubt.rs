@@ -18,8 +18,15 @@ const OTHER: f64 = 0.03;
 /// What of the costs of transport between processes is not known, where it was recorded, and where it is assumed.
 const TRANSPORT: f64 = 0.25;
 const ASSUMED: f64 = 0.6;
+/// How evenly workers divide a stream among themselves that were not recorded.
+const DIVIDED: f64 = 0.15;
 /// What of the time to start and end more processes, or fewer, than were recorded is not known.
 const PROCESSES: f64 = 0.5;
+
+/// What of the work that other numbers of workers do before their first batch is not known, where they share the cores.
+const BEGINNING: f64 = 0.3;
+/// What a process needs to begin by itself, ns. What takes longer is the program's own.
+const USUAL_BEGINNING: f64 = 50e6;
 
 /// A source of doubt, and how large a share of the time it makes uncertain.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +36,9 @@ pub(super) struct Doubt {
     /// What most of that is, if it is more than a little: a sentence.
     pub why: Option<&'static str>,
 }
+
+/// A share of the time that is uncertain, and why.
+type Part = (f64, Option<&'static str>);
 
 impl Recorded {
     /// How far the forecast of `time` for `setting` may be off for want of knowledge.
@@ -59,13 +69,17 @@ impl Recorded {
             }
             false => 0.0,
         };
+        let [set_up, begun] = self.of_beginnings(setting, time, more * started);
         let parts = [
             (AGAIN, None),
+            set_up,
+            begun,
             (
                 BUSY * ((busy - 0.5) * 2.0).clamp(0.0, 1.0),
                 Some("all cores are busy, and what runs first is up to the system"),
             ),
             (if more > 0.0 { OTHER } else { 0.0 }, None),
+            self.of_stream(setting),
             (
                 self.refit_error.abs(),
                 Some("the model does not quite reproduce the recorded run"),
@@ -97,6 +111,43 @@ impl Recorded {
             why: largest
                 .filter(|(share, _)| *share > 0.1)
                 .and_then(|(_, why)| *why),
+        }
+    }
+
+    /// Of what other numbers of workers, or none, have to do before the first batch; `more` processes start than were recorded.
+    fn of_beginnings(&self, setting: &Setting, time: f64, more: f64) -> [Part; 2] {
+        let cores = setting.cores.or(self.cores).map_or(1.0, |n| n as f64);
+        let own = (float(self.startup.first_fetch) - USUAL_BEGINNING).max(0.0);
+        let shared = more * float(self.startup.first_computes) / cores.max(1.0);
+        match (self.setting().num_workers > 0, setting.num_workers > 0) {
+            (true, false) => [
+                (
+                    own / time,
+                    Some(
+                        "what workers set up before their first batch the main process may have to set up as well",
+                    ),
+                ),
+                (0.0, None),
+            ],
+            (false, false) => [(0.0, None); 2],
+            (_, true) => [
+                (0.0, None),
+                (
+                    BEGINNING * shared / time,
+                    Some("more workers share the cores while each prepares for its first batch"),
+                ),
+            ],
+        }
+    }
+
+    /// Of how others than the recorded workers would divide a stream.
+    fn of_stream(&self, setting: &Setting) -> Part {
+        match self.streams && self.changes_workers(setting) {
+            true => (
+                DIVIDED,
+                Some("how other workers would divide the stream among themselves is not recorded"),
+            ),
+            false => (0.0, None),
         }
     }
 }

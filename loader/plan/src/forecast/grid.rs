@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use loadscope_trace::Nanos;
+use loadscope_trace::{Nanos, is_likely_less};
 
 use super::load::Load;
 use super::uncertain::{Again, resampled};
@@ -24,6 +24,11 @@ pub struct Outlook {
     pub best: usize,
     /// Position of the one with the fewest workers, then the smallest prefetch factor, within 2 % of the best.
     pub cheapest: usize,
+    /// Where epochs start their workers anew: the same numbers of workers, kept between epochs (`persistent_workers=True`).
+    pub kept: Vec<Forecast>,
+    /// What is recommended: of all of these the one with the fewest workers, then the smallest prefetch factor, within 2 % of
+    /// the best, leaving out those that may well be slower; the recorded one, if none is faster by 2 %.
+    pub recommended: Forecast,
     /// How long training would take with a loader that never lets it wait.
     pub headroom: Nanos,
 }
@@ -69,14 +74,47 @@ pub fn explore(
     let Some(configurations) = forecast_all(recorded, settings, tell)? else {
         return Ok(None);
     };
+    let Some(kept) = forecast_all(recorded, &recorded.kept(settings), tell)? else {
+        return Ok(None);
+    };
     let (best, cheapest) = cheapest_of(&configurations).unwrap_or_default();
+    let is_sure = |f: &&Forecast| is_likely_less((f.time, f.high), (own.time, own.high));
+    let all = configurations.iter().chain(&kept).filter(is_sure);
+    let all: Vec<Forecast> = all.cloned().collect();
+    let (_, recommended) = cheapest_of(&all).unwrap_or_default();
+    let is_worth_it =
+        |f: &&Forecast| f.time.as_secs_f64() <= own.time.as_secs_f64() * (1.0 - AS_GOOD);
+    let recommended = all.get(recommended).filter(is_worth_it);
     Ok(Some(Outlook {
         best,
         cheapest,
+        recommended: recommended.unwrap_or(&own).clone(),
+        kept,
         recorded: own,
         headroom,
         configurations,
     }))
+}
+
+impl Recorded {
+    /// The same numbers of workers as in `settings`, kept between epochs, where that changes anything: with the prefetch factor of the
+    /// recording, to change one thing less.
+    pub(super) fn kept(&self, settings: &[Setting]) -> Vec<Setting> {
+        let factor = self.setting().prefetch_factor;
+        let mut kept: Vec<Setting> = Vec::new();
+        for setting in settings {
+            let starts_anew = setting.num_workers > 0 && !setting.persistent_workers;
+            let is_known = kept.iter().any(|s| s.num_workers == setting.num_workers);
+            if starts_anew && !is_known && self.epochs.len() > 1 {
+                kept.push(Setting {
+                    persistent_workers: true,
+                    prefetch_factor: factor,
+                    ..setting.clone()
+                });
+            }
+        }
+        kept
+    }
 }
 
 /// The best, and the one with the fewest workers, then the smallest prefetch factor, that is as good.

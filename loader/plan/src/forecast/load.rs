@@ -274,8 +274,10 @@ impl<'a> Costs<'a> {
         if self.recorded.streams {
             let workers = self.setting.num_workers.max(1);
             let mut streams = vec![Vec::new(); workers];
+            let is_divided_anew = self.recorded.changes_workers(self.setting);
             for (at, draft) in drafts.iter().enumerate() {
-                streams[draft.worker % workers].push(at as u32);
+                let worker = if is_divided_anew { at } else { draft.worker };
+                streams[worker % workers].push(at as u32);
             }
             load.streams = Some(streams);
         }

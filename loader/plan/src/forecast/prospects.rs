@@ -103,7 +103,13 @@ impl Recorded {
         let mut settings = vec![self.checked(&base)?];
         settings.extend(near.iter().map(|(_, s)| s.clone()));
         let first = settings.len();
-        settings.extend(tried.into_iter().filter(|s| self.checked(s).is_ok()));
+        let tried: Vec<Setting> = tried
+            .into_iter()
+            .filter(|s| self.checked(s).is_ok())
+            .collect();
+        let kept = self.kept(&tried).into_iter();
+        let kept: Vec<Setting> = kept.filter(|s| self.checked(s).is_ok()).collect();
+        settings.extend(tried.into_iter().chain(kept));
         let Some(forecasts) = forecast_all(self, &settings, tell)? else {
             return Ok(None);
         };
@@ -117,6 +123,7 @@ impl Recorded {
             let workers = of_grid[cheapest].setting.num_workers;
             let own = |f: &&Forecast| {
                 f.setting.num_workers == workers
+                    && f.setting.persistent_workers == base.persistent_workers
                     && f.setting.prefetch_factor == base.prefetch_factor
             };
             let is_new = !changes.contains(&Change::NumWorkers(workers));
@@ -130,11 +137,13 @@ impl Recorded {
         Ok(Some(Prospects {
             recorded: self.time(),
             refit: forecasts[0].time,
+            refit_high: forecasts[0].high,
             refit_waited: forecasts[0].waited,
             changes: changes.map(|(change, f)| of(change, f)).collect(),
             best: chosen.map(|(best, _)| as_workers(best)),
             cheapest: chosen.map(|(_, cheapest)| as_workers(cheapest)),
             workers_refused: self.workers_refused(),
+            is_divided: self.streams && self.may_divide(),
             headroom: self.headroom(&base)?,
             assumptions: self.notes().to_vec(),
         }))
@@ -155,6 +164,12 @@ fn of(change: Change, forecast: &Forecast) -> loadscope_trace::Forecast {
 /// What `setting`, one of the grid, changes.
 fn change(base: &Setting, setting: &Setting) -> Change {
     let (workers, factor) = (setting.num_workers, setting.prefetch_factor);
+    if setting.persistent_workers != base.persistent_workers {
+        return match workers == base.num_workers {
+            true => Change::PersistentWorkers(setting.persistent_workers),
+            false => Change::Kept(workers),
+        };
+    }
     match (workers == base.num_workers, factor == base.prefetch_factor) {
         (_, true) => Change::NumWorkers(workers),
         // Without workers there is nothing to prefetch.

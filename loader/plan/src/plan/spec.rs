@@ -50,9 +50,17 @@ impl FromStr for SamplerSpec {
             ("equi", Some(path)) if !path.is_empty() => Self::Equi(path),
             ("subset", _) => return Err(needs("subset", "a file: subset:PATH")),
             ("weighted", _) => {
-                return Err(needs("weighted", "a file, or the classes: weighted:PATH or weighted:balanced"));
+                return Err(needs(
+                    "weighted",
+                    "a file, or the classes: weighted:PATH or weighted:balanced",
+                ));
             }
-            ("equi", _) => return Err(needs("equi", "a file, or the classes: equi:PATH or equi:labels")),
+            ("equi", _) => {
+                return Err(needs(
+                    "equi",
+                    "a file, or the classes: equi:PATH or equi:labels",
+                ));
+            }
             ("group", _) => return Err(needs("group", "a column: group:COLUMN")),
             ("bucket", _) => return Err(needs("bucket", "the lengths: bucket:len")),
             _ => {
@@ -86,6 +94,7 @@ impl SamplerSpec {
 
     /// Whether it shares the samples among ranks.
     pub(super) fn shares(&self) -> bool {
-        self.makes_batches() || matches!(self, Self::Distributed | Self::Weighted(_) | Self::Balanced)
+        self.makes_batches()
+            || matches!(self, Self::Distributed | Self::Weighted(_) | Self::Balanced)
     }
 }

@@ -75,7 +75,10 @@ pub struct SampleTable {
 impl SampleTable {
     /// A table of nothing but the number of samples.
     pub fn of_len(len: usize) -> Self {
-        Self { len, ..Self::default() }
+        Self {
+            len,
+            ..Self::default()
+        }
     }
 
     pub(super) fn classes(&self) -> Result<&[u32], EngineError> {

@@ -46,7 +46,10 @@ fn classes_are_drawn_equally_often() {
         *drawn.entry(classes[*index as usize]).or_default() += 1;
     }
     assert_eq!(drawn.values().sum::<usize>(), 18_000);
-    assert!(drawn.values().all(|n| (5_600..6_400).contains(n)), "{drawn:?}");
+    assert!(
+        drawn.values().all(|n| (5_600..6_400).contains(n)),
+        "{drawn:?}"
+    );
     let weights = weights(&o, &table()).unwrap().unwrap();
     assert_eq!((weights[0], weights.len()), (0.1, 300));
 }
@@ -93,19 +96,29 @@ fn labels_of_the_dataset_are_balanced_in_batches() {
     let classes = table().classes.unwrap();
     let all = order.epochs[0].concat();
     assert_eq!(all.len(), 9000 / 16 * 16);
-    assert!(all.iter().enumerate().all(|(at, i)| classes[*i as usize] as usize == at % 3));
+    assert!(
+        all.iter()
+            .enumerate()
+            .all(|(at, i)| classes[*i as usize] as usize == at % 3)
+    );
 }
 
 #[test]
 fn what_is_not_known_or_makes_no_sense_is_a_sentence() {
     let nothing = || SampleTable::of_len(300);
     for (sampler, says) in [
-        ("weighted:balanced", "the classes of the samples are not known"),
+        (
+            "weighted:balanced",
+            "the classes of the samples are not known",
+        ),
         ("equi:labels", "label=COLUMN"),
         ("group:patient", "the values of patient are not known"),
         ("bucket:len", "the lengths of the samples are not known"),
         ("group:", "the sampler group needs a column"),
-        ("bucket:width", "the sampler bucket needs the lengths: bucket:len"),
+        (
+            "bucket:width",
+            "the sampler bucket needs the lengths: bucket:len",
+        ),
         ("bucket", "bucket:len"),
         ("weighted", "weighted:balanced"),
         ("balanced", "equi:labels, group:COLUMN and bucket:len"),
@@ -113,7 +126,10 @@ fn what_is_not_known_or_makes_no_sense_is_a_sentence() {
         let said = sentence(&options(sampler), nothing());
         assert!(said.contains(says), "{sampler}: {said}");
     }
-    let short = SampleTable { classes: Some(vec![0, 1].into()), ..nothing() };
+    let short = SampleTable {
+        classes: Some(vec![0, 1].into()),
+        ..nothing()
+    };
     assert!(sentence(&options("equi:labels"), short).contains("not known"));
     let mut o = options("group:patient");
     o.batch_size = None;

@@ -97,9 +97,12 @@ impl BatchSource for LengthBucketBatchSampler {
     }
 
     fn iter(&self) -> BatchIter {
-        let (seed, size, drop_last, rank) = (self.seed.now(), self.batch_size, self.drop_last, self.rank);
+        let (seed, size, drop_last, rank) =
+            (self.seed.now(), self.batch_size, self.drop_last, self.rank);
         let lengths = Arc::clone(&self.lengths);
-        drawn_first(rank, move || cut(&lengths, size, drop_last, &mut Generator::new(seed)))
+        drawn_first(rank, move || {
+            cut(&lengths, size, drop_last, &mut Generator::new(seed))
+        })
     }
 
     fn draws(&self) -> Option<Draws> {

@@ -11,7 +11,10 @@ pub(super) fn shuffled<T: Clone>(
     generator: &mut Generator,
 ) -> Result<Vec<T>, EngineError> {
     let order = generator.randperm(items.len())?;
-    Ok(order.iter().filter_map(|at| items.get(at).cloned()).collect())
+    Ok(order
+        .iter()
+        .filter_map(|at| items.get(at).cloned())
+        .collect())
 }
 
 /// The share of a rank of batches that are all drawn when the first is asked for.

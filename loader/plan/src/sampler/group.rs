@@ -125,7 +125,10 @@ fn deal(
         let order = generator.randperm(row.len())?;
         let mut kept: Vec<usize> = order.iter().take(keep).collect();
         kept.sort_unstable();
-        row = kept.into_iter().filter_map(|at| row.get(at).copied()).collect();
+        row = kept
+            .into_iter()
+            .filter_map(|at| row.get(at).copied())
+            .collect();
     }
     let dealt: Vec<Vec<usize>> = (0..batches)
         .map(|batch| row.iter().skip(batch).step_by(batches).copied().collect())
@@ -161,7 +164,13 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn make(groups: &[u32], size: i64, drop_last: bool, world: i64, rank: i64) -> DistinctGroupBatchSampler {
+    fn make(
+        groups: &[u32],
+        size: i64,
+        drop_last: bool,
+        world: i64,
+        rank: i64,
+    ) -> DistinctGroupBatchSampler {
         DistinctGroupBatchSampler::new(groups, size, drop_last, world, rank).unwrap()
     }
 

@@ -201,11 +201,16 @@ mod tests {
 
     #[test]
     fn balanced_classes_are_drawn_equally_often() {
-        let labels: Vec<u32> = (0..1000).map(|i| if i % 100 == 0 { 7 } else { i % 2 }).collect();
+        let labels: Vec<u32> = (0..1000)
+            .map(|i| if i % 100 == 0 { 7 } else { i % 2 })
+            .collect();
         let weights = balanced_weights(&labels);
         let of = |class| {
             let pairs = weights.iter().zip(&labels);
-            pairs.filter(|(_, label)| **label == class).map(|(weight, _)| weight).sum::<f64>()
+            pairs
+                .filter(|(_, label)| **label == class)
+                .map(|(weight, _)| weight)
+                .sum::<f64>()
         };
         for class in [0, 1, 7] {
             assert!((of(class) - 1.0).abs() < 1e-9);
@@ -216,7 +221,10 @@ mod tests {
         for index in sampler.iter() {
             *drawn.entry(labels[index.unwrap()]).or_insert(0) += 1;
         }
-        assert!(drawn.values().all(|count| (9_500..10_500).contains(count)), "{drawn:?}");
+        assert!(
+            drawn.values().all(|count| (9_500..10_500).contains(count)),
+            "{drawn:?}"
+        );
     }
 
     #[test]

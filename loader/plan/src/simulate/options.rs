@@ -214,6 +214,7 @@ impl Epochs<'_> {
                         of_workers(&|worker, _| EventKind::WorkerEnded {
                             worker,
                             reason: EndReason::Finished,
+                            os_id: None,
                         });
                     }
                 }

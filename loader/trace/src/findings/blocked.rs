@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::survey::{Kind, SLOW_SAMPLE, Waited};
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, Run, count, percent, plural};
 
 /// Finished batches had to lie behind the missing one for this share of a wait.
@@ -49,11 +49,13 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
         ""
     };
     Some(Finding {
-        id: "head_of_line",
+        id: FindingId::HeadOfLine,
         text,
         severity,
         evidence: worst_sample(run, row),
-        remedy: format!("in_order=False yields whatever is ready{spread}"),
+        remedy: format!(
+            "in_order=False yields whatever is ready, in another order in every run{spread}"
+        ),
         cost: Some(cost),
     })
 }
@@ -87,7 +89,7 @@ pub(super) fn heavy_tail(survey: &Survey) -> Option<Finding> {
         ""
     };
     Some(Finding {
-        id: "heavy_tail",
+        id: FindingId::HeavyTail,
         text,
         severity,
         evidence: worst_sample(survey.run, worst.row?),

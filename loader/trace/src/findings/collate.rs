@@ -1,7 +1,7 @@
 //! Putting batches together.
 
 use super::survey::Kind;
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{BatchId, Nanos};
 
 /// It takes at least this share of the work on a batch.
@@ -11,6 +11,30 @@ const MUCH: f64 = 0.4;
 const QUICK: Nanos = Nanos(500_000);
 /// From so many bytes on, a batch is large.
 const LARGE: u64 = 16 << 20;
+
+/// Where this share of what a verdict is about passes in `collate_fn`, it is about that.
+const MOST: f64 = 0.5;
+
+/// Puts a slow `collate_fn` before workers that are too few, or missing, where it is most of what these cost: more workers would
+/// only run it side by side.
+pub(super) fn put_before_workers(findings: &mut Vec<Finding>) {
+    let Some(slow) = findings.iter().position(|f| f.id == FindingId::SlowCollate) else {
+        return;
+    };
+    let explained = |f: &Finding| {
+        let too_few = matches!(
+            f.id,
+            FindingId::NoWorkers | FindingId::StarvedWorkers | FindingId::Sawtooth
+        );
+        let (all, part) = (f.cost.unwrap_or_default(), findings[slow].cost);
+        too_few && part.unwrap_or_default().0 as f64 >= MOST * all.0 as f64
+    };
+    let is_first = |(at, f): &(usize, &Finding)| *at < slow && explained(f);
+    if let Some((at, _)) = findings.iter().enumerate().find(is_first) {
+        let finding = findings.remove(slow);
+        findings.insert(at, finding);
+    }
+}
 
 /// The bytes of a batch, if it is large and put together by PyTorch's own `default_collate`.
 fn large_batches(survey: &Survey) -> Option<u64> {
@@ -46,7 +70,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
     let batch = |row: usize| -> BatchId { survey.run.batches()[row].id };
     if let Some(bytes) = large_batches(survey) {
         return Some(Finding {
-            id: "slow_collate",
+            id: FindingId::SlowCollate,
             text: format!(
                 "Batches are large, {} each: allocating, filling and copying them takes {} of the {} that a batch takes to make: {}",
                 size(bytes),
@@ -61,7 +85,7 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         });
     }
     Some(Finding {
-        id: "slow_collate",
+        id: FindingId::SlowCollate,
         text: format!(
             "collate_fn takes {} of the {} that a batch takes to make: {}",
             survey.collate,

@@ -1,6 +1,6 @@
 //! More runnable threads than cores.
 
-use super::{Evidence, Finding, Severity, Survey, starved};
+use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use crate::{percent, plural};
 
 /// Samples got less than this share of a core while they were computed.
@@ -19,7 +19,7 @@ pub(super) fn oversubscribed(survey: &Survey) -> Option<Finding> {
     let cost = starved::cost(survey);
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
-        id: "oversubscribed",
+        id: FindingId::Oversubscribed,
         text: format!(
             "{} workers share {}: a sample has a core for {} of the time that it takes, {}",
             survey.workers,

@@ -1,6 +1,6 @@
 //! What ends a run: an error, a worker that died, or one that is not heard of any more.
 
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::words::list;
 use crate::{EndReason, Level, Nanos, Run, Stage, WorkerId, brief};
 
@@ -29,7 +29,7 @@ pub(super) fn dead(survey: &Survey) -> Option<Finding> {
         _ => format!("Workers {} died; the first one, {worker},", list(&names, 4)),
     };
     Some(Finding {
-        id: "dead_worker",
+        id: FindingId::DeadWorker,
         text: format!("{which} at {}{what}", survey.say(at)),
         severity: Severity::Critical,
         evidence: match had {
@@ -74,7 +74,7 @@ pub(super) fn failed(survey: &Survey) -> Option<Finding> {
         None => "With num_workers=0 a debugger stops where it is raised",
     };
     Some(Finding {
-        id: "failed",
+        id: FindingId::Failed,
         text: format!(
             "The run ended with an error at {}: {text}{place}",
             survey.say(at)
@@ -120,7 +120,7 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
     }
     let id = run.batches()[row].id;
     Some(Finding {
-        id: "silent_worker",
+        id: FindingId::SilentWorker,
         text: format!(
             "Worker {worker} has worked on {id} for {took} and gives no sign; no other batch took more than {}",
             Nanos(longest)

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::FindingId;
 use crate::{BatchId, Nanos, WorkerId};
 
 /// How bad it is. By the share of the run's time that it costs: from [`Severity::CRITICAL_SHARE`] on critical, from
@@ -87,7 +88,7 @@ impl Serialize for Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Its name for scripts.
-    pub id: &'static str,
+    pub id: FindingId,
     /// The sentence.
     pub text: String,
     /// How bad it is.

@@ -20,6 +20,8 @@ pub enum Change {
     InOrder(bool),
     /// `persistent_workers`
     PersistentWorkers(bool),
+    /// `num_workers`, and `persistent_workers=True`
+    Kept(usize),
     /// `pin_memory`
     PinMemory(bool),
 }
@@ -43,6 +45,15 @@ pub struct Forecast {
     pub high: Nanos,
 }
 
+/// True if what is expected to take `took`, in nine of ten cases at most `high`, is worth trying where it takes `now`, in nine of ten
+/// cases at most `high_now`: what it is expected to save is not small beside what more is uncertain of it.
+pub fn is_likely_less((took, high): (Nanos, Nanos), (now, high_now): (Nanos, Nanos)) -> bool {
+    /// The part of the uncertainty that a saving must reach.
+    const PART: f64 = 0.5;
+    let (saved, uncertain) = (now.0 - took.0, high.0 - took.0);
+    high <= high_now || saved as f64 >= PART * uncertain as f64
+}
+
 /// What is forecast from a run: its own setting again, to see how far forecasts can be trusted, and others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prospects {
@@ -52,6 +63,9 @@ pub struct Prospects {
     /// What is forecast for its own setting, s: the same, if the model is right.
     #[serde(rename = "refit_seconds", serialize_with = "seconds")]
     pub refit: Nanos,
+    /// The upper end of the 90 % interval of that forecast, s.
+    #[serde(serialize_with = "seconds")]
+    pub refit_high: Nanos,
     /// How long the trainer waits in that forecast, s.
     #[serde(rename = "refit_waited_seconds", serialize_with = "seconds")]
     pub refit_waited: Nanos,
@@ -63,6 +77,8 @@ pub struct Prospects {
     pub cheapest: Option<Forecast>,
     /// Why other numbers of workers are not forecast, the beginning of a sentence; `None` if they are.
     pub workers_refused: Option<String>,
+    /// Other numbers of workers are forecast for a stream that they divide among themselves, which is not known of it.
+    pub is_divided: bool,
     /// How long training would take with a loader that never lets it wait, and with what is done between epochs, s.
     #[serde(rename = "headroom_seconds", serialize_with = "seconds")]
     pub headroom: Nanos,
@@ -84,6 +100,7 @@ impl fmt::Display for Change {
             Self::InOrder(on) => write!(f, "in_order={}", python(on)),
             Self::PersistentWorkers(on) => write!(f, "persistent_workers={}", python(on)),
             Self::PinMemory(on) => write!(f, "pin_memory={}", python(on)),
+            Self::Kept(n) => write!(f, "num_workers={n}, persistent_workers=True"),
         }
     }
 }
@@ -102,6 +119,7 @@ impl Change {
                 format!("a {} worker", ordinal(n))
             }
             Self::Window(n, factor) => format!("num_workers={n} with prefetch_factor={factor}"),
+            Self::Kept(n) => format!("num_workers={n} with persistent_workers=True"),
             other => other.to_string(),
         }
     }
@@ -110,7 +128,7 @@ impl Change {
     fn effort(self, now: usize) -> (usize, usize) {
         match self {
             Self::NumWorkers(n) => (1, n.saturating_sub(now)),
-            Self::Window(n, _) => (2, n.saturating_sub(now)),
+            Self::Window(n, _) | Self::Kept(n) => (2, n.saturating_sub(now)),
             _ => (1, 0),
         }
     }
@@ -142,7 +160,9 @@ impl Prospects {
         let now = self.recorded.min(self.refit).0 as f64;
         let limit = (now * (1.0 - Self::WORTH)) as i64;
         let all = self.changes.iter().chain(&self.cheapest);
-        let mut better: Vec<Forecast> = all.filter(|f| f.took.0 < limit).copied().collect();
+        let own = (Nanos(now as i64), self.refit_high);
+        let is_better = |f: &&Forecast| f.took.0 < limit && is_likely_less((f.took, f.high), own);
+        let mut better: Vec<Forecast> = all.filter(is_better).copied().collect();
         better.sort_by_key(|f| f.took);
         better.dedup_by_key(|f| f.change);
         better
@@ -160,12 +180,22 @@ impl Prospects {
     fn second(&self, first: &Forecast, workers: usize) -> Option<Forecast> {
         let is_little = |f: &&Forecast| match f.change {
             Change::NumWorkers(n) => n == workers.saturating_add(1),
-            Change::Window(..) => false,
+            Change::Window(..) | Change::Kept(_) => false,
             _ => true,
         };
         let better = self.better();
         let mut others = better.iter().filter(|f| f.change != first.change);
         others.find(is_little).copied()
+    }
+
+    /// What `change` asks of the program, the end of a sentence.
+    pub(super) fn condition(&self, change: Change) -> &'static str {
+        match change {
+            Change::NumWorkers(_) | Change::Window(..) | Change::Kept(_) if self.is_divided => {
+                ", if the workers divide the stream among themselves"
+            }
+            _ => "",
+        }
     }
 
     /// What cannot be forecast, in a sentence.
@@ -212,6 +242,9 @@ impl Prospects {
                 false => format!("; {subject} after {took}"),
             };
         }
+        let all = [Some(first), self.second(&first, workers)];
+        let mut conditions = all.into_iter().flatten().map(|f| self.condition(f.change));
+        text += conditions.find(|text| !text.is_empty()).unwrap_or("");
         // A name of PyTorch's keeps its letters.
         if text.starts_with("a ") {
             text.replace_range(..1, "A");

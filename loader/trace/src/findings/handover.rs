@@ -1,7 +1,7 @@
 //! What is not reading: handing over, pinning, drawing indices.
 
-use super::survey::Kind;
-use super::{Evidence, Finding, Severity, Survey};
+use super::survey::{Kind, Waited};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Nanos};
 
 /// Handing batches over takes longer than making them, so that the trainer alone would be faster.
@@ -13,13 +13,10 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     if survey.workers == 0 || survey.yielded == 0 {
         return None;
     }
-    let of = |cause| survey.blame.of(cause).unwrap_or_default();
-    let on_their_way = of(Cause::Returning) + of(Cause::IndexQueue);
     // How a run or an epoch begins says nothing of the way.
-    let waited = survey.sum(|w| match w.kind {
-        Kind::First => Nanos::ZERO,
-        _ => w.took,
-    });
+    let later = |w: &Waited| w.kind != Kind::First;
+    let on_their_way = survey.sum(|w| if later(w) { w.on_its_way } else { Nanos::ZERO });
+    let waited = survey.sum(|w| if later(w) { w.took } else { Nanos::ZERO });
     if (on_their_way.0 as f64) < ON_THEIR_WAY * waited.0 as f64 {
         return None;
     }
@@ -32,7 +29,7 @@ pub(super) fn slower_than_none(survey: &Survey) -> Option<Finding> {
     let severity = Severity::of_share(survey.share(on_their_way))?;
     let a_batch = Nanos(on_their_way.0 / survey.yielded.max(1) as i64);
     Some(Finding {
-        id: "slower_than_none",
+        id: FindingId::SlowerThanNone,
         text: format!(
             "A batch takes {} to make and {} to hand over: without workers the same work would take {} instead of {}",
             survey.mean_work,
@@ -62,7 +59,7 @@ pub(super) fn pinning(survey: &Survey) -> Option<Finding> {
     }
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
-        id: "pinning",
+        id: FindingId::Pinning,
         text: format!(
             "The pin thread takes {} per batch, where a training step takes {}: {}",
             survey.pin,
@@ -82,16 +79,18 @@ const SLOW_DRAW: Nanos = Nanos(300_000);
 
 /// The main thread draws indices while the trainer waits.
 pub(super) fn sampler(survey: &Survey) -> Option<Finding> {
-    let of = |cause| survey.blame.of(cause).unwrap_or_default();
-    let cost = of(Cause::NotDispatched) + of(Cause::Sampling);
     // Every epoch draws its first batches while nothing else goes on; that is how a loader begins.
+    let cost = survey.sum(|w| match w.kind {
+        Kind::First => Nanos::ZERO,
+        _ => w.drawing,
+    });
     let each = Nanos(cost.0 / i64::try_from(survey.yielded.max(1)).unwrap_or(i64::MAX));
     if each < SLOW_DRAW {
         return None;
     }
     let severity = Severity::of_share(survey.share(cost))?;
     Some(Finding {
-        id: "sampler",
+        id: FindingId::Sampler,
         text: format!(
             "The sampler is the bottleneck: the main thread draws the indices of batches while nothing else goes on, {}",
             survey.say_cost(cost)

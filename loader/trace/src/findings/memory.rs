@@ -1,7 +1,7 @@
 //! Memory: what workers copy of the main process, what grows without an end, and what is nearly used up.
 
 use super::resources::least;
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{GaugeKind, Lane, Nanos, Run, WorkerId, bytes, plural};
 
 /// Less than this is no trouble on any host, bytes.
@@ -83,7 +83,7 @@ pub(super) fn copy_on_write(survey: &Survey) -> Option<Finding> {
     }
     let held = peak(run).unwrap_or(total).max(total);
     Some(Finding {
-        id: "copy_on_write",
+        id: FindingId::CopyOnWrite,
         text: format!(
             "{} copied {} of the main process's memory, up to {} each: reading a Python object writes its reference count, so \
              the page that it lies on is copied",
@@ -129,7 +129,7 @@ pub(super) fn growth(survey: &Survey) -> Option<Finding> {
         format!("; what is left of the host's memory lasts {time} at this rate")
     });
     Some(Finding {
-        id: "memory_growth",
+        id: FindingId::MemoryGrowth,
         text: format!(
             "The memory of {} grew from {} to {} in {} and still grows, {} a minute{}{lasts}",
             name(lane),
@@ -223,7 +223,7 @@ pub(super) fn nearly_full(survey: &Survey) -> Option<Finding> {
     });
     let each = each.reduce(f64::max);
     Some(Finding {
-        id: "memory",
+        id: FindingId::Memory,
         text: format!(
             "Only {} of memory were left at {}, while the program took {}: the system ends processes when there is none",
             bytes(least),

@@ -1,14 +1,14 @@
 //! Remedies that agree with the forecasts: a finding does not advise what the table beside it says is slower.
 
-use super::{Finding, Prospects, Survey};
+use super::{Finding, FindingId, Prospects, Survey};
 use crate::Nanos;
 
 /// Findings whose remedy is another number of workers or of batches in flight.
-const ABOUT_WORKERS: [&str; 4] = [
-    "no_workers",
-    "starved_workers",
-    "sawtooth",
-    "oversubscribed",
+const ABOUT_WORKERS: [FindingId; 4] = [
+    FindingId::NoWorkers,
+    FindingId::StarvedWorkers,
+    FindingId::Sawtooth,
+    FindingId::Oversubscribed,
 ];
 
 /// What there is to do where no other setting is faster.
@@ -19,7 +19,7 @@ const DIED: &str = "Find out first why a worker died: more workers need more mem
 
 /// Puts what is forecast to be best in the place of what the finding alone would advise.
 pub(super) fn agree(findings: &mut [Finding], survey: &Survey, prospects: Option<&Prospects>) {
-    let died = findings.iter().any(|f| f.id == "dead_worker");
+    let died = findings.iter().any(|f| f.id == FindingId::DeadWorker);
     let remedy = match (died, prospects.filter(|p| p.fits())) {
         (true, _) => DIED.to_owned(),
         (false, Some(prospects)) => forecast(survey, prospects),
@@ -38,9 +38,10 @@ fn forecast(survey: &Survey, prospects: &Prospects) -> String {
     };
     let now: Nanos = prospects.recorded.min(prospects.refit);
     format!(
-        "{}: {} are forecast instead of {}",
+        "{}: {} are forecast instead of {}{}",
         first.change,
         first.took.beside(now),
-        now.beside(now)
+        now.beside(now),
+        prospects.condition(first.change)
     )
 }

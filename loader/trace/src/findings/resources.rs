@@ -1,6 +1,6 @@
 //! Shared memory and file descriptors that run out, and events that were lost.
 
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{GaugeKind, Level, Nanos, Run, bytes, plural};
 
 /// The size that Docker gives `/dev/shm` by default, bytes.
@@ -46,7 +46,7 @@ pub(super) fn shared_memory(survey: &Survey) -> Option<Finding> {
     let remedy = "docker run --shm-size=8g (or --ipc=host); fewer workers, a smaller prefetch_factor or smaller batches \
                   have less in flight";
     let finding = |text, severity, evidence| Finding {
-        id: "shared_memory",
+        id: FindingId::SharedMemory,
         text,
         severity,
         evidence,
@@ -90,7 +90,7 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
     let remedy = "torch.multiprocessing.set_sharing_strategy('file_system'), or ulimit -n 65536; do not keep batches that \
                   are done with";
     let finding = |text, severity, evidence| Finding {
-        id: "descriptors",
+        id: FindingId::Descriptors,
         text,
         severity,
         evidence,
@@ -116,7 +116,7 @@ pub(super) fn descriptors(survey: &Survey) -> Option<Finding> {
 pub(super) fn lost_events(survey: &Survey) -> Option<Finding> {
     let lost = survey.run.dropped();
     (lost > 0).then(|| Finding {
-        id: "lost_events",
+        id: FindingId::LostEvents,
         text: format!(
             "{} lost: times and counts are those of what is left",
             plural(lost, "event was", "events were")

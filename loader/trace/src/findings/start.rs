@@ -1,7 +1,7 @@
 //! Beginnings: of the run, and of each epoch.
 
 use super::survey::Kind;
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Cause, Epoch, Nanos, Origin, count, percent, plural};
 
 /// It takes so many times what a usual batch takes.
@@ -50,9 +50,14 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     let slow = wait.and_then(|w| slow_sample(survey, w.row?, took));
     let (what, remedy) = match wait.map(|w| w.main) {
         Some(Cause::Fetching) if slow.is_some() => (
-            slow.as_deref().unwrap_or_default(),
-            "Look at that sample: its file may be large, damaged or on a slow disk; what __getitem__ sets up when it is first \
-             called belongs into worker_init_fn",
+            slow.as_ref().map_or("", |slow| &slow.text),
+            match slow.as_ref().is_some_and(|slow| slow.is_first) {
+                true => {
+                    "Look at that sample, the first of its worker: what __getitem__ sets up when it is first called belongs into \
+                     worker_init_fn; or its file is large, damaged or on a slow disk"
+                }
+                false => "Look at that sample: its file may be large, damaged or on a slow disk",
+            },
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
@@ -78,7 +83,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         ),
     };
     Some(Finding {
-        id: "slow_first_batch",
+        id: FindingId::SlowFirstBatch,
         text: format!(
             "The first batch came after {}, where a batch takes {}{what} ({} of the run)",
             survey.say(took),
@@ -92,8 +97,15 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// `: sample 3 took 1.20 s`, if one sample took most of the wait for the first batch.
-fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<String> {
+/// A sample that took most of the wait for the first batch.
+struct SlowSample {
+    /// `: sample 3 took 1.20 s`
+    text: String,
+    /// Its worker had read none before it.
+    is_first: bool,
+}
+
+fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<SlowSample> {
     let slowest = survey.run.samples(row).max_by_key(|s| s.wall)?;
     if slowest.wall.0 <= took.0 / 2 {
         return None;
@@ -102,7 +114,10 @@ fn slow_sample(survey: &Survey, row: usize, took: Nanos) -> Option<String> {
         Some(index) => format!("sample {}", count(index)),
         None => format!("its sample {}", slowest.position),
     };
-    Some(format!(": {name} took {}", survey.say(slowest.wall)))
+    Some(SlowSample {
+        text: format!(": {name} took {}", survey.say(slowest.wall)),
+        is_first: slowest.position == 0,
+    })
 }
 
 /// The first batch is most of the waiting although it takes no longer than others: the run is short.
@@ -116,7 +131,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
         return None;
     }
     Some(Finding {
-        id: "short_run",
+        id: FindingId::ShortRun,
         text: format!(
             "Most of the waiting, {}, was for the first batch, which nothing can make ready in advance; the run has only {}",
             survey.say(took),
@@ -162,7 +177,7 @@ pub(super) fn refill(survey: &Survey) -> Option<Finding> {
         false => "",
     };
     Some(Finding {
-        id: "epoch_refill",
+        id: FindingId::EpochRefill,
         text: format!(
             "{} of {} epochs began with a gap of {}{} before the first batch{what}: {}",
             count(gaps.len() as u64),

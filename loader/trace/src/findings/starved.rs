@@ -1,7 +1,7 @@
 //! Supply and demand: workers that cannot keep up, and a trainer that is never kept waiting.
 
 use super::survey::{Kind, Waited};
-use super::{Evidence, Finding, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Severity, Survey};
 use crate::{Nanos, ProcessCost, percent, plural};
 
 /// What the workers' being too few costs: the waits for usual batches that were being worked on.
@@ -47,8 +47,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
         survey.say_cost(cost)
     );
     let remedy = match needed {
-        Some(n) if is_computing && cores > 0 && n >= cores => format!(
-            "num_workers={n} would keep up, but there are {}: make the transforms cheaper, or do them once, before training",
+        Some(n) if is_computing && cores > 0 && n > cores => format!(
+            "The samples compute, and more workers than {} only take turns: make the transforms cheaper, or do them once, \
+             before training",
             plural(cores as u64, "core", "cores")
         ),
         Some(n) => format!("num_workers={n}"),
@@ -62,9 +63,9 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     };
     Some(Finding {
         id: if workers == 0 {
-            "no_workers"
+            FindingId::NoWorkers
         } else {
-            "starved_workers"
+            FindingId::StarvedWorkers
         },
         text,
         severity,
@@ -111,7 +112,7 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
         .map(|n| n.min(survey.most_workers()));
     let needed = needed.filter(|n| *n > workers);
     Some(Finding {
-        id: "sawtooth",
+        id: FindingId::Sawtooth,
         text: format!(
             "{} of that waiting comes once every {workers} batches: the {workers} workers finish together, then nothing \
              comes until they finish again",
@@ -131,22 +132,35 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     })
 }
 
-/// The trainer hardly waits.
+/// The trainer hardly waits, or its steps take nearly all of the time.
 pub(super) fn trainer(survey: &Survey) -> Option<Finding> {
+    /// Steps that take this share of the time are what limits the run, whatever is waited beside.
+    const MOST: f64 = 0.75;
     let share = survey.share(survey.blame.waited);
-    if survey.yielded == 0 || share >= Severity::WARNING_SHARE {
+    let trained = survey.share(survey.trained);
+    let hardly_waits = share < Severity::WARNING_SHARE;
+    if survey.yielded == 0 || (!hardly_waits && trained < MOST) {
         return None;
     }
     Some(Finding {
-        id: "training_bound",
-        text: format!(
-            "The trainer is the bottleneck: it waited {} of the time, and a step takes {}",
-            percent(share),
-            survey.step
-        ),
+        id: FindingId::TrainingBound,
+        text: match hardly_waits {
+            true => format!(
+                "The trainer is the bottleneck: it waited {} of the time, and a step takes {}",
+                percent(share),
+                survey.step
+            ),
+            false => format!(
+                "The trainer is the bottleneck: its steps take {} of the time, {} each, and it waited {}",
+                percent(trained),
+                survey.step,
+                percent(share)
+            ),
+        },
         severity: Severity::Note,
         evidence: Evidence::Run,
         remedy: match survey.run.info.world_size {
+            0 | 1 if !hardly_waits => "Most of the time is in the training step: look there first".to_owned(),
             0 | 1 => "Nothing to do here: the loader keeps up".to_owned(),
             _ => "The loader of this rank keeps up; where its steps wait for other ranks (all_reduce), look at the rank that waits longest for its loader".to_owned(),
         },

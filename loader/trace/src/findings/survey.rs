@@ -82,6 +82,10 @@ pub(super) struct Waited {
     pub collating: Nanos,
     /// How much of it passed in the pin thread.
     pub pinning: Nanos,
+    /// How much of it passed while its indices or the batch itself were on their way between processes.
+    pub on_its_way: Nanos,
+    /// How much of it passed while the main thread drew indices.
+    pub drawing: Nanos,
     /// What is to blame for most of it.
     pub main: Cause,
 }
@@ -269,6 +273,8 @@ impl<'a> Survey<'a> {
                 in_slow_samples: slow.fold(Nanos::ZERO, |sum, t| sum + t),
                 collating: of(Cause::Collating),
                 pinning: of(Cause::Pinning),
+                on_its_way: of(Cause::Returning) + of(Cause::IndexQueue),
+                drawing: of(Cause::NotDispatched) + of(Cause::Sampling),
                 main: main.map_or(Cause::End, |p| p.cause),
             });
         });

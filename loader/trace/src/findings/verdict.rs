@@ -1,18 +1,18 @@
 //! The verdict: one sentence with its number.
 
-use super::{Evidence, Finding, Glance, Prospects, Severity, Survey};
+use super::{Evidence, Finding, FindingId, Glance, Prospects, Severity, Survey, VerdictId};
 
 /// A wait of this share of all waiting is what the verdict is about.
 const ONE_WAIT: f64 = 0.5;
 
 /// Findings that say why a run ended.
-const ENDS: [&str; 2] = ["failed", "dead_worker"];
+const ENDS: [FindingId; 2] = [FindingId::Failed, FindingId::DeadWorker];
 
 /// What a run comes to, in a sentence or two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Its name for scripts: that of the first finding, or `fine`, `short_run`, `waiting`, `empty` or `not_measured`.
-    pub id: &'static str,
+    /// Its name for scripts: that of the first finding, or `fine`, `waiting`, `empty` or `not_measured`.
+    pub id: VerdictId,
     /// How bad it is.
     pub severity: Severity,
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
@@ -50,21 +50,26 @@ impl Verdict {
         let share = survey.share(survey.blame.waited);
         let top = findings.first().filter(|f| f.severity > Severity::Note);
         let is_waiting = share >= Severity::WARNING_SHARE;
-        let is_short = findings.iter().any(|f| f.id == "short_run");
+        let is_short = findings.iter().any(|f| f.id == FindingId::ShortRun);
         let (id, severity) = match top {
-            Some(finding) => (finding.id, finding.severity),
-            None if survey.run.tells_only_parts() => ("not_measured", Severity::Note),
-            None if survey.yielded == 0 => ("empty", Severity::Note),
-            None if is_short => ("short_run", Severity::Note),
-            None if is_waiting => ("waiting", Severity::Warning),
-            None => ("fine", Severity::Note),
+            Some(finding) => (VerdictId::Finding(finding.id), finding.severity),
+            None if survey.run.tells_only_parts() => (VerdictId::NotMeasured, Severity::Note),
+            None if survey.yielded == 0 => (VerdictId::Empty, Severity::Note),
+            None if is_short => (VerdictId::Finding(FindingId::ShortRun), Severity::Note),
+            None if is_waiting => (VerdictId::Waiting, Severity::Warning),
+            None => (VerdictId::Fine, Severity::Note),
         };
         // What was lost or is wrong does not become right by being faster.
         let wants_outlook = is_waiting && top.map_or(!is_short, |f| f.cost.is_some());
         let longest = glance.batch().filter(|_| is_waiting);
         // One wait explains the waiting only if it is most of it.
         let is_one_wait = survey.longest_wait().0 as f64 >= ONE_WAIT * survey.blame.waited.0 as f64;
-        let found = top.filter(|f| f.cost.is_none() || !is_one_wait);
+        let bound = || findings.iter().find(|f| f.id == FindingId::TrainingBound);
+        let found = match top {
+            Some(finding) => Some(finding).filter(|f| f.cost.is_none() || !is_one_wait),
+            None if is_waiting && !is_one_wait => bound(),
+            None => None,
+        };
         // How long a run waited that failed is the lesser news.
         let end = top.filter(|f| ENDS.contains(&f.id));
         let (headline, cause) = match (end, found) {

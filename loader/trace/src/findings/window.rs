@@ -1,7 +1,7 @@
 //! The prefetch window: too small to bridge slow batches, or larger than it is ever used.
 
 use super::survey::Kind;
-use super::{Evidence, Finding, Severity, Survey, starved};
+use super::{Evidence, Finding, FindingId, Severity, Survey, starved};
 use crate::{Nanos, Stage};
 
 /// What a larger prefetch_factor may be advised up to.
@@ -31,7 +31,7 @@ pub(super) fn too_small(survey: &Survey) -> Option<Finding> {
         return None;
     }
     Some(Finding {
-        id: "window_too_small",
+        id: FindingId::WindowTooSmall,
         text: format!(
             "The workers are fast enough, one batch every {} for steps of {}, but the window of prefetch_factor × \
              num_workers = {} batches does not bridge slow ones: {}",
@@ -71,7 +71,7 @@ pub(super) fn too_large(survey: &Survey) -> Option<Finding> {
     let workers = survey.workers.max(1);
     let factor = window.saturating_sub(least).div_ceil(workers).max(2);
     Some(Finding {
-        id: "window_too_large",
+        id: FindingId::WindowTooLarge,
         text: format!(
             "At least {least} of the {window} batches of the window always lie ready: they only take up memory"
         ),

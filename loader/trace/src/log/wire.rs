@@ -4,13 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{
-    Dispatch, EndReason, Event, EventKind, Fetched, Gauge, GaugeKind, Part, ProcessorTime,
-    SampleTiming, StageTiming, WorkerInfo,
-};
-use crate::{
-    BatchContent, BatchId, Field, Lane, Level, Message, Nanos, RunId, RunInfo, Stage, WorkerId,
-};
+use crate::event::{EndReason, Event, EventKind, Fetched, GaugeKind, Part};
+use crate::{BatchId, Field, Generators, Level, Nanos, RunId, RunInfo, Stage, WorkerId};
+
+mod reading;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +18,7 @@ pub(super) enum Name {
     RunEnded,
     WorkerStarted,
     WorkerEnded,
+    WorkerSeeded,
     Dispatched,
     Entered,
     Fetched,
@@ -73,6 +71,10 @@ pub(super) struct Line<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     os_id: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    numpy: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    python: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<EndReason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
@@ -122,6 +124,8 @@ impl<'a> Line<'a> {
             waiting: None,
             seed: None,
             os_id: None,
+            numpy: None,
+            python: None,
             reason: None,
             count: None,
             lane: None,
@@ -144,6 +148,22 @@ impl<'a> Line<'a> {
         }
     }
 
+    fn of_worker(event: &Event, e: Name, worker: WorkerId) -> Self {
+        Self {
+            worker: Some(worker),
+            ..Self::bare(event, e)
+        }
+    }
+
+    fn of_generators(event: &Event, of: &Generators) -> Self {
+        Self {
+            numpy: of.numpy,
+            python: of.python,
+            os_id: of.os_id,
+            ..Self::of_worker(event, Name::WorkerSeeded, of.worker)
+        }
+    }
+
     pub fn of(event: &'a Event) -> Self {
         let bare = |e| Self::bare(event, e);
         match &event.kind {
@@ -161,16 +181,20 @@ impl<'a> Line<'a> {
             },
             EventKind::RunEnded => bare(Name::RunEnded),
             EventKind::WorkerStarted(info) => Self {
-                worker: Some(info.worker),
                 seed: info.seed,
                 os_id: info.os_id,
-                ..bare(Name::WorkerStarted)
+                ..Self::of_worker(event, Name::WorkerStarted, info.worker)
             },
-            EventKind::WorkerEnded { worker, reason } => Self {
-                worker: Some(*worker),
+            EventKind::WorkerEnded {
+                worker,
+                reason,
+                os_id,
+            } => Self {
                 reason: Some(*reason),
-                ..bare(Name::WorkerEnded)
+                os_id: os_id.map(u64::from),
+                ..Self::of_worker(event, Name::WorkerEnded, *worker)
             },
+            EventKind::WorkerSeeded(of) => Self::of_generators(event, of),
             EventKind::Dispatched(d) => Self {
                 worker: d.worker,
                 indices: Some(Cow::Borrowed(&d.indices)),
@@ -231,126 +255,6 @@ impl<'a> Line<'a> {
             ..Self::of_batch(event, Name::Fetched, f.batch)
         }
     }
-
-    pub fn into_event(self) -> Result<Event, String> {
-        Ok(Event {
-            at: self.t,
-            run: self.run,
-            kind: self.into_kind()?,
-        })
-    }
-
-    fn id(&self) -> Result<BatchId, String> {
-        Ok(BatchId {
-            epoch: need(self.epoch, "epoch")?,
-            idx: need(self.batch, "batch")?,
-        })
-    }
-
-    fn into_kind(self) -> Result<EventKind, String> {
-        Ok(match self.e {
-            Name::RunStarted => {
-                EventKind::RunStarted(Box::new(need(self.info, "info")?.into_owned()))
-            }
-            Name::EpochStarted => EventKind::EpochStarted {
-                epoch: need(self.epoch, "epoch")?,
-            },
-            Name::EpochEnded => EventKind::EpochEnded {
-                epoch: need(self.epoch, "epoch")?,
-            },
-            Name::RunEnded => EventKind::RunEnded,
-            Name::WorkerStarted => EventKind::WorkerStarted(Box::new(WorkerInfo {
-                worker: need(self.worker, "worker")?,
-                seed: self.seed,
-                os_id: self.os_id,
-            })),
-            Name::WorkerEnded => EventKind::WorkerEnded {
-                worker: need(self.worker, "worker")?,
-                reason: need(self.reason, "reason")?,
-            },
-            Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
-                batch: self.id()?,
-                worker: self.worker,
-                indices: need(self.indices, "indices")?.into_owned(),
-            })),
-            Name::Entered => EventKind::Entered {
-                batch: self.id()?,
-                stage: need(self.stage, "stage")?,
-            },
-            Name::Fetched => EventKind::Fetched(Box::new(self.into_fetched()?)),
-            Name::Processor => EventKind::Processor(Box::new(ProcessorTime {
-                batch: self.id()?,
-                part: need(self.of, "of")?,
-                cpu: need(self.cpu, "cpu")?,
-                core_wait: self.core_wait,
-                beside: self.beside,
-            })),
-            Name::Content => EventKind::Content(Box::new(BatchContent {
-                batch: self.id()?,
-                fields: need(self.fields, "fields")?.into_owned(),
-            })),
-            Name::Consumer => EventKind::Consumer {
-                waiting: need(self.waiting, "waiting")?,
-            },
-            Name::Gauge => EventKind::Gauge(Box::new(Gauge {
-                lane: self.lane.as_deref().map(parse_lane).transpose()?,
-                part: self.part.map(Cow::into_owned),
-                what: need(self.what, "what")?,
-                value: self.value.unwrap_or(f64::NAN),
-            })),
-            Name::Message => EventKind::Message(Box::new(Message {
-                about: match (self.epoch, self.batch) {
-                    (None, None) => None,
-                    _ => Some(self.id()?),
-                },
-                level: need(self.level, "level")?,
-                text: need(self.text, "text")?.into_owned(),
-                worker: self.worker,
-                sample: self.sample,
-            })),
-            Name::Dropped => EventKind::Dropped {
-                count: need(self.count, "count")?,
-            },
-        })
-    }
-
-    fn into_fetched(self) -> Result<Fetched, String> {
-        let batch = self.id()?;
-        let starts = need(self.starts, "starts")?;
-        let walls = need(self.walls, "walls")?;
-        let same = |name: &str, len: usize| {
-            if len == starts.len() {
-                return Ok(());
-            }
-            let expected = starts.len();
-            Err(format!(
-                "`{name}` has {len} entries where `starts` has {expected}"
-            ))
-        };
-        same("walls", walls.len())?;
-        let cpus = match self.cpus {
-            Some(cpus) => cpus,
-            None => vec![None; starts.len()],
-        };
-        same("cpus", cpus.len())?;
-        let mut stages = Vec::new();
-        for (name, walls) in self.stages.into_iter().flatten() {
-            same(&name, walls.len())?;
-            stages.push(StageTiming { name, walls });
-        }
-        let times = starts.iter().zip(walls).zip(cpus);
-        Ok(Fetched {
-            batch,
-            samples: times
-                .map(|((start, wall), cpu)| SampleTiming {
-                    start: *start,
-                    wall,
-                    cpu,
-                })
-                .collect(),
-            stages,
-        })
-    }
 }
 
 /// JSON has no NaN and no infinities.
@@ -361,31 +265,4 @@ fn finite(info: &RunInfo) -> Cow<'_, RunInfo> {
     let mut info = info.clone();
     info.options.step_ms = 0.0;
     Cow::Owned(info)
-}
-
-fn need<T>(value: Option<T>, name: &str) -> Result<T, String> {
-    value.ok_or_else(|| format!("the field `{name}` is missing"))
-}
-
-fn parse_lane(text: &str) -> Result<Lane, String> {
-    let fixed = [
-        Lane::Trainer,
-        Lane::Reorder,
-        Lane::DataQueue,
-        Lane::Pin,
-        Lane::ResultQueue,
-        Lane::Main,
-    ];
-    if let Some(lane) = fixed.into_iter().find(|lane| lane.to_string() == text) {
-        return Ok(lane);
-    }
-    let numbered = text.rsplit_once(' ').and_then(|(name, id)| {
-        let id = id.parse().ok()?;
-        match name {
-            "worker" => Some(Lane::Worker(id)),
-            "index queue" => Some(Lane::IndexQueue(id)),
-            _ => None,
-        }
-    });
-    numbered.ok_or_else(|| format!("`{text}` is no lane"))
 }

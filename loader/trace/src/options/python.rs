@@ -115,8 +115,11 @@ impl RunOptions {
             }
             "equi" => format!("batch_sampler=DistributedEquiBatchSampler(dataset, {ranks})"),
             "" => return None,
-            // One of the user's own; whether it makes batches only its name may tell.
-            name if name.contains("Batch") => format!("batch_sampler={name}(…)"),
+            // One of the user's own; whether it makes batches only its name may tell. Where the loader makes none of its own,
+            // it was given as `sampler=`.
+            name if name.contains("Batch") && self.batch_size.is_some() => {
+                format!("batch_sampler={name}(…)")
+            }
             name => format!("sampler={name}(…)"),
         })
     }

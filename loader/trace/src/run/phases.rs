@@ -1,7 +1,7 @@
 //! Epochs, workers and the run itself begin and end.
 
 use super::{Epoch, Run, Worker};
-use crate::event::{EndReason, WorkerInfo};
+use crate::event::{EndReason, Generators, WorkerInfo};
 use crate::{Nanos, Stage, WorkerId};
 
 impl Run {
@@ -69,11 +69,37 @@ impl Run {
             info: info.clone(),
             start: at,
             end: None,
+            generators: None,
         });
     }
 
-    pub(super) fn end_worker(&mut self, at: Nanos, worker: WorkerId, reason: EndReason) {
-        match self.running.get_mut(&worker).and_then(Vec::pop) {
+    pub(super) fn seed_worker(&mut self, of: &Generators) {
+        let is_it = |w: &&mut Worker| {
+            w.info.worker == of.worker && (of.os_id.is_none() || w.info.os_id == of.os_id)
+        };
+        match self.workers.iter_mut().rev().find(is_it) {
+            Some(worker) => worker.generators = Some(*of),
+            None => self.inconsistent += 1,
+        }
+    }
+
+    /// The worker of the epoch before may end after that of the next one began: `os_id` says which one did. Without it the
+    /// newest did.
+    pub(super) fn end_worker(
+        &mut self,
+        at: Nanos,
+        worker: WorkerId,
+        reason: EndReason,
+        os_id: Option<u32>,
+    ) {
+        let os_id = os_id.map(u64::from);
+        let (running, workers) = (self.running.get_mut(&worker), &self.workers);
+        let is_it = |known: &usize| os_id.is_some() && workers[*known].info.os_id == os_id;
+        let ended = running.and_then(|running| match running.iter().position(is_it) {
+            Some(at) => Some(running.remove(at)),
+            None => running.pop(),
+        });
+        match ended {
             Some(known) => self.workers[known].end = Some((at, reason)),
             None => self.inconsistent += 1,
         }

@@ -5,8 +5,8 @@
 use loadscope_trace::align::{Clock, ClockBy};
 use loadscope_trace::{
     BatchContent, BatchId, Collate, Dispatch, EndReason, Event, EventKind, Fetched, Field,
-    FieldData, Gauge, GaugeKind, Lane, Level, MadeAt, Message, Nanos, OnError, Origin, Part,
-    Pictures, PinMemory, ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage,
+    FieldData, Gauge, GaugeKind, Generators, Lane, Level, MadeAt, Message, Nanos, OnError, Origin,
+    Part, Pictures, PinMemory, ProcessorTime, RunId, RunInfo, RunOptions, SampleTiming, Stage,
     StageTiming, WorkerInfo,
 };
 use proptest::prelude::*;
@@ -318,8 +318,11 @@ pub fn kind(even: bool) -> impl Strategy<Value = EventKind> {
         1 => (worker(), any::<Option<u64>>(), any::<Option<u64>>()).prop_map(|(worker, seed, os_id)| {
             EventKind::WorkerStarted(Box::new(WorkerInfo { worker, seed, os_id }))
         }),
-        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]))
-            .prop_map(|(worker, reason)| EventKind::WorkerEnded { worker, reason }),
+        1 => (worker(), select(vec![EndReason::Finished, EndReason::Died]), any::<Option<u32>>())
+            .prop_map(|(worker, reason, os_id)| EventKind::WorkerEnded { worker, reason, os_id }),
+        1 => (worker(), any::<[Option<u64>; 3]>()).prop_map(|(worker, [os_id, numpy, python])| {
+            EventKind::WorkerSeeded(Box::new(Generators { worker, os_id, numpy, python }))
+        }),
         8 => dispatched.prop_map(|(batch, worker, indices)| {
             EventKind::Dispatched(Box::new(Dispatch { batch, worker, indices }))
         }),

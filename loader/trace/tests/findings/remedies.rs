@@ -16,11 +16,13 @@ fn prospects(run: &Run, faster: bool) -> Prospects {
     Prospects {
         recorded,
         refit: recorded,
+        refit_high: Nanos(recorded.0 / 10 * 11),
         refit_waited: run.waited(),
         changes: vec![forecast(if faster { 0.5 } else { 1.2 })],
         best: None,
         cheapest: None,
         workers_refused: None,
+        is_divided: false,
         headroom: part(0.3),
         assumptions: Vec::new(),
     }
@@ -38,7 +40,9 @@ fn the_remedy_is_the_one_that_the_forecasts_say() {
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
     let remedy = |prospects: Option<&Prospects>| {
         let found = Diagnosis::of(&run, prospects, Vec::new()).findings;
-        let starved = found.into_iter().find(|f| f.id == "starved_workers");
+        let starved = found
+            .into_iter()
+            .find(|f| f.id == FindingId::StarvedWorkers);
         starved.expect("one worker is too few").remedy
     };
     assert_eq!(remedy(None), "num_workers=6");
@@ -59,6 +63,30 @@ fn no_more_workers_are_advised_than_there_are_batches() {
     };
     let run = program.run(vec![(0, EventKind::EpochEnded { epoch: 0 })]);
     let found = Diagnosis::of(&run, None, Vec::new()).findings;
-    let starved = found.iter().find(|f| f.id == "starved_workers");
+    let starved = found.iter().find(|f| f.id == FindingId::StarvedWorkers);
     assert_eq!(starved.map(|f| f.remedy.as_str()), Some("num_workers=4"));
+}
+
+#[test]
+fn what_may_well_be_slower_is_not_advised() {
+    let ms = Nanos::from_millis;
+    // Saves a tenth, and may take nearly twice as long.
+    let own = (ms(707), ms(820));
+    assert!(!is_likely_less((ms(630), ms(1200)), own));
+    assert!(is_likely_less((ms(630), ms(800)), own));
+    assert!(is_likely_less((ms(600), ms(810)), own));
+    assert!(is_likely_less((ms(100), ms(1200)), own));
+    let program = Program {
+        batches: 40,
+        ..PROGRAM
+    };
+    let run = program.run(vec![(0, ENDED)]);
+    let mut prospects = prospects(&run, true);
+    assert!(prospects.first(1).is_some());
+    let cheapest = prospects.changes.iter_mut().chain(&mut prospects.cheapest);
+    for forecast in cheapest {
+        forecast.took = Nanos(prospects.recorded.0 * 9 / 10);
+        forecast.high = Nanos(prospects.recorded.0 * 2);
+    }
+    assert!(prospects.first(1).is_none());
 }

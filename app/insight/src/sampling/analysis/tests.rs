@@ -3,6 +3,7 @@
 
 use loadscope_plan::EngineError;
 use loadscope_plan::dataset::{Catalog, DatasetSpec, Entry, MadeUp};
+use loadscope_trace::Generators;
 
 use super::*;
 use crate::sampling::balance::Against;
@@ -202,6 +203,70 @@ fn seeds_that_collide_are_reported() {
     assert!(says(&ask(&asked), "in epochs 0 and 1"));
     asked.seeds = vec![seed(0, 0, 5), seed(0, 1, 6), seed(1, 0, 6)];
     assert_eq!(ask(&asked).findings, []);
+}
+
+#[test]
+fn workers_whose_numpy_or_python_is_seeded_alike_are_named() {
+    let o = RunOptions {
+        num_workers: 2,
+        ..options("synthetic:len=8")
+    };
+    let mut asked = question(o, 0);
+    asked.came = Some(Arc::new(Order::default()));
+    asked.is_complete = false;
+    let of = |epoch, worker, numpy, python| WorkerGenerators {
+        epoch,
+        of: Generators {
+            worker,
+            os_id: None,
+            numpy,
+            python,
+        },
+    };
+    asked.generators = vec![of(0, 0, Some(5), Some(1)), of(0, 1, Some(5), Some(2))];
+    let answers = ask(&asked);
+    assert!(says(
+        &answers,
+        "Workers 0 and 1 draw the same random numbers from numpy.random"
+    ));
+    assert_eq!(answers.findings.len(), 1);
+    asked.generators = vec![of(0, 0, None, Some(1)), of(0, 1, None, Some(1))];
+    assert!(says(&ask(&asked), "from Python's random"));
+    // A worker without NumPy, another state, another epoch: nothing to say.
+    asked.generators = vec![
+        of(0, 0, None, Some(1)),
+        of(0, 1, None, Some(2)),
+        of(1, 1, None, Some(1)),
+    ];
+    assert_eq!(ask(&asked).findings, []);
+}
+
+#[test]
+fn passes_one_after_the_other_repeat_nothing() {
+    let o = RunOptions {
+        shuffle: true,
+        ..options("synthetic:len=5")
+    };
+    let ask_of = |indices: &[u64]| {
+        let mut asked = question(o.clone(), 0);
+        asked.len = Some(5);
+        asked.came = Some(Arc::new(Order {
+            indices: indices.to_vec(),
+            ..Order::default()
+        }));
+        ask(&asked)
+    };
+    // Index 0 comes last in the first pass, and first in the second.
+    let twice = ask_of(&[4, 2, 1, 3, 0, 0, 1, 2, 3, 4, 2]);
+    assert!(says(&twice, "goes through all 5 samples 3 times"));
+    assert!(
+        twice.findings.iter().all(|f| !f.is_problem),
+        "{:?}",
+        twice.findings
+    );
+    let again = ask_of(&[4, 2, 1, 3, 0, 0, 1, 2, 3, 0, 4]);
+    assert!(says(&again, "more than once"));
+    assert!(again.findings.iter().any(|f| f.is_problem));
 }
 
 #[test]

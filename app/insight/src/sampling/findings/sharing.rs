@@ -2,15 +2,44 @@
 
 use crate::format::{count, plural};
 use crate::sampling::answers::Answers;
-use crate::sampling::circumstances::Circumstances;
-use crate::sampling::finding::{Finding, list, note, problem};
+use crate::sampling::circumstances::{Circumstances, WorkerGenerators};
+use crate::sampling::finding::{Found, list, note, problem};
 
 /// What happens to an iterable dataset that does not ask which worker it is in.
 const EVERYTHING: &str = "Every worker has its own copy of an IterableDataset: in __iter__, yield only the part of this \
                           worker, as get_worker_info() tells";
 
+/// What a generator is called, and the digest of its state in a worker.
+type Generator = (&'static str, fn(&WorkerGenerators) -> Option<u64>);
+
+/// Workers that draw the same random numbers from NumPy or from Python's `random`: PyTorch seeds both in every worker, so the
+/// program has seeded them itself.
+pub fn same_generators(about: &Circumstances) -> Vec<Found> {
+    let named: [Generator; 2] = [
+        ("numpy.random", |worker| worker.of.numpy),
+        ("Python's random", |worker| worker.of.python),
+    ];
+    let alike = |(name, digest): Generator| {
+        let mut all: Vec<(u32, u64, u16)> = (about.generators.iter())
+            .filter_map(|worker| Some((worker.epoch, digest(worker)?, worker.of.worker)))
+            .collect();
+        all.sort_unstable();
+        let mut pairs = all.windows(2);
+        let pair = pairs.find(|p| (p[0].0, p[0].1) == (p[1].0, p[1].1) && p[0].2 != p[1].2)?;
+        Some(problem(
+            format!(
+                "Workers {} and {} draw the same random numbers from {name}: their random transforms are alike",
+                pair[0].2, pair[1].2
+            ),
+            "PyTorch seeds every worker differently: do not seed again, or in worker_init_fn seed from torch.initial_seed(), \
+             which is another one in every worker",
+        ))
+    };
+    named.into_iter().filter_map(alike).collect()
+}
+
 /// Workers that draw the same random numbers.
-pub fn same_seeds(about: &Circumstances) -> Vec<Finding> {
+pub fn same_seeds(about: &Circumstances) -> Vec<Found> {
     let mut seeds = about.seeds.clone();
     seeds.sort_by_key(|s| (s.seed, s.epoch, s.worker));
     let groups = || seeds.chunk_by(|a, b| a.seed == b.seed);
@@ -46,7 +75,7 @@ pub fn same_seeds(about: &Circumstances) -> Vec<Finding> {
     out
 }
 
-pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
+pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Found> {
     let mut out = Vec::new();
     let Some(ranks) = answers.ranks.as_ref().filter(|r| r.shares.len() > 1) else {
         return out;
@@ -88,7 +117,7 @@ pub fn ranks(answers: &Answers, about: &Circumstances) -> Vec<Finding> {
     out
 }
 
-pub fn streams(answers: &Answers) -> Option<Finding> {
+pub fn streams(answers: &Answers) -> Option<Found> {
     let s = answers.sharing.as_ref()?;
     if s.workers < 2 || s.shared == 0 {
         return None;
@@ -109,7 +138,7 @@ pub fn streams(answers: &Answers) -> Option<Finding> {
 }
 
 /// More samples than there are: all that a recording of an iterable dataset tells.
-pub fn too_many(about: &Circumstances) -> Option<Finding> {
+pub fn too_many(about: &Circumstances) -> Option<Found> {
     let (yielded, workers) = about.yielded?;
     let len = about.len.filter(|len| *len > 0)?;
     if workers < 2 || yielded <= len {

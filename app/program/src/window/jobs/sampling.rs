@@ -10,7 +10,9 @@ use crate::desktop::PLATFORM;
 use loadscope_insight::background::{Background, Outcome};
 use loadscope_insight::sampling::OrderOf;
 use loadscope_insight::sampling::analysis::{Answers, Question, Refusal, answer};
-use loadscope_insight::sampling::of_run::{is_complete, known_options, labels, seeds, yielded};
+use loadscope_insight::sampling::of_run::{
+    generators, is_complete, known_options, labels, seeds, yielded,
+};
 use loadscope_insight::sampling::order::Gathered;
 use loadscope_model::answers::OfSampling;
 use loadscope_model::sampling::{epochs, order_of};
@@ -212,6 +214,7 @@ impl Asker {
             is_complete: key.of == OrderOf::Next || is_complete(run, key.epoch as usize),
             digests: self.gathered.digests.clone(),
             seeds: seeds(run),
+            generators: generators(run),
             labels: labels(run, &self.gathered.looked_at.rows),
             names: run.info.classes.clone(),
             options,

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use loadscope_formats::webdataset::Shuffling;
 use loadscope_formats::{
-    FormatError, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv, jsonl, lmdb, npy, npz, parquet, paths, safetensors, sql, text, voc, webdataset,
+    FormatError, Rows, Selected, Selection, StreamSource, arrow, audio, coco, csv, jsonl, lmdb,
+    npy, npz, parquet, paths, safetensors, sql, text, voc, webdataset,
 };
 use loadscope_plan::dataset::{
-    CocoSpec, CocoTask, DataSpec, Decode, LmdbSpec, PictureSize, Separator, SqlSpec, TarSpec, VocSpec, VocTask, WebdatasetSpec,
+    CocoSpec, CocoTask, DataSpec, Decode, LmdbSpec, PictureSize, Separator, SqlSpec, TarSpec,
+    VocSpec, VocTask, WebdatasetSpec,
 };
 
 use super::rows::RowsDataset;
@@ -71,7 +73,8 @@ pub(in crate::dataset) fn open(
         DataSpec::Sql(spec) => opener.query(spec),
         DataSpec::Parquet(spec) => {
             let path = Path::new(&spec.files);
-            let rows = paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
+            let rows =
+                paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
             opener.table(rows, path, &spec.columns, spec.image.as_ref())
         }
         DataSpec::Arrow(spec) => {

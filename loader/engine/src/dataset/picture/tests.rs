@@ -1,7 +1,6 @@
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 use super::*;
-use image::codecs::jpeg::JpegEncoder;
 use image::{GrayImage, ImageBuffer, Luma, LumaA, Rgb, RgbImage, Rgba};
 use proptest::prelude::*;
 use std::time::Instant;
@@ -199,38 +198,5 @@ proptest! {
             Err(fault) => prop_assert!(!fault.about("x").message.is_empty()),
         }
         let _ = decode(&bytes, 8, &mut SampleClock::off());
-    }
-}
-
-/// `cargo test --release -p loadscope-engine -- --ignored --nocapture throughput`, with LOADSCOPE_PICTURE=file for a
-/// picture of your own.
-#[test]
-#[ignore = "a measurement"]
-fn throughput_of_decoding() {
-    let bytes = match std::env::var_os("LOADSCOPE_PICTURE") {
-        Some(path) => std::fs::read(path).unwrap(),
-        None => {
-            let mut bytes = Vec::new();
-            let encoder = JpegEncoder::new_with_quality(&mut bytes, 90);
-            gradient(640, 427).write_with_encoder(encoder).unwrap();
-            bytes
-        }
-    };
-    let mut clock = SampleClock::on();
-    let start = Instant::now();
-    let count = 300;
-    for _ in 0..count {
-        clock.begin_sample();
-        let _ = decode(&bytes, 224, &mut clock).unwrap();
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{} bytes: {:.0} pictures/s on one thread",
-        bytes.len(),
-        f64::from(count) / seconds
-    );
-    for (name, times) in clock.take_stages() {
-        let sum: f64 = times.iter().map(|t| t.as_millis_f64()).sum();
-        println!("  {name}: {:.3} ms", sum / times.len() as f64);
     }
 }

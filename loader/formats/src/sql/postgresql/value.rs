@@ -93,8 +93,8 @@ impl Kind {
             Self::Bytes => get(row, column)?.map(Raw::Bytes),
             Self::Json => match get::<&str>(row, column)? {
                 Some(text) => {
-                    let made =
-                        parse(text.as_bytes()).map_err(|e| format!("the document cannot be read: {e}"))?;
+                    let made = parse(text.as_bytes())
+                        .map_err(|e| format!("the document cannot be read: {e}"))?;
                     Some(Raw::Made(made))
                 }
                 None => None,

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use loadscope_files::open_regular;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, Error, ErrorCode, OpenFlags, Row, Statement, Transaction};
+use rusqlite::{
+    CachedStatement, Connection, Error, ErrorCode, OpenFlags, Row, Statement, Transaction,
+};
 
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};

@@ -134,7 +134,9 @@ impl Rows for KeyedRows {
         Some(self.with_database(stages, |database, stages| {
             stages.enter("query");
             let transaction = database.transaction()?;
-            let cells = indices.iter().map(|&index| self.ask(database, index, stages));
+            let cells = indices
+                .iter()
+                .map(|&index| self.ask(database, index, stages));
             let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
             drop(transaction);
             Ok(cells)

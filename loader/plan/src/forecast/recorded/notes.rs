@@ -44,6 +44,11 @@ impl Recorded {
             !self.fixed_step,
             "Training steps are taken to need no core, as on a GPU, and to grow with the batch size",
         );
+        note(
+            self.streams && self.may_divide(),
+            "Other numbers of workers are taken to divide the stream among themselves, as an __iter__ does that asks \
+             get_worker_info(); without that each of them would yield all of it",
+        );
         let without = self.options.num_workers == 0;
         let process = ProcessCost::assumed(&run.info.origin);
         note(

@@ -65,7 +65,14 @@ fn recorded(core_wait: i64) -> Recorded {
         tell(at, enter(Stage::Done));
     }
     let reason = EndReason::Finished;
-    tell(at, EventKind::WorkerEnded { worker: 0, reason });
+    tell(
+        at,
+        EventKind::WorkerEnded {
+            worker: 0,
+            reason,
+            os_id: None,
+        },
+    );
     tell(at, EventKind::EpochEnded { epoch: 0 });
     Recorded::of(&run).expect("it tells enough")
 }

@@ -125,7 +125,14 @@ impl Program {
         let end = done + if ends { self.end } else { 0 };
         if ends {
             let reason = EndReason::Finished;
-            all.push((end, EventKind::WorkerEnded { worker: 0, reason }));
+            all.push((
+                end,
+                EventKind::WorkerEnded {
+                    worker: 0,
+                    reason,
+                    os_id: None,
+                },
+            ));
         }
         all.push((end, EventKind::EpochEnded { epoch }));
         end
@@ -280,4 +287,83 @@ fn a_stream_is_not_said_to_be_best_as_it_is() {
         "{sentence}"
     );
     assert!(!sentence.contains("No other setting"), "{sentence}");
+}
+
+#[test]
+fn workers_that_are_kept_are_recommended_where_starting_them_anew_takes_most_of_the_time() {
+    let program = Program {
+        batches: 12,
+        start: 400,
+        end: 300,
+        step: 20,
+        work: 25,
+        ..PROGRAM
+    };
+    let recorded = program.recorded();
+    let settings = grid(&recorded.setting(), 0..=4, &[1, 2]);
+    let outlook = explore(&recorded, &settings, &|_| true)
+        .expect("it can be forecast")
+        .expect("it is wanted");
+    assert!(outlook.kept.iter().all(|f| f.setting.persistent_workers));
+    let workers: Vec<usize> = outlook.kept.iter().map(|f| f.setting.num_workers).collect();
+    assert_eq!(workers, [1, 2, 3, 4]);
+    for kept in &outlook.kept {
+        let same = |f: &&Forecast| {
+            let s = &f.setting;
+            s.num_workers == kept.setting.num_workers
+                && s.prefetch_factor == kept.setting.prefetch_factor
+        };
+        let anew = outlook
+            .configurations
+            .iter()
+            .find(same)
+            .expect("it is there");
+        assert!(kept.time < anew.time, "{:?}", kept.setting);
+    }
+    // In such a program one thing alone is fastest: the trainer makes its batches itself.
+    let all = outlook.configurations.iter().chain(&outlook.kept);
+    let least = all.min_by_key(|f| f.time).expect("there are some");
+    let chosen = &outlook.recommended;
+    assert!(chosen.time.0 as f64 <= 1.02 * least.time.0 as f64);
+    let prospects = recorded.prospects(&|_| true).expect("it can be forecast");
+    let cheapest = prospects.and_then(|p| p.cheapest).expect("there is one");
+    assert_eq!(cheapest.took, chosen.time);
+    // One epoch starts its workers once, kept or not.
+    let one = Program {
+        epochs: 1,
+        ..program
+    }
+    .recorded();
+    let outlook = explore(&one, &grid(&one.setting(), 0..=4, &[2]), &|_| true);
+    assert!(
+        outlook
+            .expect("it can be forecast")
+            .expect("it is wanted")
+            .kept
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_stream_of_a_program_is_taken_to_be_divided_among_its_workers_and_the_forecast_says_so() {
+    let case = Case {
+        streams: true,
+        ..proof()
+    };
+    let mut run = case.run();
+    run.info.origin = Origin::Pytorch("2.13.0".to_owned());
+    let recorded = Recorded::of(&run).expect("it was recorded");
+    let own = with(&recorded, &[]);
+    let other = with(&recorded, &["num_workers=4"]);
+    assert_eq!(other.batches, own.batches);
+    let width = |f: &Forecast| (f.high - f.low).as_secs_f64() / f.time.as_secs_f64();
+    assert!(width(&other) > 0.25, "{other:?}");
+    let notes = recorded.notes().join("\n");
+    assert!(
+        notes.contains("divide the stream among themselves"),
+        "{notes}"
+    );
+    let prospects = recorded.prospects(&|_| true);
+    let prospects = prospects.expect("sound").expect("wanted");
+    assert!(prospects.is_divided && prospects.workers_refused.is_none());
 }

@@ -1,0 +1,169 @@
+//! From a line to what happened.
+
+use std::borrow::Cow;
+
+use super::{Line, Name};
+use crate::event::{
+    Dispatch, Event, EventKind, Fetched, Gauge, ProcessorTime, SampleTiming, StageTiming,
+    WorkerInfo,
+};
+use crate::{BatchContent, BatchId, Generators, Lane, Message};
+
+impl Line<'_> {
+    pub fn into_event(self) -> Result<Event, String> {
+        Ok(Event {
+            at: self.t,
+            run: self.run,
+            kind: self.into_kind()?,
+        })
+    }
+
+    fn id(&self) -> Result<BatchId, String> {
+        Ok(BatchId {
+            epoch: need(self.epoch, "epoch")?,
+            idx: need(self.batch, "batch")?,
+        })
+    }
+
+    fn into_kind(self) -> Result<EventKind, String> {
+        Ok(match self.e {
+            Name::RunStarted => {
+                EventKind::RunStarted(Box::new(need(self.info, "info")?.into_owned()))
+            }
+            Name::EpochStarted => EventKind::EpochStarted {
+                epoch: need(self.epoch, "epoch")?,
+            },
+            Name::EpochEnded => EventKind::EpochEnded {
+                epoch: need(self.epoch, "epoch")?,
+            },
+            Name::RunEnded => EventKind::RunEnded,
+            Name::WorkerStarted => EventKind::WorkerStarted(Box::new(WorkerInfo {
+                worker: need(self.worker, "worker")?,
+                seed: self.seed,
+                os_id: self.os_id,
+            })),
+            Name::WorkerEnded => EventKind::WorkerEnded {
+                worker: need(self.worker, "worker")?,
+                reason: need(self.reason, "reason")?,
+                os_id: match self.os_id.map(u32::try_from).transpose() {
+                    Ok(os_id) => os_id,
+                    Err(_) => return Err("os_id does not fit 32 bits".to_owned()),
+                },
+            },
+            Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(Generators {
+                worker: need(self.worker, "worker")?,
+                os_id: self.os_id,
+                numpy: self.numpy,
+                python: self.python,
+            })),
+            Name::Dispatched => EventKind::Dispatched(Box::new(Dispatch {
+                batch: self.id()?,
+                worker: self.worker,
+                indices: need(self.indices, "indices")?.into_owned(),
+            })),
+            Name::Entered => EventKind::Entered {
+                batch: self.id()?,
+                stage: need(self.stage, "stage")?,
+            },
+            Name::Fetched => EventKind::Fetched(Box::new(self.into_fetched()?)),
+            Name::Processor => EventKind::Processor(Box::new(ProcessorTime {
+                batch: self.id()?,
+                part: need(self.of, "of")?,
+                cpu: need(self.cpu, "cpu")?,
+                core_wait: self.core_wait,
+                beside: self.beside,
+            })),
+            Name::Content => EventKind::Content(Box::new(BatchContent {
+                batch: self.id()?,
+                fields: need(self.fields, "fields")?.into_owned(),
+            })),
+            Name::Consumer => EventKind::Consumer {
+                waiting: need(self.waiting, "waiting")?,
+            },
+            Name::Gauge => EventKind::Gauge(Box::new(Gauge {
+                lane: self.lane.as_deref().map(parse_lane).transpose()?,
+                part: self.part.map(Cow::into_owned),
+                what: need(self.what, "what")?,
+                value: self.value.unwrap_or(f64::NAN),
+            })),
+            Name::Message => EventKind::Message(Box::new(Message {
+                about: match (self.epoch, self.batch) {
+                    (None, None) => None,
+                    _ => Some(self.id()?),
+                },
+                level: need(self.level, "level")?,
+                text: need(self.text, "text")?.into_owned(),
+                worker: self.worker,
+                sample: self.sample,
+            })),
+            Name::Dropped => EventKind::Dropped {
+                count: need(self.count, "count")?,
+            },
+        })
+    }
+
+    fn into_fetched(self) -> Result<Fetched, String> {
+        let batch = self.id()?;
+        let starts = need(self.starts, "starts")?;
+        let walls = need(self.walls, "walls")?;
+        let same = |name: &str, len: usize| {
+            if len == starts.len() {
+                return Ok(());
+            }
+            let expected = starts.len();
+            Err(format!(
+                "`{name}` has {len} entries where `starts` has {expected}"
+            ))
+        };
+        same("walls", walls.len())?;
+        let cpus = match self.cpus {
+            Some(cpus) => cpus,
+            None => vec![None; starts.len()],
+        };
+        same("cpus", cpus.len())?;
+        let mut stages = Vec::new();
+        for (name, walls) in self.stages.into_iter().flatten() {
+            same(&name, walls.len())?;
+            stages.push(StageTiming { name, walls });
+        }
+        let times = starts.iter().zip(walls).zip(cpus);
+        Ok(Fetched {
+            batch,
+            samples: times
+                .map(|((start, wall), cpu)| SampleTiming {
+                    start: *start,
+                    wall,
+                    cpu,
+                })
+                .collect(),
+            stages,
+        })
+    }
+}
+
+fn need<T>(value: Option<T>, name: &str) -> Result<T, String> {
+    value.ok_or_else(|| format!("the field `{name}` is missing"))
+}
+
+fn parse_lane(text: &str) -> Result<Lane, String> {
+    let fixed = [
+        Lane::Trainer,
+        Lane::Reorder,
+        Lane::DataQueue,
+        Lane::Pin,
+        Lane::ResultQueue,
+        Lane::Main,
+    ];
+    if let Some(lane) = fixed.into_iter().find(|lane| lane.to_string() == text) {
+        return Ok(lane);
+    }
+    let numbered = text.rsplit_once(' ').and_then(|(name, id)| {
+        let id = id.parse().ok()?;
+        match name {
+            "worker" => Some(Lane::Worker(id)),
+            "index queue" => Some(Lane::IndexQueue(id)),
+            _ => None,
+        }
+    });
+    numbered.ok_or_else(|| format!("`{text}` is no lane"))
+}

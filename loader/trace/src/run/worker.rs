@@ -1,0 +1,17 @@
+//! A worker, as far as it is known.
+
+use crate::Nanos;
+use crate::event::{EndReason, Generators, WorkerInfo};
+
+/// A worker as far as it introduced itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worker {
+    /// Id and seed.
+    pub info: WorkerInfo,
+    /// When it started.
+    pub start: Nanos,
+    /// When and why it ended.
+    pub end: Option<(Nanos, EndReason)>,
+    /// What its random numbers began with, if it told.
+    pub generators: Option<Generators>,
+}
