@@ -96,14 +96,17 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
     let Some(first) = all.first() else {
         return Err(EngineError::runtime("received an empty list of sequences"));
     };
+    let kind = first.f_kind().map_err(failed)?;
+    if !holds(kind, value) {
+        return Err(EngineError::runtime(format!(
+            "{} cannot hold the padding value {value}; choose another one with collate=pad:VALUE",
+            dtype_of(first)?.name()
+        )));
+    }
     let is_full = |tensor: &&Tensor| tensor.size().iter().eq(size.iter().skip(1));
     let out = match all.iter().all(is_full) {
-        true => first.f_new_empty(&size, (first.f_kind().map_err(failed)?, first.device())),
-        false => first.f_new_full(
-            &size,
-            value,
-            (first.f_kind().map_err(failed)?, first.device()),
-        ),
+        true => first.f_new_empty(&size, (kind, first.device())),
+        false => first.f_new_full(&size, value, (kind, first.device())),
     }
     .map_err(failed)?;
     for (position, tensor) in (0i64..).zip(&all) {
@@ -114,6 +117,20 @@ fn padded(batch: &[Value], value: f64) -> Result<Tensor, EngineError> {
         slot.f_copy_(tensor).map_err(failed)?;
     }
     Ok(out)
+}
+
+/// Whether a dtype has this value, as far as it is one of whole numbers.
+fn holds(kind: Kind, value: f64) -> bool {
+    let (least, most) = match kind {
+        Kind::Uint8 => (0.0, f64::from(u8::MAX)),
+        Kind::Int8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        Kind::Int16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        Kind::Int => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        // What is larger has no double of its own.
+        Kind::Int64 => (-9e18, 9e18),
+        _ => return true,
+    };
+    (least..=most).contains(&value)
 }
 
 /// `(torch.cat(batch), offsets)`

@@ -59,7 +59,7 @@ impl Collate {
             Self::Pad(value) => by(
                 "pad",
                 &format!(
-                    "def pad(batch, *, collate_fn_map=None): return torch.nested.nested_tensor(batch)\
+                    "def pad(batch, *, collate_fn_map=None): return torch.nested.nested_tensor(list(batch))\
                      .to_padded_tensor({value}) if batch[0].dim() else torch.stack(batch)"
                 ),
             ),
