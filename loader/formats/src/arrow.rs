@@ -1,1 +1,197 @@
 //! A saved Hugging Face dataset: a folder of Arrow files, mapped to memory.
+
+mod messages;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::cell::Cell;
+use crate::columns::{Blocks, Columns, labels};
+use crate::error::{Fault, FormatError, Place};
+use crate::paths::in_folder;
+use crate::rows::Rows;
+use crate::slices::{listed, out_of_range};
+use crate::stages::Stages;
+
+use messages::{Batch, IpcFile};
+
+/// Files that describe a dataset have no more bytes.
+const LARGEST_DESCRIPTION: u64 = 64 << 20;
+
+/// What `datasets.load_from_disk(path)` opens, or a file of Arrow (the file format, or a stream). Sample i is a `dict` of row i:
+/// numbers, texts, lists of numbers as arrays of their dtype, pictures decoded. Files are mapped to memory; batches that are packed
+/// are unpacked when one of their rows is asked for, and kept as long as there is room.
+#[derive(Debug)]
+pub struct Saved {
+    columns: Columns,
+    blocks: Blocks<Batch>,
+    place: Place,
+    notes: Vec<String>,
+}
+
+impl Saved {
+    /// Opens a folder that `save_to_disk` wrote, one with `.arrow` files, or a single file.
+    ///
+    /// # Errors
+    /// If it cannot be opened or is damaged, holds several splits, or has types that no sample can hold.
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let (files, features) = if path.is_dir() {
+            let features = description(&path.join("dataset_info.json"))?
+                .and_then(|mut info| info.get_mut("features").map(Value::take))
+                .filter(Value::is_object);
+            (files_of(path)?, features)
+        } else {
+            (vec![path.to_owned()], None)
+        };
+        let place = Place::file(path);
+        let mut opened: Vec<Arc<IpcFile>> = Vec::with_capacity(files.len());
+        let mut batches = Vec::new();
+        let mut notes = Vec::new();
+        for path in &files {
+            let (file, ended) = IpcFile::open(path, &mut batches)?;
+            if !ended {
+                notes.push(format!(
+                    "{}: it has no end mark. It may be cut off.",
+                    file.place
+                ));
+            }
+            if let Some(first) = opened.first()
+                && first.schema.fields() != file.schema.fields()
+            {
+                return Err(FormatError::new(
+                    Fault::WrongType,
+                    file.place.clone(),
+                    format!("its columns are not those of {}", first.place),
+                    "Open files with the same columns together",
+                ));
+            }
+            opened.push(file);
+        }
+        let Some(first) = opened.first() else {
+            return Err(FormatError::new(
+                Fault::Missing,
+                place,
+                "there are no .arrow files in the folder",
+                "Name a folder that save_to_disk wrote",
+            ));
+        };
+        let columns = Columns::new(&first.schema, features.as_ref(), &place)?;
+        notes.extend(columns.notes.iter().cloned());
+        Ok(Self {
+            columns,
+            blocks: Blocks::new(batches),
+            place,
+            notes,
+        })
+    }
+}
+
+/// A JSON file, if it is there.
+fn description(path: &Path) -> Result<Option<Value>, FormatError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = loadscope_files::read_text(path, "a description", LARGEST_DESCRIPTION)
+        .map_err(|e| FormatError::reading(path, &e))?;
+    let parsed = serde_json::from_str(&text).map_err(|error| {
+        FormatError::new(
+            Fault::Damaged,
+            Place::file(path)
+                .line(error.line() as u64)
+                .column(error.column() as u64),
+            "it is not JSON",
+            "Save the dataset again",
+        )
+    });
+    parsed.map(Some)
+}
+
+/// The files of a folder in order.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
+    let place = || Place::file(folder);
+    if let Some(splits) = description(&folder.join("dataset_dict.json"))? {
+        let splits = splits.get("splits").and_then(Value::as_array);
+        let names: Vec<&str> = splits
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let first = names.first().copied().unwrap_or("train");
+        return Err(FormatError::new(
+            Fault::Asked,
+            place(),
+            format!("it holds several datasets: {}", listed(&names)),
+            format!("Name one of them, such as {}", folder.join(first).display()),
+        ));
+    }
+    let Some(state) = description(&folder.join("state.json"))? else {
+        return in_folder(folder, "arrow");
+    };
+    let data = state.get("_data_files").and_then(Value::as_array);
+    let names = data.map(|files| {
+        let name = |file: &Value| {
+            file.get("filename")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        files.iter().map(name).collect::<Option<Vec<String>>>()
+    });
+    let Some(Some(names)) = names else {
+        return Err(FormatError::new(
+            Fault::Damaged,
+            Place::file(&folder.join("state.json")),
+            "it names no files of data",
+            "Save the dataset again",
+        ));
+    };
+    // A name that leads out of the folder is not what `datasets` writes.
+    let inside = |name: &String| Path::new(name).file_name().is_some_and(|n| *n == **name);
+    match names.iter().find(|name| !inside(name)) {
+        Some(name) => Err(FormatError::new(
+            Fault::Damaged,
+            Place::file(&folder.join("state.json")),
+            format!("it names '{name}', which is no file of the folder"),
+            "Save the dataset again",
+        )),
+        None => Ok(names.iter().map(|name| folder.join(name)).collect()),
+    }
+}
+
+impl Rows for Saved {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        stages.enter("read");
+        let Some((at, row)) = self.blocks.find(index) else {
+            return Err(out_of_range(&self.place, index, self.len()));
+        };
+        let decoded = match self.blocks.ready(at) {
+            Some(decoded) => Some(decoded),
+            None => {
+                stages.enter("decode");
+                self.blocks.get(at)?
+            }
+        };
+        let (Some(decoded), Some(batch)) = (decoded, self.blocks.block(at)) else {
+            return Err(out_of_range(&self.place, index, self.len()));
+        };
+        self.columns
+            .row(&decoded.batch, row, &batch.file.place, index)
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.columns.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        labels(&self.blocks, self.columns.label?)
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

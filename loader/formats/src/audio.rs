@@ -1,1 +1,98 @@
 //! A folder of sounds: WAV, FLAC, OGG; a waveform `[channels, frames]` and its rate.
+
+mod decode;
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use crate::array::{Array, Dtype};
+use crate::cell::{Cell, fields};
+use crate::error::{FormatError, Place};
+use crate::rows::Rows;
+use crate::slices::out_of_range;
+use crate::stages::Stages;
+
+/// No sound file has more bytes than that.
+const LARGEST: u64 = 1 << 30;
+
+/// Sounds, as `soundfile.read(path, dtype="float32", always_2d=True)` has them, transposed. Sample i is a `dict` of `waveform`, a
+/// float32 array `[channels, frames]`, and `rate`, frames a second; where each class has a folder of its own also `label`, its number in
+/// the order of their names.
+#[derive(Debug)]
+pub struct Sounds {
+    files: Vec<(PathBuf, Option<u32>)>,
+    classes: Vec<String>,
+    notes: Vec<String>,
+    place: Place,
+}
+
+impl Sounds {
+    /// Lists a folder with sounds, one with a folder for each class, or a single file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or there are no sounds.
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let found = folder::list(path)?;
+        Ok(Self {
+            files: found.files,
+            classes: found.classes,
+            notes: found.notes,
+            place: Place::file(path),
+        })
+    }
+
+    /// The files in order, with their classes.
+    pub fn files(&self) -> &[(PathBuf, Option<u32>)] {
+        &self.files
+    }
+}
+
+/// The waveform of a sound file and its rate.
+pub(crate) fn waveform(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Cell, FormatError> {
+    let sound = decode::decode(bytes, path, place)?;
+    let frames = sound.planes.first().map_or(0, Vec::len);
+    let mut samples = Vec::with_capacity(sound.planes.len() * frames * size_of::<f32>());
+    for sample in sound.planes.iter().flatten() {
+        samples.extend_from_slice(&sample.to_ne_bytes());
+    }
+    let shape = vec![sound.planes.len(), frames];
+    let waveform = Array::new(Dtype::Float32, shape, samples.into())
+        .map_err(|e| decode::damaged(place, e.to_string()))?;
+    Ok(fields([
+        ("waveform", waveform.into()),
+        ("rate", Cell::Int(sound.rate.into())),
+    ]))
+}
+
+impl Rows for Sounds {
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        let Some((path, label)) = self.files.get(index) else {
+            return Err(out_of_range(&self.place, index, self.len()));
+        };
+        stages.enter("read");
+        let bytes = loadscope_files::read_bytes(path, "a sound", LARGEST)
+            .map_err(|e| FormatError::reading(path, &e))?;
+        stages.enter("decode");
+        let mut sample = waveform(bytes, path, &Place::file(path))?;
+        if let (Cell::Map(entries), Some(label)) = (&mut sample, label) {
+            entries.push(("label".into(), Cell::Int((*label).into())));
+        }
+        Ok(sample)
+    }
+
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.files.iter().map(|(_, label)| *label).collect()
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

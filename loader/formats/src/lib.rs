@@ -1,4 +1,4 @@
-//! Data in the layouts that people have them in, read into plain values: no tensor, no window, no thread.
+//! Data in the layouts that people have them in, read into plain values: no tensor, no window, no thread that outlives a call.
 //!
 //! A format is a [`Rows`] (samples by index) or a [`StreamSource`] (samples one after the other); both yield [`Cell`]s. The engine
 //! makes a dataset of either, tensors of arrays, and decodes the [`Picture`]s.
@@ -22,7 +22,8 @@
 mod array;
 mod buffer;
 mod cell;
-
+#[cfg(feature = "arrow")]
+mod columns;
 mod error;
 mod file;
 mod index;
@@ -32,7 +33,9 @@ mod slices;
 mod stages;
 mod stream;
 
+#[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "audio")]
 pub mod audio;
 pub mod coco;
 pub mod csv;
@@ -40,6 +43,7 @@ pub mod jsonl;
 pub mod lmdb;
 pub mod npy;
 pub mod npz;
+#[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod paths;
 pub mod safetensors;

@@ -1,1 +1,215 @@
 //! Lines of words, as ids of a vocabulary.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::array::Array;
+use crate::buffer::Buffer;
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::index::{Lines, RowIndex};
+use crate::rows::Rows;
+use crate::slices::out_of_range;
+use crate::stages::Stages;
+
+/// A blank line is a sample, too.
+const LINES: Lines = Lines { skip_blank: false };
+
+/// No vocabulary has more bytes.
+const LARGEST_VOCABULARY: u64 = 256 << 20;
+
+/// No line has more bytes.
+const LONGEST: usize = 256 << 20;
+
+/// Words that vocabularies have for all that they do not have.
+const UNKNOWN: [&str; 5] = ["<unk>", "[UNK]", "<UNK>", "[unk]", "unk"];
+
+/// Lines of a file. Sample i is line i: a `str`, or with a vocabulary an int64 array of the numbers of its words,
+/// `[vocabulary[word] for word in line.split()]`. Lines end with `\n` or `\r\n`.
+#[derive(Debug)]
+pub struct Text {
+    file: Buffer,
+    index: RowIndex,
+    vocabulary: Option<Vocabulary>,
+    place: Place,
+}
+
+#[derive(Debug)]
+struct Vocabulary {
+    ids: HashMap<Box<str>, i64>,
+    unknown: Option<i64>,
+    place: Place,
+}
+
+impl Text {
+    /// Opens a text. A vocabulary has a word a line, numbered from 0; or it is a `.json` object with a number for each word.
+    ///
+    /// # Errors
+    /// If a file cannot be opened, or the vocabulary is none.
+    pub fn open(path: &Path, vocabulary: Option<&Path>) -> Result<Self, FormatError> {
+        let file = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let vocabulary = vocabulary.map(Vocabulary::open).transpose()?;
+        let (index, _) = RowIndex::build(&file, 0, &LINES)?;
+        Ok(Self {
+            file,
+            index,
+            vocabulary,
+            place: Place::file(path),
+        })
+    }
+
+    /// A place in the line that begins at `at`.
+    fn at(&self, at: usize, row: usize) -> Place {
+        let line = self.index.line(&self.file, at);
+        self.place.clone().line(line).row(row as u64)
+    }
+}
+
+impl Vocabulary {
+    fn open(path: &Path) -> Result<Self, FormatError> {
+        let place = Place::file(path);
+        let text = loadscope_files::read_text(path, "a vocabulary", LARGEST_VOCABULARY)
+            .map_err(|e| FormatError::reading(path, &e))?;
+        let ids: HashMap<Box<str>, i64> = if path.extension().is_some_and(|ending| ending == "json") {
+            serde_json::from_str(&text).map_err(|error| {
+                FormatError::new(
+                    Fault::Damaged,
+                    place.clone().line(error.line() as u64).column(error.column() as u64),
+                    "it is no JSON object with a whole number for each word",
+                    "Correct it, or write a word a line into a file that does not end in .json",
+                )
+            })?
+        } else {
+            // A word that comes twice has its first number.
+            let mut ids = HashMap::new();
+            for (id, word) in (0..).zip(text.lines()) {
+                ids.entry(word.trim_end().into()).or_insert(id);
+            }
+            ids
+        };
+        if ids.is_empty() {
+            return Err(FormatError::new(
+                Fault::Damaged,
+                place,
+                "there are no words in it",
+                "Write a word a line into it",
+            ));
+        }
+        let unknown = UNKNOWN.iter().find_map(|word| ids.get(*word).copied());
+        Ok(Self {
+            ids,
+            unknown,
+            place,
+        })
+    }
+
+    /// The numbers of the words of a line, or the first word that has none, and where it begins.
+    fn ids<'a>(&self, line: &'a str) -> Result<Vec<i64>, (&'a str, usize)> {
+        let words = line.split(is_space).filter(|word| !word.is_empty());
+        let id = |word: &'a str| {
+            let id = self.ids.get(word).copied().or(self.unknown);
+            id.ok_or_else(|| (word, word.as_ptr().addr() - line.as_ptr().addr()))
+        };
+        words.map(id).collect()
+    }
+}
+
+/// What Python's `split` splits at.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
+}
+
+impl Rows for Text {
+    fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        stages.enter("read");
+        let Some((line, at)) = LINES.row(&self.file, &self.index, index) else {
+            return Err(out_of_range(&self.place, index, self.len()));
+        };
+        if line.len() > LONGEST {
+            return Err(FormatError::new(
+                Fault::TooLarge,
+                self.at(at, index),
+                format!("the line has more than {} MB", LONGEST >> 20),
+                "Write shorter lines",
+            ));
+        }
+        stages.enter("decode");
+        let line = std::str::from_utf8(line).map_err(|error| {
+            let before = line.get(..error.valid_up_to()).unwrap_or_default();
+            let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
+            FormatError::new(
+                Fault::Damaged,
+                self.at(at, index).column(column),
+                "it is not UTF-8",
+                "Save the file in UTF-8",
+            )
+        })?;
+        let Some(vocabulary) = &self.vocabulary else {
+            return Ok(line.into());
+        };
+        match vocabulary.ids(line) {
+            Ok(ids) => Ok(Array::of(&ids).into()),
+            Err((word, begin)) => {
+                let before = line.get(..begin).unwrap_or_default().chars().count() as u64;
+                let shown: String = word.chars().take(40).collect();
+                Err(FormatError::new(
+                    Fault::NoSuchKey,
+                    self.at(at, index).column(before + 1),
+                    format!("the word '{}' is not in {}", shown.escape_debug(), vocabulary.place),
+                    "Add it, or a word <unk> for all that are not there",
+                ))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::Untimed;
+
+    fn open(text: &[u8], name: &str, words: &str) -> Result<Text, FormatError> {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = [dir.path().join("a.txt"), dir.path().join(name)];
+        #[allow(clippy::disallowed_methods, reason = "files of a test")]
+        for (path, bytes) in paths.iter().zip([text, words.as_bytes()]) {
+            std::fs::write(path, bytes).unwrap();
+        }
+        Text::open(&paths[0], (!name.is_empty()).then_some(paths[1].as_path()))
+    }
+
+    #[test]
+    fn words_have_numbers() {
+        let text = "b  a\ta\r\n\nä a".as_bytes();
+        let row = |text: &Text, row| text.row(row, &mut Untimed);
+        let known = open(text, "v.txt", "a\nb\r\nä\na\n").unwrap();
+        assert_eq!(known.len(), 3);
+        assert_eq!(row(&known, 0), Ok(Array::of(&[1i64, 0, 0]).into()));
+        assert_eq!(row(&known, 1), Ok(Array::of::<i64>(&[]).into()));
+        assert_eq!(row(&known, 2), Ok(Array::of(&[2i64, 0]).into()));
+        let json = open(text, "v.json", r#"{"a": 7, "<unk>": 3}"#).unwrap();
+        assert_eq!(row(&json, 2), Ok(Array::of(&[3i64, 7]).into()));
+        let plain = Text::open(Path::new(file!()).file_name().unwrap().as_ref(), None);
+        assert!(plain.is_err());
+    }
+
+    #[test]
+    fn broken_lines_and_vocabularies_are_named() {
+        let says = |text: &str, name: &str, words: &str| match open(text.as_bytes(), name, words) {
+            Ok(text) => text.row(1, &mut Untimed).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        let missing = says("a\nä b\n", "v.txt", "a\nä\n");
+        assert!(missing.contains("a.txt, line 2, column 3, row 1: the word 'b' is not in"), "{missing}");
+        assert!(says("a\n", "v.txt", "a\n").contains("beyond its 1 rows"));
+        assert!(says("a\n", "v.txt", "").contains("v.txt: there are no words in it"));
+        assert!(says("a\n", "v.json", "{\"a\": 1.5}").contains("v.json, line 1, column 9"));
+        let bytes = open(b"a\n\xc3\xa4\xff\n", "v.txt", "a").unwrap();
+        let error = bytes.row(1, &mut Untimed).unwrap_err().to_string();
+        assert!(error.contains("line 2, column 2, row 1: it is not UTF-8"), "{error}");
+    }
+}

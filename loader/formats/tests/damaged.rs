@@ -36,3 +36,7 @@ fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], le
 mod arrays;
 #[path = "damaged/tables.rs"]
 mod tables;
+#[path = "damaged/columns.rs"]
+mod columns;
+#[path = "damaged/sounds.rs"]
+mod sounds;

@@ -7,11 +7,15 @@ pub mod plain;
 
 use std::path::{Path, PathBuf};
 
+use loadscope_formats::arrow::Saved;
+use loadscope_formats::audio::Sounds;
 use loadscope_formats::csv::Csv;
 use loadscope_formats::jsonl::JsonLines;
 use loadscope_formats::npy::{Npy, Window};
 use loadscope_formats::npz::Npz;
+use loadscope_formats::parquet::Parquet;
 use loadscope_formats::safetensors::Tensors;
+use loadscope_formats::text::Text;
 use loadscope_formats::{Cell, FormatError, Rows, Untimed};
 use serde_json::Value;
 
@@ -32,6 +36,7 @@ pub fn opened(case: &Value) -> Result<Box<dyn Rows>, FormatError> {
         &Options {
             names: texts(&options["names"]),
             window: number("length").zip(number("stride")),
+            vocabulary: options["vocab"].as_str().map(PathBuf::from),
             separator: options["separator"].as_str().map(|s| s.as_bytes()[0]),
         },
     )
@@ -42,6 +47,7 @@ pub struct Options {
     pub names: Vec<String>,
     pub window: Option<(usize, usize)>,
     pub separator: Option<u8>,
+    pub vocabulary: Option<PathBuf>,
 }
 
 /// Opens files in a format.
@@ -57,6 +63,10 @@ pub fn open(
     Ok(match format {
         "npy" => Box::new(Npy::open(path, window)?),
         "npz" => Box::new(Npz::open(path, &options.names)?),
+        "arrow" => Box::new(Saved::open(path)?),
+        "audio" => Box::new(Sounds::open(path)?),
+        "parquet" => Box::new(Parquet::open(paths)?),
+        "text" => Box::new(Text::open(path, options.vocabulary.as_deref())?),
         "csv" => Box::new(Csv::open(path, options.separator)?),
         "jsonl" => Box::new(JsonLines::open(path)?),
         "safetensors" => Box::new(Tensors::open(path, &options.names)?),

@@ -1,0 +1,91 @@
+//! How many samples a second each format yields, in random order on one core, beside its counterpart in Python.
+//!
+//! `cargo run --release -p loadscope-formats --example rows -- FOLDER [SECONDS]`; `LOADSCOPE_FORMATS_PYTHON` names a Python that has
+//! the packages. FOLDER is filled with data first, about 600 MB.
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use loadscope_formats::arrow::Saved;
+use loadscope_formats::audio::Sounds;
+use loadscope_formats::csv::Csv;
+use loadscope_formats::jsonl::JsonLines;
+use loadscope_formats::npy::{Npy, Window};
+use loadscope_formats::npz::Npz;
+use loadscope_formats::parquet::Parquet;
+use loadscope_formats::safetensors::Tensors;
+use loadscope_formats::text::Text;
+use loadscope_formats::{FormatError, Rows, Untimed};
+
+fn open(folder: &Path, format: &str) -> Result<Box<dyn Rows>, FormatError> {
+    let file = |name: &str| folder.join(name);
+    let window = Window {
+        length: 256,
+        stride: 256,
+    };
+    Ok(match format {
+        "csv" => Box::new(Csv::open(&file("a.csv"), None)?),
+        "parquet" => Box::new(Parquet::open(&[file("a.parquet")])?),
+        "arrow" => Box::new(Saved::open(&file("saved"))?),
+        "jsonl" => Box::new(JsonLines::open(&file("a.jsonl"))?),
+        "npy" => Box::new(Npy::open(&file("a.npy"), Some(window))?),
+        "npz" => Box::new(Npz::open(&file("a.npz"), &[])?),
+        "safetensors" => Box::new(Tensors::open(&file("a.safetensors"), &[])?),
+        "text" => Box::new(Text::open(&file("a.txt"), Some(&file("words.txt")))?),
+        sounds => Box::new(Sounds::open(&file(sounds))?),
+    })
+}
+
+/// Samples a second, and the seconds until the first one was there.
+fn measure(folder: &Path, format: &str, seconds: f64) -> Result<(f64, f64), FormatError> {
+    let start = Instant::now();
+    let data = open(folder, format)?;
+    black_box(data.row(0, &mut Untimed)?);
+    let first = start.elapsed().as_secs_f64();
+    // A step that has no common divisor with the number of rows visits them all, far from each other.
+    let step = (data.len() * 61 / 100) | 1;
+    let (mut row, mut done) = (0, 0);
+    let start = Instant::now();
+    while start.elapsed().as_secs_f64() < seconds {
+        for _ in 0..20 {
+            row = (row + step) % data.len();
+            black_box(data.row(row, &mut Untimed)?);
+        }
+        done += 20;
+    }
+    Ok((f64::from(done) / start.elapsed().as_secs_f64(), first))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("name a folder for the data")?);
+    let seconds = arguments.next().unwrap_or_else(|| "2".to_owned());
+    let python = std::env::var("LOADSCOPE_FORMATS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/measure.py");
+    let output = Command::new(python)
+        .arg(script)
+        .arg(&folder)
+        .arg(&seconds)
+        .env_remove("LD_LIBRARY_PATH")
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    println!("| format | first sample (ms) | samples/s | Python | times |\n|---|---|---|---|---|");
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let said: serde_json::Value = serde_json::from_str(line)?;
+        let format = said["format"].as_str().ok_or("a format")?;
+        let theirs = said["rate"].as_f64().ok_or("a rate")?;
+        let (ours, first) = measure(&folder, format, seconds.parse()?)?;
+        println!(
+            "| {format} | {:.1} | {ours:.0} | {theirs:.0} | {:.1} |",
+            first * 1e3,
+            ours / theirs
+        );
+    }
+    Ok(())
+}

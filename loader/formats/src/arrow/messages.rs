@@ -1,0 +1,351 @@
+        let batch = self.read(None)?;
+        if batch//! The messages of Arrow files: which there are, where they lie, and whether they can be what they say.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch as Table};
+use arrow_buffer::Buffer as ArrowBuffer;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use bytes::Bytes;
+
+use crate::buffer::Buffer;
+use crate::columns::{Block, Decoded, guarded};
+use crate::error::{Fault, FormatError, Place};
+
+/// What the file format begins and ends with.
+const MAGIC: &[u8] = b"ARROW1";
+
+/// Behind it come two zeros.
+const BEGIN: usize = 8;
+
+/// The length of the footer and the magic word at the end.
+const TAIL: usize = 10;
+
+/// What a batch whose numbers lie in the file takes of the memory, about.
+const MAPPED: usize = 4096;
+
+/// A buffer that says that it has fewer bytes when it is unpacked is believed.
+const BELIEVED: u64 = 256 << 20;
+
+/// More than that many bytes of one is not believed of larger ones.
+const MOST_PACKED: u64 = 1024;
+
+/// Rows that take no bytes at all (nulls) are believed up to here.
+const MOST_EMPTY: u64 = 1 << 20;
+
+/// A file whose messages are known.
+#[derive(Debug)]
+pub(super) struct IpcFile {
+    bytes: ArrowBuffer,
+    pub(super) schema: SchemaRef,
+    version: MetadataVersion,
+    pub(super) place: Place,
+}
+
+/// A batch of rows in a file.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) file: Arc<IpcFile>,
+    message: MessageAt,
+    dictionaries: Arc<HashMap<i64, ArrayRef>>,
+    rows: usize,
+    packed: bool,
+}
+
+/// Where a message lies.
+#[derive(Clone, Debug)]
+struct MessageAt {
+    header: Range<usize>,
+    body: Range<usize>,
+}
+
+/// What lends the bytes of a mapped file.
+struct Mapped(Buffer);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn damaged(place: &Place, at: usize, reason: impl Into<String>) -> FormatError {
+    let place = place.clone().byte(at as u64);
+    let remedy = "It is cut off, damaged or something else: copy or save it again";
+    FormatError::new(Fault::Damaged, place, reason, remedy)
+}
+
+impl IpcFile {
+    /// Opens a file and adds its batches; also says whether the mark of its end is there.
+    pub(super) fn open(
+        path: &Path,
+        batches: &mut Vec<Batch>,
+    ) -> Result<(Arc<Self>, bool), FormatError> {
+        let place = Place::file(path);
+        let mapped = Buffer::map(path).map_err(|e| FormatError::reading(path, &e))?;
+        let bytes = ArrowBuffer::from(Bytes::from_owner(Mapped(mapped)));
+        let mut walk = Walk::new(&bytes, &place)?;
+        let Some(first) = walk.next()? else {
+            return Err(damaged(&place, walk.at, "there is no schema in it"));
+        };
+        let (schema, version) = guarded(&place, || schema(&bytes, &first))?;
+        let file = Arc::new(Self {
+            bytes: bytes.clone(),
+            schema,
+            version,
+            place: place.clone(),
+        });
+        let mut dictionaries = Arc::new(HashMap::new());
+        while let Some(at) = walk.next()? {
+            let message = message(&bytes, &at, &place)?;
+            if let Some(batch) = message.header_as_record_batch() {
+                let packed = file.check(&batch, &at)?;
+                batches.push(Batch {
+                    file: Arc::clone(&file),
+                    rows: file.rows(&batch, &at)?,
+                    message: at,
+                    dictionaries: Arc::clone(&dictionaries),
+                    packed,
+                });
+            } else if let Some(dictionary) = message.header_as_dictionary_batch() {
+                if let Some(batch) = dictionary.data() {
+                    file.check(&batch, &at)?;
+                }
+                let known = Arc::make_mut(&mut dictionaries);
+                let body = file.body(&at);
+                guarded(&place, || {
+                    read_dictionary(&body, dictionary, &file.schema, known, &file.version)
+                })?;
+            } else if message.header_type() != MessageHeader::NONE {
+                return Err(damaged(&place, at.header.start, "a message has no rows"));
+            }
+        }
+        Ok((file, walk.ended))
+    }
+
+    fn body(&self, at: &MessageAt) -> ArrowBuffer {
+        // Both lie in the file since the walk saw them.
+        self.bytes.slice_with_length(at.body.start, at.body.len())
+    }
+
+    /// How many rows a batch has.
+    fn rows(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<usize, FormatError> {
+        let runs = |field: &Arc<arrow_schema::Field>| {
+            matches!(field.data_type(), DataType::RunEndEncoded(..))
+        };
+        // Each row takes at least a bit, if it is not null or repeated.
+        let most = match self.schema.fields().iter().any(runs) {
+            true => u64::MAX >> 20,
+            false => (at.body.len() as u64)
+                .saturating_mul(8 * MOST_PACKED)
+                .max(MOST_EMPTY),
+        };
+        let rows = u64::try_from(batch.length())
+            .ok()
+            .filter(|rows| *rows <= most);
+        let rows = rows.and_then(|rows| usize::try_from(rows).ok());
+        rows.ok_or_else(|| {
+            let reason = format!(
+                "a batch of {} bytes says that it has {} rows",
+                at.body.len(),
+                batch.length()
+            );
+            damaged(&self.place, at.header.start, reason)
+        })
+    }
+
+    /// Whether the parts of a batch lie in it and can be as long as they say; the decoder believes them. Also says whether they are
+    /// packed.
+    fn check(&self, batch: &RecordBatch<'_>, at: &MessageAt) -> Result<bool, FormatError> {
+        let wrong = |reason: &str| damaged(&self.place, at.header.start, reason);
+        let body = self.bytes.get(at.body.clone()).unwrap_or_default();
+        let packed = batch.compression().is_some();
+        for part in batch.buffers().into_iter().flatten() {
+            let begin = usize::try_from(part.offset()).ok();
+            let range = begin.and_then(|begin| {
+                Some(begin..begin.checked_add(usize::try_from(part.length()).ok()?)?)
+            });
+            let Some(bytes) = range.and_then(|range| body.get(range)) else {
+                return Err(wrong("a part of a batch lies outside of it"));
+            };
+            if packed && !bytes.is_empty() {
+                let Some((length, rest)) = bytes.split_first_chunk() else {
+                    return Err(wrong("a packed part of a batch has no length"));
+                };
+                let length = i64::from_le_bytes(*length);
+                let most = (rest.len() as u64)
+                    .saturating_mul(MOST_PACKED)
+                    .max(BELIEVED);
+                // -1: it is not packed after all.
+                if length < -1 || u64::try_from(length).is_ok_and(|length| length > most) {
+                    return Err(wrong(
+                        "a packed part of a batch says that it has more bytes than it can",
+                    ));
+                }
+            }
+        }
+        for node in batch.nodes().into_iter().flatten() {
+            if node.length() < 0 || node.null_count() < 0 || node.null_count() > node.length() {
+                return Err(wrong(
+                    "a column has a negative length, or more nulls than rows",
+                ));
+            }
+        }
+        Ok(packed)
+    }
+}
+
+fn message<'a>(bytes: &'a [u8], at: &MessageAt, place: &Place) -> Result<Message<'a>, FormatError> {
+    let header = bytes.get(at.header.clone()).unwrap_or_default();
+    arrow_ipc::root_as_message(header)
+        .map_err(|_| damaged(place, at.header.start, "a message is damaged"))
+}
+
+fn schema(
+    bytes: &[u8],
+    at: &MessageAt,
+) -> Result<(SchemaRef, MetadataVersion), arrow_schema::ArrowError> {
+    use arrow_schema::ArrowError;
+    let header = bytes.get(at.header.clone()).unwrap_or_default();
+    let message = arrow_ipc::root_as_message(header)
+        .map_err(|_| ArrowError::ParseError("its first message is damaged".to_owned()))?;
+    let Some(schema) = message.header_as_schema() else {
+        return Err(ArrowError::ParseError(
+            "its first message is no schema".to_owned(),
+        ));
+    };
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(ArrowError::ParseError(
+            "it was written by a machine with another byte order".to_owned(),
+        ));
+    }
+    let schema = arrow_ipc::convert::try_fb_to_schema(schema)?;
+    Ok((Arc::new(schema), message.version()))
+}
+
+/// Goes from message to message.
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    /// Whether the mark of the end was seen, or a footer is there.
+    ended: bool,
+    place: &'a Place,
+}
+
+impl<'a> Walk<'a> {
+    fn new(bytes: &'a [u8], place: &'a Place) -> Result<Self, FormatError> {
+        let mut walk = Self {
+            bytes,
+            at: 0,
+            end: bytes.len(),
+            ended: false,
+            place,
+        };
+        if !bytes.starts_with(MAGIC) {
+            return Ok(walk);
+        }
+        // The file format is a stream between a magic word and a footer.
+        let tail = bytes
+            .len()
+            .checked_sub(TAIL)
+            .filter(|_| bytes.ends_with(MAGIC));
+        let footer = tail.and_then(|tail| {
+            let length = bytes.get(tail..)?.first_chunk()?;
+            let length = usize::try_from(i32::from_le_bytes(*length)).ok()?;
+            tail.checked_sub(length).filter(|footer| *footer >= BEGIN)
+        });
+        let Some(footer) = footer else {
+            return Err(damaged(place, bytes.len(), "it has no footer"));
+        };
+        walk.at = BEGIN;
+        walk.end = footer;
+        walk.ended = true;
+        Ok(walk)
+    }
+
+    fn number(&self, at: usize) -> Option<u32> {
+        let bytes = self.bytes.get(at..self.end)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
+    }
+
+    fn next(&mut self) -> Result<Option<MessageAt>, FormatError> {
+        const CONTINUATION: u32 = u32::MAX;
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let cut = |at| damaged(self.place, at, "it ends inside a message");
+        let (mut at, mut length) = (self.at, self.number(self.at));
+        // Before version 1.0 messages began with their length.
+        if length == Some(CONTINUATION) {
+            at += 4;
+            length = self.number(at);
+        }
+        at += 4;
+        let length = length
+            .and_then(|length| usize::try_from(length).ok())
+            .ok_or_else(|| cut(at))?;
+        if length == 0 {
+            self.ended = true;
+            self.at = self.end;
+            return Ok(None);
+        }
+        let header_end = at.checked_add(length).filter(|end| *end <= self.end);
+        let header = at..header_end.ok_or_else(|| cut(at))?;
+        let mut found = MessageAt {
+            body: header.end..header.end,
+            header,
+        };
+        let body = message(self.bytes, &found, self.place)?.bodyLength();
+        let end = usize::try_from(body)
+            .ok()
+            .and_then(|body| found.header.end.checked_add(body));
+        found.body.end = end.filter(|end| *end <= self.end).ok_or_else(|| cut(at))?;
+        self.at = found.body.end;
+        Ok(Some(found))
+    }
+}
+
+impl Batch {
+    /// Some columns of the batch, or all.
+    fn read(&self, columns: Option<&[usize]>) -> Result<Table, FormatError> {
+        let file = &self.file;
+        let wrong = |reason| damaged(&file.place, self.message.header.start, reason);
+        let message = message(&file.bytes, &self.message, &file.place)?;
+        let header = message.header_as_record_batch();
+        let header = header.ok_or_else(|| wrong("a message has no rows"))?;
+        let body = file.body(&self.message);
+        let batch = guarded(&file.place, || {
+            let schema = Arc::clone(&file.schema);
+            let known = &self.dictionaries;
+            read_record_batch(&body, header, schema, known, columns, &file.version)
+        })?;
+        if batch.num_rows() != self.rows {
+            return Err(wrong("a batch has other rows than it says"));
+        }
+        Ok(batch)
+    }
+}
+
+impl Block for Batch {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn decode(&self) -> Result<Decoded, FormatError> {
+        let batch = self.read(None)?;
+        let bytes = match self.packed {
+            true => batch.get_array_memory_size(),
+            false => MAPPED,
+        };
+        Ok(Decoded { batch, bytes })
+    }
+
+    fn column(&self, index: usize) -> Result<Table, FormatError> {
+        self.read(Some(&[index]))
+    }
+}

@@ -1,0 +1,130 @@
+//! The waveform of a sound file.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use symphonia::core::codecs::audio::AudioDecoderOptions;
+use symphonia::core::errors::Error;
+use symphonia::core::formats::probe::Hint;
+use symphonia::core::formats::{FormatOptions, TrackType};
+use symphonia::core::io::MediaSourceStream;
+use symphonia::core::meta::MetadataOptions;
+
+use crate::error::{Fault, FormatError, Place};
+
+/// No sound has more samples of all channels together: 2 GB.
+const MOST_SAMPLES: u64 = 1 << 29;
+
+/// A sound that is decoded.
+pub(super) struct Sound {
+    /// A waveform for each channel.
+    pub(super) planes: Vec<Vec<f32>>,
+    /// Frames a second.
+    pub(super) rate: u32,
+}
+
+pub(super) fn damaged(place: &Place, reason: impl Into<String>) -> FormatError {
+    let remedy = "It is cut off, damaged or something else: copy it again, or leave it out";
+    FormatError::new(Fault::Damaged, place.clone(), reason, remedy)
+}
+
+fn refused(place: &Place, error: &Error) -> FormatError {
+    let mut what: String = error.to_string().chars().take(200).collect();
+    what = what.replace('\n', " ");
+    match error {
+        Error::Unsupported(_) => FormatError::new(
+            Fault::WrongType,
+            place.clone(),
+            format!("it is no WAV, FLAC or Ogg Vorbis file that is read ({what})"),
+            "Save it as WAV or FLAC",
+        ),
+        _ => damaged(place, format!("it cannot be decoded ({what})")),
+    }
+}
+
+/// Decodes all of a file.
+///
+/// # Errors
+/// If it is no sound that is read, is damaged, cut off, or longer than is allowed.
+pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
+    // What the decoder did not expect it may say by a panic. Nothing that it worked on is used again.
+    let decoded = catch_unwind(AssertUnwindSafe(|| unguarded(bytes, path, place)));
+    decoded.unwrap_or_else(|_| Err(damaged(place, "its parts contradict each other")))
+}
+
+fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
+    if bytes.is_empty() {
+        return Err(damaged(place, "it is empty"));
+    }
+    let failed = |error: Error| refused(place, &error);
+    let mut hint = Hint::new();
+    if let Some(ending) = path.extension().and_then(|ending| ending.to_str()) {
+        hint.with_extension(ending);
+    }
+    let stream = MediaSourceStream::new(Box::new(Cursor::new(bytes)), Default::default());
+    let mut format = symphonia::default::get_probe()
+        .probe(&hint, stream, FormatOptions::default(), MetadataOptions::default())
+        .map_err(failed)?;
+    let track = format.default_track(TrackType::Audio);
+    let (id, codec, frames) = track
+        .and_then(|track| {
+            let codec = track.codec_params.as_ref()?.audio()?.clone();
+            Some((track.id, codec, track.num_frames))
+        })
+        .ok_or_else(|| damaged(place, "there is no sound in it"))?;
+    let rate = codec.sample_rate.filter(|rate| *rate > 0);
+    let rate = rate.ok_or_else(|| damaged(place, "it does not say how many frames a second has"))?;
+    let mut decoder = symphonia::default::get_codecs()
+        .make_audio_decoder(&codec, &AudioDecoderOptions::default())
+        .map_err(failed)?;
+    let mut sound = Sound {
+        planes: vec![Vec::new(); codec.channels.as_ref().map_or(0, |channels| channels.count())],
+        rate,
+    };
+    let mut part: Vec<Vec<f32>> = Vec::new();
+    while let Some(packet) = format.next_packet().map_err(failed)? {
+        if packet.track_id != id {
+            continue;
+        }
+        let decoded = decoder.decode(&packet).map_err(failed)?;
+        decoded.copy_to_vecs_planar(&mut part);
+        sound.add(&part, place)?;
+    }
+    let got = sound.planes.first().map_or(0, Vec::len) as u64;
+    match frames {
+        Some(said) if got < said => Err(damaged(
+            place,
+            format!("it ends after {got} of the {said} frames that its header says"),
+        )),
+        _ => Ok(sound),
+    }
+}
+
+impl Sound {
+    /// Adds what was decoded.
+    fn add(&mut self, part: &[Vec<f32>], place: &Place) -> Result<(), FormatError> {
+        if self.planes.is_empty() {
+            self.planes = vec![Vec::new(); part.len()];
+        }
+        if part.len() != self.planes.len() {
+            return Err(damaged(
+                place,
+                format!("it has {} channels, and further on {}", self.planes.len(), part.len()),
+            ));
+        }
+        for (plane, part) in self.planes.iter_mut().zip(part) {
+            plane.extend_from_slice(part);
+        }
+        let all: u64 = self.planes.iter().map(|plane| plane.len() as u64).sum();
+        if all > MOST_SAMPLES {
+            return Err(FormatError::new(
+                Fault::TooLarge,
+                place.clone(),
+                format!("it has more than {MOST_SAMPLES} samples"),
+                "Cut it into shorter files",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Which sounds are in a folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Fault, FormatError, Place};
+
+/// Endings of files that are read.
+const ENDINGS: [&str; 5] = ["wav", "wave", "flac", "ogg", "oga"];
+
+/// Folders nest no deeper; links can lead around in circles.
+const DEEPEST: usize = 32;
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) files: Vec<(PathBuf, Option<u32>)>,
+    pub(super) classes: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// The sounds of a folder by name, those of its folders as classes if there are none in itself.
+pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
+    let mut found = Found {
+        files: Vec::new(),
+        classes: Vec::new(),
+        notes: Vec::new(),
+    };
+    if !path.is_dir() {
+        if !path.exists() {
+            return Err(FormatError::new(
+                Fault::Missing,
+                Place::file(path),
+                "there is no such file or folder",
+                "Check the spelling, or whether the disk is connected",
+            ));
+        }
+        found.files.push((path.to_owned(), None));
+        return Ok(found);
+    }
+    let (folders, sounds, mut others) = entries(path)?;
+    if sounds.is_empty() {
+        for (class, folder) in (0..).zip(&folders) {
+            let before = found.files.len();
+            below(folder, 0, class, &mut found.files, &mut others)?;
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if found.files.len() == before {
+                found.notes.push(format!("{}: the class '{name}' has no sounds.", path.display()));
+            }
+            found.classes.push(name);
+        }
+    } else {
+        found.files.extend(sounds.into_iter().map(|sound| (sound, None)));
+        if !folders.is_empty() {
+            found.notes.push(format!(
+                "{}: there are sounds in the folder itself; those in its {} folders are left out.",
+                path.display(),
+                folders.len()
+            ));
+        }
+    }
+    if others > 0 {
+        found.notes.push(format!(
+            "{}: {others} other files are left out; {} are read.",
+            path.display(),
+            ENDINGS.join(", ")
+        ));
+    }
+    if found.files.is_empty() {
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::file(path),
+            format!("there are no sounds in it ({})", ENDINGS.join(", ")),
+            "Name a folder with sounds, or with a folder of sounds for each class",
+        ));
+    }
+    Ok(found)
+}
+
+/// Adds the sounds in a folder and below it.
+fn below(
+    folder: &Path,
+    depth: usize,
+    class: u32,
+    files: &mut Vec<(PathBuf, Option<u32>)>,
+    others: &mut usize,
+) -> Result<(), FormatError> {
+    if depth > DEEPEST {
+        return Err(FormatError::new(
+            Fault::Unreadable,
+            Place::file(folder),
+            format!("folders lie in each other more than {DEEPEST} deep"),
+            "Look for a link that leads around in a circle",
+        ));
+    }
+    let (folders, sounds, more) = entries(folder)?;
+    *others += more;
+    files.extend(sounds.into_iter().map(|sound| (sound, Some(class))));
+    for folder in folders {
+        below(&folder, depth + 1, class, files, others)?;
+    }
+    Ok(())
+}
+
+/// The folders and sounds of a folder by name, and how many other files there are.
+fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatError> {
+    let unreadable = |error: std::io::Error| {
+        FormatError::new(
+            Fault::Unreadable,
+            Place::file(folder),
+            format!("the folder cannot be read ({error})"),
+            "Check that you may open it",
+        )
+    };
+    let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            folders.push(path);
+        } else if ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+            sounds.push(path);
+        } else {
+            others += 1;
+        }
+    }
+    folders.sort();
+    sounds.sort();
+    Ok((folders, sounds, others))
+}

@@ -1,0 +1,179 @@
+//! Columns of Arrow as cells, for `arrow` and `parquet`.
+
+mod blocks;
+mod cells;
+mod dates;
+mod files;
+mod labels;
+mod meaning;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema};
+
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::slices::LABELS;
+
+pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
+pub(crate) use labels::labels;
+use meaning::Meaning;
+
+/// The columns of a table.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    columns: Vec<Column>,
+    pub(crate) classes: Vec<String>,
+    /// Which column has the class of each row.
+    pub(crate) label: Option<usize>,
+    pub(crate) notes: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Column {
+    name: Arc<str>,
+    meaning: Meaning,
+}
+
+impl Columns {
+    /// The columns of a schema. `features`: what `datasets` wrote down about them, if it did; else it may be in the schema.
+    ///
+    /// # Errors
+    /// If a column has a type that no sample can hold.
+    pub(crate) fn new(
+        schema: &Schema,
+        features: Option<&serde_json::Value>,
+        place: &Place,
+    ) -> Result<Self, FormatError> {
+        let own = schema
+            .metadata()
+            .get("huggingface")
+            .and_then(|said| meaning::features(said));
+        let features = features.or(own.as_ref());
+        let mut columns: Vec<Column> = Vec::new();
+        let mut notes = Vec::new();
+        let mut classes: Vec<(&str, Vec<String>)> = Vec::new();
+        for field in schema.fields() {
+            readable(field, place)?;
+            if columns.iter().any(|column| *column.name == **field.name()) {
+                return Err(FormatError::new(
+                    Fault::Damaged,
+                    place.clone().key(field.name().as_str()),
+                    "two columns have this name",
+                    "Give each column a name of its own",
+                ));
+            }
+            let meaning = features
+                .and_then(|features| features.get(field.name()))
+                .map_or(Meaning::Plain, Meaning::read);
+            if let Meaning::Class(names) = &meaning {
+                classes.push((field.name(), names.clone()));
+            }
+            if let Some(what) = note(field.data_type()) {
+                notes.push(format!("{place}: column '{}' has {what}.", field.name()));
+            }
+            columns.push(Column {
+                name: field.name().as_str().into(),
+                meaning,
+            });
+        }
+        // Of several columns with classes the one that is named so.
+        let named = classes.iter().position(|(name, _)| LABELS.contains(name));
+        let chosen = if classes.len() == 1 { Some(0) } else { named };
+        let classes = chosen.and_then(|at| classes.into_iter().nth(at));
+        let said = classes.as_ref().map(|(name, _)| *name);
+        Ok(Self {
+            columns,
+            label: labels::column(schema, said),
+            classes: classes.map(|(_, names)| names).unwrap_or_default(),
+            notes,
+        })
+    }
+
+    /// Row `row` of a batch. `place` is where the batch is from; `index` is the row of the whole table.
+    ///
+    /// # Errors
+    /// If a picture beside the table cannot be read, or a value cannot be held.
+    pub(crate) fn row(
+        &self,
+        batch: &RecordBatch,
+        row: usize,
+        place: &Place,
+        index: usize,
+    ) -> Result<Cell, FormatError> {
+        let mut entries = Vec::with_capacity(self.columns.len());
+        for (column, array) in self.columns.iter().zip(batch.columns()) {
+            let here = || place.clone().row(index as u64).key(&*column.name);
+            let cell = cells::cell(array, row, &column.meaning, &here)?;
+            entries.push((Arc::clone(&column.name), cell));
+        }
+        Ok(Cell::Map(entries))
+    }
+}
+
+/// Refuses types that no sample can hold.
+fn readable(field: &Field, place: &Place) -> Result<(), FormatError> {
+    fn all(field: &DataType) -> bool {
+        match field {
+            DataType::Union(..) | DataType::Interval(_) => false,
+            DataType::RunEndEncoded(_, of) | DataType::List(of) | DataType::LargeList(of) => {
+                all(of.data_type())
+            }
+            DataType::FixedSizeList(of, _) | DataType::Map(of, _) => all(of.data_type()),
+            DataType::Dictionary(_, of) => all(of),
+            DataType::Struct(of) => of.iter().all(|field| all(field.data_type())),
+            DataType::ListView(_) | DataType::LargeListView(_) => false,
+            _ => true,
+        }
+    }
+    if all(field.data_type()) {
+        return Ok(());
+    }
+    Err(FormatError::new(
+        Fault::WrongType,
+        place.clone().key(field.name().as_str()),
+        format!("its type {} is not read", field.data_type()),
+        "Leave the column out, or save it as another type",
+    ))
+}
+
+/// What is held as something else.
+fn note(field: &DataType) -> Option<&'static str> {
+    match field {
+        DataType::Timestamp(_, Some(_)) => Some("points in time, which are texts here, in UTC"),
+        DataType::Timestamp(_, None) => Some("points in time, which are texts here"),
+        DataType::Date32 | DataType::Date64 => Some("dates, which are texts here"),
+        DataType::Time32(_) | DataType::Time64(_) => Some("times, which are texts here"),
+        DataType::Duration(_) => Some("durations, which are whole numbers of their unit here"),
+        DataType::Decimal32(..)
+        | DataType::Decimal64(..)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => Some("decimals, which are floats here"),
+        _ => None,
+    }
+}
+
+/// Runs a decoder of others, which says by a panic what it did not expect. Nothing that it worked on is used again.
+pub(crate) fn guarded<R, E: std::fmt::Display>(
+    place: &Place,
+    work: impl FnOnce() -> Result<R, E>,
+) -> Result<R, FormatError> {
+    let damaged = |what: String| {
+        let what = what.lines().next().unwrap_or_default();
+        let short: String = what.chars().take(200).collect();
+        FormatError::new(
+            Fault::Damaged,
+            place.clone(),
+            format!("it cannot be decoded ({short})"),
+            "It is cut off, damaged or something else: copy or save it again",
+        )
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => Err(damaged(error.to_string())),
+        Err(_) => Err(damaged("its parts contradict each other".to_owned())),
+    }
+}
+

@@ -1,0 +1,232 @@
+//! Parts of tables that are decoded when they are needed, once for all workers, and kept as long as there is room.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow_array::RecordBatch;
+
+use crate::error::FormatError;
+
+/// So many bytes of decoded parts are kept.
+pub(crate) const ROOM: usize = 512 << 20;
+
+/// A part that is decoded, and what it takes of the room.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) batch: RecordBatch,
+    pub(crate) bytes: usize,
+}
+
+/// What knows how to decode a part.
+pub(crate) trait Block {
+    /// How many rows it has.
+    fn rows(&self) -> usize;
+
+    /// Decodes it.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    fn decode(&self) -> Result<Decoded, FormatError>;
+
+    /// Decodes one column of it, without keeping it.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    fn column(&self, index: usize) -> Result<RecordBatch, FormatError>;
+}
+
+/// The parts of a table, in order.
+#[derive(Debug)]
+pub(crate) struct Blocks<B> {
+    slots: Vec<Slot<B>>,
+    len: usize,
+    room: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug)]
+struct Slot<B> {
+    first_row: usize,
+    block: B,
+    decoded: Mutex<Option<Arc<Decoded>>>,
+    used: AtomicBool,
+}
+
+/// Which parts are kept, the oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    order: VecDeque<usize>,
+    bytes: usize,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<B: Block> Blocks<B> {
+    pub(crate) fn new(blocks: impl IntoIterator<Item = B>) -> Self {
+        Self::with_room(blocks, ROOM)
+    }
+
+    fn with_room(blocks: impl IntoIterator<Item = B>, room: usize) -> Self {
+        let mut len: usize = 0;
+        let mut slots = Vec::new();
+        for block in blocks {
+            let first_row = len;
+            len = len.saturating_add(block.rows());
+            slots.push(Slot {
+                first_row,
+                block,
+                decoded: Mutex::default(),
+                used: AtomicBool::default(),
+            });
+        }
+        Self {
+            slots,
+            len,
+            room,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Number of rows of all parts.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// In which part row `row` is, and which of its rows.
+    pub(crate) fn find(&self, row: usize) -> Option<(usize, usize)> {
+        if row >= self.len {
+            return None;
+        }
+        let behind = self.slots.partition_point(|slot| slot.first_row <= row);
+        let at = behind.checked_sub(1)?;
+        Some((at, row - self.slots.get(at)?.first_row))
+    }
+
+    /// What decodes the parts, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &B> {
+        self.slots.iter().map(|slot| &slot.block)
+    }
+
+    /// What decodes part `at`.
+    pub(crate) fn block(&self, at: usize) -> Option<&B> {
+        self.slots.get(at).map(|slot| &slot.block)
+    }
+
+    /// Part `at` if it is decoded already.
+    pub(crate) fn ready(&self, at: usize) -> Option<Arc<Decoded>> {
+        let slot = self.slots.get(at)?;
+        let decoded = lock(&slot.decoded).clone()?;
+        slot.used.store(true, Ordering::Relaxed);
+        Some(decoded)
+    }
+
+    /// Part `at`, decoded. Others that need the same one wait for it.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub(crate) fn get(&self, at: usize) -> Result<Option<Arc<Decoded>>, FormatError> {
+        let Some(slot) = self.slots.get(at) else {
+            return Ok(None);
+        };
+        let decoded = {
+            let mut place = lock(&slot.decoded);
+            if let Some(decoded) = &*place {
+                slot.used.store(true, Ordering::Relaxed);
+                return Ok(Some(Arc::clone(decoded)));
+            }
+            let decoded = Arc::new(slot.block.decode()?);
+            *place = Some(Arc::clone(&decoded));
+            decoded
+        };
+        self.make_room(at, decoded.bytes);
+        Ok(Some(decoded))
+    }
+
+    /// Takes down that part `at` is kept, and drops parts that were not used for longest.
+    fn make_room(&self, at: usize, bytes: usize) {
+        let mut kept = lock(&self.kept);
+        kept.order.push_back(at);
+        kept.bytes += bytes;
+        // Each part in use has one more round.
+        let mut left = kept.order.len() * 2;
+        while kept.bytes > self.room && kept.order.len() > 1 && left > 0 {
+            left -= 1;
+            let Some(oldest) = kept.order.pop_front() else {
+                break;
+            };
+            let Some(slot) = self.slots.get(oldest) else {
+                continue;
+            };
+            if oldest == at || slot.used.swap(false, Ordering::Relaxed) {
+                kept.order.push_back(oldest);
+                continue;
+            }
+            if let Some(dropped) = lock(&slot.decoded).take() {
+                kept.bytes = kept.bytes.saturating_sub(dropped.bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::Schema;
+    use std::sync::atomic::AtomicUsize;
+
+    struct Counted(AtomicUsize);
+
+    impl Block for Counted {
+        fn rows(&self) -> usize {
+            10
+        }
+
+        fn decode(&self) -> Result<Decoded, FormatError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(Decoded {
+                batch: RecordBatch::new_empty(Arc::new(Schema::empty())),
+                bytes: 100,
+            })
+        }
+
+        fn column(&self, _: usize) -> Result<RecordBatch, FormatError> {
+            Ok(RecordBatch::new_empty(Arc::new(Schema::empty())))
+        }
+    }
+
+    #[test]
+    fn parts_are_kept_as_long_as_there_is_room() {
+        let blocks = Blocks::with_room((0..5).map(|_| Counted(AtomicUsize::new(0))), 250);
+        assert_eq!(
+            (blocks.len(), blocks.find(23), blocks.find(50)),
+            (50, Some((2, 3)), None)
+        );
+        let times = |at: usize| blocks.slots[at].block.0.load(Ordering::Relaxed);
+        for _ in 0..3 {
+            blocks.get(0).unwrap();
+            blocks.get(1).unwrap();
+        }
+        assert_eq!((times(0), times(1)), (1, 1));
+        for at in 2..5 {
+            blocks.get(at).unwrap();
+        }
+        let kept = (0..5).filter(|&at| blocks.ready(at).is_some()).count();
+        assert_eq!(kept, 2);
+        assert!(blocks.ready(4).is_some(), "the last one is there");
+        assert!(blocks.get(7).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_part_is_decoded_once_for_all() {
+        let blocks = Blocks::with_room([Counted(AtomicUsize::new(0))], 10);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| blocks.get(0).unwrap());
+            }
+        });
+        assert_eq!(blocks.slots[0].block.0.load(Ordering::Relaxed), 1);
+    }
+}
