@@ -176,4 +176,3 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
         Err(_) => Err(damaged("its parts contradict each other".to_owned())),
     }
 }
-

@@ -1,6 +1,5 @@
 //! Slices of the first axis of an array that lies in memory or in a file.
 
-
 mod fields;
 
 use crate::array::{Array, Dtype};

@@ -70,11 +70,15 @@ impl Vocabulary {
         let place = Place::file(path);
         let text = loadscope_files::read_text(path, "a vocabulary", LARGEST_VOCABULARY)
             .map_err(|e| FormatError::reading(path, &e))?;
-        let ids: HashMap<Box<str>, i64> = if path.extension().is_some_and(|ending| ending == "json") {
+        let ids: HashMap<Box<str>, i64> = if path.extension().is_some_and(|ending| ending == "json")
+        {
             serde_json::from_str(&text).map_err(|error| {
                 FormatError::new(
                     Fault::Damaged,
-                    place.clone().line(error.line() as u64).column(error.column() as u64),
+                    place
+                        .clone()
+                        .line(error.line() as u64)
+                        .column(error.column() as u64),
                     "it is no JSON object with a whole number for each word",
                     "Correct it, or write a word a line into a file that does not end in .json",
                 )
@@ -159,7 +163,11 @@ impl Rows for Text {
                 Err(FormatError::new(
                     Fault::NoSuchKey,
                     self.at(at, index).column(before + 1),
-                    format!("the word '{}' is not in {}", shown.escape_debug(), vocabulary.place),
+                    format!(
+                        "the word '{}' is not in {}",
+                        shown.escape_debug(),
+                        vocabulary.place
+                    ),
                     "Add it, or a word <unk> for all that are not there",
                 ))
             }
@@ -204,12 +212,18 @@ mod tests {
             Err(error) => error.to_string(),
         };
         let missing = says("a\nä b\n", "v.txt", "a\nä\n");
-        assert!(missing.contains("a.txt, line 2, column 3, row 1: the word 'b' is not in"), "{missing}");
+        assert!(
+            missing.contains("a.txt, line 2, column 3, row 1: the word 'b' is not in"),
+            "{missing}"
+        );
         assert!(says("a\n", "v.txt", "a\n").contains("beyond its 1 rows"));
         assert!(says("a\n", "v.txt", "").contains("v.txt: there are no words in it"));
         assert!(says("a\n", "v.json", "{\"a\": 1.5}").contains("v.json, line 1, column 9"));
         let bytes = open(b"a\n\xc3\xa4\xff\n", "v.txt", "a").unwrap();
         let error = bytes.row(1, &mut Untimed).unwrap_err().to_string();
-        assert!(error.contains("line 2, column 2, row 1: it is not UTF-8"), "{error}");
+        assert!(
+            error.contains("line 2, column 2, row 1: it is not UTF-8"),
+            "{error}"
+        );
     }
 }

@@ -34,9 +34,9 @@ fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], le
 
 #[path = "damaged/arrays.rs"]
 mod arrays;
-#[path = "damaged/tables.rs"]
-mod tables;
 #[path = "damaged/columns.rs"]
 mod columns;
 #[path = "damaged/sounds.rs"]
 mod sounds;
+#[path = "damaged/tables.rs"]
+mod tables;

@@ -51,10 +51,15 @@ fn compare(folder: &Path, case: &Value) -> Result<usize, String> {
     // Of large files only some rows were written down.
     let only = &case["options"]["only"];
     let indices: Vec<usize> = match only.as_array() {
-        Some(only) => only.iter().filter_map(|i| Some(i.as_u64()? as usize)).collect(),
+        Some(only) => only
+            .iter()
+            .filter_map(|i| Some(i.as_u64()? as usize))
+            .collect(),
         None => (0..expected.len()).collect(),
     };
-    let count = case["options"]["count"].as_u64().map_or(expected.len(), |n| n as usize);
+    let count = case["options"]["count"]
+        .as_u64()
+        .map_or(expected.len(), |n| n as usize);
     if data.len() != count || indices.len() != expected.len() {
         return Err(format!("{} rows, not {count}", data.len()));
     }

@@ -1,5 +1,4 @@
-        let batch = self.read(None)?;
-        if batch//! The messages of Arrow files: which there are, where they lie, and whether they can be what they say.
+//! The messages of Arrow files: which there are, where they lie, and whether they can be what they say.
 
 use std::collections::HashMap;
 use std::ops::Range;

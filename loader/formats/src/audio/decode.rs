@@ -64,7 +64,12 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     }
     let stream = MediaSourceStream::new(Box::new(Cursor::new(bytes)), Default::default());
     let mut format = symphonia::default::get_probe()
-        .probe(&hint, stream, FormatOptions::default(), MetadataOptions::default())
+        .probe(
+            &hint,
+            stream,
+            FormatOptions::default(),
+            MetadataOptions::default(),
+        )
         .map_err(failed)?;
     let track = format.default_track(TrackType::Audio);
     let (id, codec, frames) = track
@@ -74,12 +79,19 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
         })
         .ok_or_else(|| damaged(place, "there is no sound in it"))?;
     let rate = codec.sample_rate.filter(|rate| *rate > 0);
-    let rate = rate.ok_or_else(|| damaged(place, "it does not say how many frames a second has"))?;
+    let rate =
+        rate.ok_or_else(|| damaged(place, "it does not say how many frames a second has"))?;
     let mut decoder = symphonia::default::get_codecs()
         .make_audio_decoder(&codec, &AudioDecoderOptions::default())
         .map_err(failed)?;
     let mut sound = Sound {
-        planes: vec![Vec::new(); codec.channels.as_ref().map_or(0, |channels| channels.count())],
+        planes: vec![
+            Vec::new();
+            codec
+                .channels
+                .as_ref()
+                .map_or(0, |channels| channels.count())
+        ],
         rate,
     };
     let mut part: Vec<Vec<f32>> = Vec::new();
@@ -110,7 +122,11 @@ impl Sound {
         if part.len() != self.planes.len() {
             return Err(damaged(
                 place,
-                format!("it has {} channels, and further on {}", self.planes.len(), part.len()),
+                format!(
+                    "it has {} channels, and further on {}",
+                    self.planes.len(),
+                    part.len()
+                ),
             ));
         }
         for (plane, part) in self.planes.iter_mut().zip(part) {

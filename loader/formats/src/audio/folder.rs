@@ -41,14 +41,23 @@ pub(super) fn list(path: &Path) -> Result<Found, FormatError> {
         for (class, folder) in (0..).zip(&folders) {
             let before = found.files.len();
             below(folder, 0, class, &mut found.files, &mut others)?;
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if found.files.len() == before {
-                found.notes.push(format!("{}: the class '{name}' has no sounds.", path.display()));
+                found.notes.push(format!(
+                    "{}: the class '{name}' has no sounds.",
+                    path.display()
+                ));
             }
             found.classes.push(name);
         }
     } else {
-        found.files.extend(sounds.into_iter().map(|sound| (sound, None)));
+        found
+            .files
+            .extend(sounds.into_iter().map(|sound| (sound, None)));
         if !folders.is_empty() {
             found.notes.push(format!(
                 "{}: there are sounds in the folder itself; those in its {} folders are left out.",
@@ -113,10 +122,17 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatE
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+        let ending = path
+            .extension()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if path.is_dir() {
             folders.push(path);
-        } else if ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+        } else if ENDINGS
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+        {
             sounds.push(path);
         } else {
             others += 1;

@@ -10,8 +10,8 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, types};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::{dates, files};
 use super::meaning::Meaning;
+use super::{dates, files};
 use crate::array::{Array as Numbers, Dtype};
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};

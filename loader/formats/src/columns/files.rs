@@ -18,7 +18,10 @@ pub(super) fn file(
     is_sound: bool,
     place: &dyn Fn() -> Place,
 ) -> Result<Cell, FormatError> {
-    let column = |name| of.column_by_name(name).filter(|column| !column.is_null(row));
+    let column = |name| {
+        of.column_by_name(name)
+            .filter(|column| !column.is_null(row))
+    };
     let path = column("path").and_then(|path| text(path, row));
     let bytes = column("bytes").and_then(|bytes| binary(bytes, row));
     let bytes = match (bytes, path) {

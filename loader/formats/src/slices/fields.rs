@@ -163,4 +163,3 @@ impl Fields {
 fn is_label(name: &str) -> bool {
     name.split('_').any(|word| LABELS.contains(&word))
 }
-

@@ -36,7 +36,10 @@ fn wav_files() {
         Damaged::refused("more data than there is", wav(1, 2, 8000, 16, 4000, &data)),
         Damaged::refused("2 GB", wav(1, 2, 8000, 16, 0x7fff_0000, &data)),
         Damaged::refused("only RIFF", b"RIFF".to_vec()),
-        Damaged::refused("a form that is none", b"RIFF\x10\0\0\0AVI LIST\0\0\0\0".to_vec()),
+        Damaged::refused(
+            "a form that is none",
+            b"RIFF\x10\0\0\0AVI LIST\0\0\0\0".to_vec(),
+        ),
         Damaged::refused("text", b"hello, this is no sound\n".repeat(50)),
         Damaged::survived("all channels", wav(1, u16::MAX, 8000, 16, 400, &data)),
         Damaged::survived("the highest rate", wav(1, 2, u32::MAX, 16, 400, &data)),
@@ -81,7 +84,10 @@ fn text_files() {
     let mut damaged = vec![
         Damaged::refused("an unknown word", b"a\nb x\n".to_vec()),
         Damaged::refused("no UTF-8", b"a\n\xff\n".to_vec()),
-        Damaged::refused("UTF-16", "a b".encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        Damaged::refused(
+            "UTF-16",
+            "a b".encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        ),
         Damaged::refused("zeros", vec![0; 1000]),
         Damaged::survived("ends of lines", b"\n".repeat(100_000)),
         Damaged::survived("a line of a megabyte", b"a ".repeat(1 << 19)),
