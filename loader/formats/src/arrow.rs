@@ -8,8 +8,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cell::Cell;
-use crate::columns::{Blocks, Columns, files_in};
+use crate::columns::{Blocks, Columns, labels};
 use crate::error::{Fault, FormatError, Place};
+use crate::paths::in_folder;
 use crate::rows::Rows;
 use crate::slices::{listed, out_of_range};
 use crate::stages::Stages;
@@ -126,7 +127,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FormatError> {
         ));
     }
     let Some(state) = description(&folder.join("state.json"))? else {
-        return files_in(folder, "arrow");
+        return in_folder(folder, "arrow");
     };
     let data = state.get("_data_files").and_then(Value::as_array);
     let names = data.map(|files| {
@@ -184,6 +185,10 @@ impl Rows for Saved {
 
     fn classes(&self) -> &[String] {
         &self.columns.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        labels(&self.blocks, self.columns.label?)
     }
 
     fn notes(&self) -> &[String] {

@@ -4,7 +4,6 @@ mod decode;
 mod folder;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::array::{Array, Dtype};
 use crate::cell::{Cell, fields};
@@ -25,7 +24,6 @@ pub struct Sounds {
     classes: Vec<String>,
     notes: Vec<String>,
     place: Place,
-    names: [Arc<str>; 3],
 }
 
 impl Sounds {
@@ -40,7 +38,6 @@ impl Sounds {
             classes: found.classes,
             notes: found.notes,
             place: Place::file(path),
-            names: ["waveform", "rate", "label"].map(Arc::from),
         })
     }
 
@@ -48,6 +45,23 @@ impl Sounds {
     pub fn files(&self) -> &[(PathBuf, Option<u32>)] {
         &self.files
     }
+}
+
+/// The waveform of a sound file and its rate.
+pub(crate) fn waveform(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Cell, FormatError> {
+    let sound = decode::decode(bytes, path, place)?;
+    let frames = sound.planes.first().map_or(0, Vec::len);
+    let mut samples = Vec::with_capacity(sound.planes.len() * frames * size_of::<f32>());
+    for sample in sound.planes.iter().flatten() {
+        samples.extend_from_slice(&sample.to_ne_bytes());
+    }
+    let shape = vec![sound.planes.len(), frames];
+    let waveform = Array::new(Dtype::Float32, shape, samples.into())
+        .map_err(|e| decode::damaged(place, e.to_string()))?;
+    Ok(fields([
+        ("waveform", waveform.into()),
+        ("rate", Cell::Int(sound.rate.into())),
+    ]))
 }
 
 impl Rows for Sounds {
@@ -63,24 +77,11 @@ impl Rows for Sounds {
         let bytes = loadscope_files::read_bytes(path, "a sound", LARGEST)
             .map_err(|e| FormatError::reading(path, &e))?;
         stages.enter("decode");
-        let place = Place::file(path);
-        let sound = decode::decode(bytes, path, &place)?;
-        let mut samples =
-            Vec::with_capacity(sound.planes.iter().map(|plane| plane.len() * 4).sum());
-        let frames = sound.planes.first().map_or(0, Vec::len);
-        for sample in sound.planes.iter().flatten() {
-            samples.extend_from_slice(&sample.to_ne_bytes());
+        let mut sample = waveform(bytes, path, &Place::file(path))?;
+        if let (Cell::Map(entries), Some(label)) = (&mut sample, label) {
+            entries.push(("label".into(), Cell::Int((*label).into())));
         }
-        let shape = vec![sound.planes.len(), frames];
-        let waveform = Array::new(Dtype::Float32, shape, samples.into())
-            .map_err(|e| decode::damaged(&place, e.to_string()))?;
-        let [wave, rate, class] = self.names.each_ref().map(Arc::clone);
-        let mut entries = vec![
-            (wave, waveform.into()),
-            (rate, Cell::Int(sound.rate.into())),
-        ];
-        entries.extend(label.map(|label| (class, Cell::Int(label.into()))));
-        Ok(fields(entries))
+        Ok(sample)
     }
 
     fn classes(&self) -> &[String] {

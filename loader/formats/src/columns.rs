@@ -3,10 +3,11 @@
 mod blocks;
 mod cells;
 mod dates;
+mod files;
+mod labels;
 mod meaning;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -17,6 +18,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
+pub(crate) use labels::labels;
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -24,6 +26,8 @@ use meaning::Meaning;
 pub(crate) struct Columns {
     columns: Vec<Column>,
     pub(crate) classes: Vec<String>,
+    /// Which column has the class of each row.
+    pub(crate) label: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -79,8 +83,10 @@ impl Columns {
         let named = classes.iter().position(|(name, _)| LABELS.contains(name));
         let chosen = if classes.len() == 1 { Some(0) } else { named };
         let classes = chosen.and_then(|at| classes.into_iter().nth(at));
+        let said = classes.as_ref().map(|(name, _)| *name);
         Ok(Self {
             columns,
+            label: labels::column(schema, said),
             classes: classes.map(|(_, names)| names).unwrap_or_default(),
             notes,
         })
@@ -169,25 +175,4 @@ pub(crate) fn guarded<R, E: std::fmt::Display>(
         Ok(Err(error)) => Err(damaged(error.to_string())),
         Err(_) => Err(damaged("its parts contradict each other".to_owned())),
     }
-}
-
-/// The files of a folder that end so, by name.
-pub(crate) fn files_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
-    let unreadable = |error: std::io::Error| {
-        FormatError::new(
-            Fault::Unreadable,
-            Place::file(folder),
-            format!("the folder cannot be read ({error})"),
-            "Check that you may open it",
-        )
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|found| found == ending) && path.is_file() {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }

@@ -5,16 +5,20 @@ mod pages;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchReader as _};
+use arrow_select::concat::concat_batches;
 use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
     RowSelector,
 };
 
+use parquet::errors::ParquetError;
+
 use crate::buffer::Buffer;
 use crate::cell::Cell;
-use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded};
+use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels};
 use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
@@ -108,7 +112,7 @@ fn listed(path: &Path) -> Result<Vec<PathBuf>, FormatError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    crate::columns::files_in(path, "parquet")
+    crate::paths::in_folder(path, "parquet")
 }
 
 /// The columns of all files.
@@ -223,19 +227,16 @@ struct Part {
     rows: usize,
 }
 
-impl Block for Part {
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn decode(&self) -> Result<Decoded, FormatError> {
+impl Part {
+    /// All columns of its rows, or one.
+    fn read(&self, column: Option<usize>) -> Result<RecordBatch, FormatError> {
         let file = &self.file;
         let place = &file.place;
         if let Some(checked) = file.checked.get(self.group) {
             let check = || pages::check(&file.bytes, file.metadata.metadata(), self.group, place);
             checked.get_or_init(check).clone()?;
         }
-        let batches: Vec<RecordBatch> = guarded(place, || {
+        let (schema, batches) = guarded(place, || {
             let selection = RowSelection::from(vec![
                 RowSelector::skip(self.begin),
                 RowSelector::select(self.rows),
@@ -244,20 +245,23 @@ impl Block for Part {
                 file.bytes.clone(),
                 file.metadata.clone(),
             );
+            let columns = match column {
+                Some(column) => ProjectionMask::roots(builder.parquet_schema(), [column]),
+                None => ProjectionMask::all(),
+            };
             let reader = builder
                 .with_row_groups(vec![self.group])
                 .with_row_selection(selection)
+                .with_projection(columns)
                 .with_batch_size(self.rows)
                 .build()?;
-            reader
-                .collect::<Result<_, _>>()
-                .map_err(parquet::errors::ParquetError::from)
+            let schema = reader.schema();
+            let batches = reader.collect::<Result<Vec<RecordBatch>, _>>()?;
+            Ok::<_, ParquetError>((schema, batches))
         })?;
         let batch = match <[RecordBatch; 1]>::try_from(batches) {
             Ok([batch]) => batch,
-            Err(batches) => guarded(place, || {
-                arrow_select::concat::concat_batches(file.metadata.schema(), &batches)
-            })?,
+            Err(batches) => guarded(place, || concat_batches(&schema, &batches))?,
         };
         if batch.num_rows() != self.rows {
             return Err(FormatError::new(
@@ -273,10 +277,25 @@ impl Block for Part {
                 "It is damaged: save it again",
             ));
         }
+        Ok(batch)
+    }
+}
+
+impl Block for Part {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn decode(&self) -> Result<Decoded, FormatError> {
+        let batch = self.read(None)?;
         Ok(Decoded {
             bytes: batch.get_array_memory_size(),
             batch,
         })
+    }
+
+    fn column(&self, index: usize) -> Result<RecordBatch, FormatError> {
+        self.read(Some(index))
     }
 }
 
@@ -346,6 +365,10 @@ impl Rows for Parquet {
 
     fn classes(&self) -> &[String] {
         &self.columns.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        labels(&self.blocks, self.columns.label?)
     }
 
     fn notes(&self) -> &[String] {

@@ -47,7 +47,8 @@ pub fn files(pattern: &str, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     Ok(files)
 }
 
-fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
+/// The files of a folder that end so, sorted.
+pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, FormatError> {
     let unreadable = |e: std::io::Error| {
         FormatError::new(
             Fault::Unreadable,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatch as Table};
 use arrow_buffer::Buffer as ArrowBuffer;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{Message, MessageHeader, MetadataVersion, RecordBatch};
@@ -309,41 +309,42 @@ impl<'a> Walk<'a> {
     }
 }
 
+impl Batch {
+    /// Some columns of the batch, or all.
+    fn read(&self, columns: Option<&[usize]>) -> Result<Table, FormatError> {
+        let file = &self.file;
+        let wrong = |reason| damaged(&file.place, self.message.header.start, reason);
+        let message = message(&file.bytes, &self.message, &file.place)?;
+        let header = message.header_as_record_batch();
+        let header = header.ok_or_else(|| wrong("a message has no rows"))?;
+        let body = file.body(&self.message);
+        let batch = guarded(&file.place, || {
+            let schema = Arc::clone(&file.schema);
+            let known = &self.dictionaries;
+            read_record_batch(&body, header, schema, known, columns, &file.version)
+        })?;
+        if batch.num_rows() != self.rows {
+            return Err(wrong("a batch has other rows than it says"));
+        }
+        Ok(batch)
+    }
+}
+
 impl Block for Batch {
     fn rows(&self) -> usize {
         self.rows
     }
 
     fn decode(&self) -> Result<Decoded, FormatError> {
-        let file = &self.file;
-        let message = message(&file.bytes, &self.message, &file.place)?;
-        let Some(header) = message.header_as_record_batch() else {
-            return Err(damaged(
-                &file.place,
-                self.message.header.start,
-                "a message has no rows",
-            ));
-        };
-        let body = file.body(&self.message);
-        let batch = guarded(&file.place, || {
-            let schema = Arc::clone(&file.schema);
-            read_record_batch(
-                &body,
-                header,
-                schema,
-                &self.dictionaries,
-                None,
-                &file.version,
-            )
-        })?;
-        if batch.num_rows() != self.rows {
-            let reason = "a batch has other rows than it says";
-            return Err(damaged(&file.place, self.message.header.start, reason));
-        }
+        let batch = self.read(None)?;
         let bytes = match self.packed {
             true => batch.get_array_memory_size(),
             false => MAPPED,
         };
         Ok(Decoded { batch, bytes })
+    }
+
+    fn column(&self, index: usize) -> Result<Table, FormatError> {
+        self.read(Some(&[index]))
     }
 }

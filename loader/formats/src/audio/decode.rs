@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use symphonia::core::codecs::audio::AudioDecoderOptions;
+use symphonia::core::codecs::audio::well_known::CODEC_ID_VORBIS;
 use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
 use symphonia::core::formats::{FormatOptions, TrackType};
@@ -103,6 +104,12 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
         decoded.copy_to_vecs_planar(&mut part);
         sound.add(&part, place)?;
     }
+    if codec.codec == CODEC_ID_VORBIS
+        && let Some(order) = channels_of_vorbis(sound.planes.len())
+    {
+        let plane = |at: &usize| sound.planes.get_mut(*at).map(std::mem::take);
+        sound.planes = order.iter().filter_map(plane).collect();
+    }
     let got = sound.planes.first().map_or(0, Vec::len) as u64;
     match frames {
         Some(said) if got < said => Err(damaged(
@@ -143,4 +150,16 @@ impl Sound {
         }
         Ok(())
     }
+}
+
+/// Where each channel of Ogg Vorbis is among those that the decoder has put in its own order; `soundfile` leaves them as they are.
+fn channels_of_vorbis(count: usize) -> Option<&'static [usize]> {
+    Some(match count {
+        3 => &[0, 2, 1],
+        5 => &[0, 2, 1, 3, 4],
+        6 => &[0, 2, 1, 4, 5, 3],
+        7 => &[0, 2, 1, 5, 6, 4, 3],
+        8 => &[0, 2, 1, 6, 7, 4, 5, 3],
+        _ => return None,
+    })
 }

@@ -28,6 +28,12 @@ pub(crate) trait Block {
     /// # Errors
     /// If it is damaged.
     fn decode(&self) -> Result<Decoded, FormatError>;
+
+    /// Decodes one column of it, without keeping it.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    fn column(&self, index: usize) -> Result<RecordBatch, FormatError>;
 }
 
 /// The parts of a table, in order.
@@ -97,6 +103,11 @@ impl<B: Block> Blocks<B> {
         let behind = self.slots.partition_point(|slot| slot.first_row <= row);
         let at = behind.checked_sub(1)?;
         Some((at, row - self.slots.get(at)?.first_row))
+    }
+
+    /// What decodes the parts, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &B> {
+        self.slots.iter().map(|slot| &slot.block)
     }
 
     /// What decodes part `at`.
@@ -179,6 +190,10 @@ mod tests {
                 batch: RecordBatch::new_empty(Arc::new(Schema::empty())),
                 bytes: 100,
             })
+        }
+
+        fn column(&self, _: usize) -> Result<RecordBatch, FormatError> {
+            Ok(RecordBatch::new_empty(Arc::new(Schema::empty())))
         }
     }
 

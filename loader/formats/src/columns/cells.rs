@@ -1,6 +1,5 @@
 //! A value of a column as a cell.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -11,14 +10,11 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, types};
 use arrow_schema::{DataType, TimeUnit};
 
-use super::dates;
 use super::meaning::Meaning;
+use super::{dates, files};
 use crate::array::{Array as Numbers, Dtype};
-use crate::cell::{Cell, Picture, PictureMode};
+use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
-
-/// No picture file has more bytes than that.
-const LARGEST_PICTURE: u64 = 1 << 30;
 
 /// Value `row` of an array, as `to_pylist` of pyarrow has it, but that lists of numbers are arrays of their dtype.
 #[allow(clippy::too_many_lines, reason = "one line a type")]
@@ -60,7 +56,7 @@ pub(super) fn cell(
         | DataType::LargeBinary
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => binary(array, row).map(|b| match meaning {
-            Meaning::Picture => picture(b.to_vec(), place),
+            Meaning::Picture => files::picture(b.to_vec(), place),
             _ => Cell::Bytes(b.to_vec().into()),
         }),
         DataType::Timestamp(unit, zone) => {
@@ -167,7 +163,7 @@ fn decimal<T: DecimalType>(array: &dyn Array, row: usize) -> Option<Cell> {
     text.parse().ok().map(Cell::Float)
 }
 
-fn binary(array: &dyn Array, row: usize) -> Option<&[u8]> {
+pub(super) fn binary(array: &dyn Array, row: usize) -> Option<&[u8]> {
     match array.data_type() {
         DataType::Binary => array.as_binary_opt::<i32>().map(|a| a.value(row)),
         DataType::LargeBinary => array.as_binary_opt::<i64>().map(|a| a.value(row)),
@@ -177,7 +173,7 @@ fn binary(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-fn text(array: &dyn Array, row: usize) -> Option<&str> {
+pub(super) fn text(array: &dyn Array, row: usize) -> Option<&str> {
     match array.data_type() {
         DataType::Utf8 => array.as_string_opt::<i32>().map(|a| a.value(row)),
         DataType::LargeUtf8 => array.as_string_opt::<i64>().map(|a| a.value(row)),
@@ -284,15 +280,15 @@ fn flattened(items: &dyn Array) -> Option<(ArrayRef, bool)> {
         DataType::List(_) => {
             let lists = items.as_list_opt::<i32>()?;
             let equal = equal(lists.offsets().lengths());
-            let begin = usize::try_from(lists.offsets().first()?).ok()?;
-            let end = usize::try_from(*lists.offsets().inner().last()?).ok()?;
+            let begin = usize::try_from(lists.offsets().first()).ok()?;
+            let end = usize::try_from(lists.offsets().last()).ok()?;
             Some((lists.values().slice(begin, end - begin), equal && whole))
         }
         DataType::LargeList(_) => {
             let lists = items.as_list_opt::<i64>()?;
             let equal = equal(lists.offsets().lengths());
-            let begin = usize::try_from(lists.offsets().first()?).ok()?;
-            let end = usize::try_from(*lists.offsets().inner().last()?).ok()?;
+            let begin = usize::try_from(lists.offsets().first()).ok()?;
+            let end = usize::try_from(lists.offsets().last()).ok()?;
             Some((lists.values().slice(begin, end - begin), equal && whole))
         }
         DataType::FixedSizeList(..) => {
@@ -325,18 +321,8 @@ fn fields(
     let Some(of) = array.as_struct_opt() else {
         return Ok(Cell::Null);
     };
-    if *meaning == Meaning::Picture {
-        let bytes = of
-            .column_by_name("bytes")
-            .filter(|bytes| !bytes.is_null(row));
-        if let Some(bytes) = bytes.and_then(|bytes| binary(bytes, row)) {
-            return Ok(picture(bytes.to_vec(), place));
-        }
-        let path = of.column_by_name("path").filter(|path| !path.is_null(row));
-        return match path.and_then(|path| text(path, row)) {
-            Some(path) => picture_file(path, place),
-            None => Ok(Cell::Null),
-        };
+    if matches!(meaning, Meaning::Picture | Meaning::Sound) {
+        return files::file(of, row, *meaning == Meaning::Sound, place);
     }
     let mut entries = Vec::with_capacity(of.num_columns());
     for (field, column) in of.fields().iter().zip(of.columns()) {
@@ -344,29 +330,6 @@ fn fields(
         entries.push((Arc::from(field.name().as_str()), value));
     }
     Ok(Cell::Map(entries))
-}
-
-fn picture(bytes: Vec<u8>, place: &dyn Fn() -> Place) -> Cell {
-    Cell::Picture(Picture {
-        bytes: bytes.into(),
-        origin: place().to_string().into(),
-        mode: PictureMode::Colour,
-    })
-}
-
-/// A picture that lies beside the table.
-fn picture_file(path: &str, place: &dyn Fn() -> Place) -> Result<Cell, FormatError> {
-    let read = loadscope_files::read_bytes(Path::new(path), "a picture", LARGEST_PICTURE);
-    let bytes = read.map_err(|error| {
-        let mut found = FormatError::reading(Path::new(path), &error);
-        found.reason = format!("{}; it is the picture of {}", found.reason, place());
-        found
-    })?;
-    Ok(Cell::Picture(Picture {
-        bytes: bytes.into(),
-        origin: path.into(),
-        mode: PictureMode::Colour,
-    }))
 }
 
 /// A list of pairs.

@@ -12,6 +12,8 @@ pub(crate) enum Meaning {
     Class(Vec<String>),
     /// Files of pictures: `{bytes, path}`.
     Picture,
+    /// Files of sounds: `{bytes, path}`.
+    Sound,
     /// An array of these sizes, written as lists in lists; the first size may be open.
     Array(Vec<Option<usize>>),
     /// A list of such values.
@@ -31,6 +33,7 @@ impl Meaning {
                 Self::Class(names.map(str::to_owned).collect())
             }
             (Some("Image"), _) => Self::Picture,
+            (Some("Audio"), _) => Self::Sound,
             (Some("Array2D" | "Array3D" | "Array4D" | "Array5D"), _) => {
                 let sizes = feature.get("shape").and_then(Value::as_array);
                 let size = |size: &Value| size.as_u64().and_then(|size| usize::try_from(size).ok());

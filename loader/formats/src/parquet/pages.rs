@@ -29,10 +29,13 @@ pub(super) fn check(
         .get(group)
         .map(|group| group.columns());
     for column in columns.into_iter().flatten() {
-        let (begin, length) = column.byte_range();
-        let end = begin.saturating_add(length);
-        let inside = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
-        let chunk = inside.and_then(|(begin, end)| file.get(begin..end));
+        let dictionary = column.dictionary_page_offset().filter(|begin| *begin > 0);
+        let begin = usize::try_from(dictionary.unwrap_or(column.data_page_offset())).ok();
+        let length = usize::try_from(column.compressed_size()).ok();
+        let chunk = begin.zip(length).and_then(|(begin, length)| {
+            let end = begin.checked_add(length)?;
+            file.get(begin..end)
+        });
         let wrong = |reason: String| {
             let place = place.clone().key(column.column_path().string());
             let remedy = "It is cut off or damaged: copy or save it again";

@@ -50,10 +50,11 @@ def make_saved(maker):
     for shards in (1, 3):
         path = maker.path(f"arrow/saved-{shards}")
         data.save_to_disk(path, num_shards=shards)
-        maker.case("arrow", f"saved-{shards}", path, expected, classes=["cat", "dog", "cow"])
+        labels = [row["label"] for row in rows]
+        maker.case("arrow", f"saved-{shards}", path, expected, classes=["cat", "dog", "cow"], labels=labels)
     path = maker.path("parquet/from-datasets.parquet")
     data.to_parquet(path)
-    maker.case("parquet", "from-datasets", path, expected, classes=["cat", "dog", "cow"])
+    maker.case("parquet", "from-datasets", path, expected, classes=["cat", "dog", "cow"], labels=labels)
 
 
 def make_saved_as_read(maker):

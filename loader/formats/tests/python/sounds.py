@@ -16,9 +16,9 @@ def make_sounds(maker):
     }
     for ending, subtypes in forms.items():
         for subtype in subtypes:
-            for channels in (1, 2, 6):
+            for channels in range(1, 9):
                 for frames, rate in ((0, 8000), (1, 44100), (5001, 16000), (40_000, 48000)):
-                    if frames == 0 and ending != "wav":
+                    if frames == 0 and ending != "wav" or channels in (4, 5, 7) and frames > 6000:
                         continue
                     name = f"{ending}-{subtype}-{channels}-{frames}"
                     path = maker.path(f"audio/{name}.{ending}")

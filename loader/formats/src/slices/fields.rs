@@ -1,0 +1,165 @@
+//! Several arrays of one length.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use super::{Slices, out_of_range};
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::stages::Stages;
+
+/// Several arrays of one length; a sample is a `dict` with an entry of each.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    fields: Vec<Field>,
+    len: usize,
+}
+
+/// An array with a name.
+pub(crate) struct Field {
+    name: Arc<str>,
+    len: usize,
+    source: Source,
+}
+
+enum Source {
+    Ready(Slices),
+    Packed {
+        unpack: Box<dyn Fn() -> Result<Slices, FormatError> + Send + Sync>,
+        slices: OnceLock<Result<Slices, FormatError>>,
+    },
+}
+
+impl Field {
+    /// An array that can be read.
+    pub(crate) fn ready(name: &str, slices: Slices) -> Self {
+        Self {
+            name: name.into(),
+            len: slices.len(),
+            source: Source::Ready(slices),
+        }
+    }
+
+    /// An array of `len` entries that is unpacked when the first of them is asked for, once.
+    pub(crate) fn packed(
+        name: &str,
+        len: usize,
+        unpack: impl Fn() -> Result<Slices, FormatError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            len,
+            source: Source::Packed {
+                unpack: Box::new(unpack),
+                slices: OnceLock::new(),
+            },
+        }
+    }
+
+    fn slices(&self) -> Result<&Slices, FormatError> {
+        match &self.source {
+            Source::Ready(slices) => Ok(slices),
+            Source::Packed { unpack, slices } => slices
+                .get_or_init(unpack)
+                .as_ref()
+                .map_err(FormatError::clone),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        match &self.source {
+            Source::Ready(_) => true,
+            Source::Packed { slices, .. } => slices.get().is_some(),
+        }
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]", self.name, self.len)
+    }
+}
+
+/// Names under which data usually has its classes.
+pub(crate) const LABELS: [&str; 6] = ["label", "labels", "target", "targets", "class", "y"];
+
+impl Fields {
+    /// Arrays by name.
+    ///
+    /// # Errors
+    /// If there are none, or their first axes differ.
+    pub(crate) fn new(fields: Vec<Field>, place: &Place) -> Result<Self, FormatError> {
+        let Some(first) = fields.first() else {
+            return Err(FormatError::new(
+                Fault::Damaged,
+                place.clone(),
+                "there are no arrays in it",
+                "Save at least one",
+            ));
+        };
+        let len = first.len;
+        if let Some(other) = fields.iter().find(|field| field.len != len) {
+            return Err(FormatError::new(
+                Fault::Asked,
+                place.clone(),
+                format!(
+                    "'{}' has {len} entries and '{}' {}: arrays of one length are samples, these are not",
+                    first.name, other.name, other.len
+                ),
+                "Name those that belong together",
+            ));
+        }
+        Ok(Self { fields, len })
+    }
+
+    /// Number of samples.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The entry of each array; `None`: beyond the end.
+    ///
+    /// # Errors
+    /// If an array cannot be unpacked.
+    fn get(&self, index: usize) -> Result<Option<Cell>, FormatError> {
+        let mut entries = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            match field.slices()?.get(index) {
+                Some(cell) => entries.push((Arc::clone(&field.name), cell)),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Cell::Map(entries)))
+    }
+
+    /// The sample of that index.
+    ///
+    /// # Errors
+    /// If there is none, or an array cannot be unpacked.
+    pub(crate) fn row(
+        &self,
+        index: usize,
+        place: &Place,
+        stages: &mut dyn Stages,
+    ) -> Result<Cell, FormatError> {
+        let ready = self.fields.iter().all(Field::is_ready);
+        stages.enter(if ready { "read" } else { "decode" });
+        let row = self.get(index)?;
+        row.ok_or_else(|| out_of_range(place, index, self.len))
+    }
+
+    /// The classes, if there is one array of whole numbers that is named so.
+    pub(crate) fn labels(&self) -> Option<Vec<u32>> {
+        let mut named = self.fields.iter().filter(|field| is_label(&field.name));
+        let field = named.next()?;
+        if named.next().is_some() {
+            return None;
+        }
+        field.slices().ok()?.classes()
+    }
+}
+
+/// Whether a column of that name has classes: `label`, `train_labels`, `y_train`.
+fn is_label(name: &str) -> bool {
+    name.split('_').any(|word| LABELS.contains(&word))
+}
