@@ -1,6 +1,6 @@
 //! A JSON value a line.
 
-mod value;
+pub(crate) mod value;
 
 use std::path::Path;
 

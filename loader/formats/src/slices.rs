@@ -126,6 +126,16 @@ impl Slices {
         array.ok().map(Cell::Array)
     }
 
+    /// All of the array.
+    pub(crate) fn whole(&self) -> Option<Cell> {
+        if self.len() > 0 {
+            return self.window(0, self.len());
+        }
+        let shape = self.layout.shape.clone();
+        let array = Array::new(self.layout.dtype, shape, Buffer::default());
+        array.ok().map(Cell::Array)
+    }
+
     /// The elements of `count` entries of the first axis, row-major, as this host has them.
     fn region(&self, start: usize, count: usize) -> Option<Buffer> {
         let entry = self.bytes.len().checked_div(self.len())?;

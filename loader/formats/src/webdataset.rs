@@ -1,1 +1,209 @@
 //! Shards of POSIX tar archives, split over workers and ranks, shuffled.
+//!
+//! A sample is a `dict` of `__key__`, `__url__` (the archive) and the files of the sample. The package also has `__local_path__`, which is the
+//! same as `__url__` for files.
+
+mod braces;
+mod shards;
+mod shuffle;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use loadscope_plan::rng::PythonRandom;
+
+use crate::cell::Cell;
+use crate::error::{Fault, FormatError, Place};
+use crate::stages::Stages;
+use crate::stream::{Share, Stream, StreamSource};
+use crate::tar::{Sample, decode};
+
+pub use crate::tar::Decoding;
+pub use braces::{BraceError, expand};
+use shards::Shards;
+use shuffle::Shuffle;
+pub use shuffle::Shuffling;
+
+/// What is loaded, and in which order. The names are those of `webdataset.WebDataset`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The archives: a pattern with braces (`shard-{000..127}.tar`), several of them with `::` between.
+    pub urls: String,
+    /// Shuffles the shards of each worker.
+    pub shardshuffle: Option<Shuffling>,
+    /// Shuffles the samples.
+    pub shuffle: Option<Shuffling>,
+    /// Where the random numbers of both begin: `random.Random(seed)`, with [`detshuffle`](Self::detshuffle) `seed + epoch`. `None`: the
+    /// seed of the epoch, which all workers have, and another one in the next.
+    pub seed: Option<u64>,
+    /// Whether each epoch has an order of its own, also with a seed.
+    pub detshuffle: bool,
+    /// Whether a worker without any sample is an error.
+    pub empty_check: bool,
+    /// What becomes of the files.
+    pub decoding: Decoding,
+    /// The files that make a sample, a tuple in this order, as `to_tuple` has it; none: a `dict` of all.
+    pub fields: Vec<String>,
+}
+
+impl Options {
+    /// All shards in their order, decoded.
+    pub fn new(urls: impl Into<String>) -> Self {
+        Self {
+            urls: urls.into(),
+            shardshuffle: None,
+            shuffle: None,
+            seed: None,
+            detshuffle: false,
+            empty_check: true,
+            decoding: Decoding::ByName,
+            fields: Vec::new(),
+        }
+    }
+}
+
+/// A dataset of shards, as `webdataset.WebDataset(urls, …, nodesplitter=split_by_node).shuffle(…).decode("torchrgb8")`.
+///
+/// Each rank takes every `world_size`-th shard, and each worker of it every `workers`-th of those. Fewer shards than workers
+/// leave workers without samples.
+#[derive(Debug)]
+pub struct WebDataset {
+    options: Options,
+    shards: Vec<String>,
+    notes: Vec<String>,
+    /// The next epoch of each worker and rank.
+    epochs: Mutex<HashMap<(usize, usize), u64>>,
+}
+
+impl WebDataset {
+    /// Looks up the shards; none is opened.
+    ///
+    /// # Errors
+    /// If the pattern is wrong, names far too many shards, or one that is not there.
+    pub fn open(options: Options) -> Result<Self, FormatError> {
+        let shards = shards::list(&options.urls)?;
+        let mut notes = Vec::new();
+        if shards.len() == 1 {
+            notes.push(
+                "There is one shard, so that one worker has all samples. More workers need as many shards".to_owned(),
+            );
+        }
+        Ok(Self {
+            options,
+            shards,
+            notes,
+            epochs: Mutex::default(),
+        })
+    }
+
+    /// The archives, in their order.
+    pub fn shards(&self) -> &[String] {
+        &self.shards
+    }
+
+    /// The random numbers of both shuffles.
+    fn random(&self, share: &Share) -> PythonRandom {
+        let epoch = {
+            let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = epochs.entry((share.rank, share.worker)).or_default();
+            *next += 1;
+            *next - 1
+        };
+        let seed = i128::from(self.options.seed.unwrap_or(share.seed));
+        let epoch = if self.options.detshuffle {
+            i128::from(epoch)
+        } else {
+            0
+        };
+        PythonRandom::new(seed + epoch)
+    }
+}
+
+impl StreamSource for WebDataset {
+    fn open(&self, share: &Share) -> Result<Box<dyn Stream>, FormatError> {
+        let random = self.random(share);
+        let ranked = self
+            .shards
+            .iter()
+            .skip(share.rank)
+            .step_by(share.world_size.max(1));
+        let mine = ranked
+            .skip(share.worker)
+            .step_by(share.workers.max(1))
+            .cloned();
+        let mine: Vec<String> = match self.options.shardshuffle {
+            Some(shuffling) => shuffle::whole(mine, shuffling, random.clone()),
+            None => mine.collect(),
+        };
+        Ok(Box::new(Part {
+            share: *share,
+            count: self.shards.len(),
+            options: self.options.clone(),
+            shards: Shards::new(mine),
+            shuffle: self
+                .options
+                .shuffle
+                .map(|shuffling| Shuffle::new(shuffling, random)),
+            is_empty: true,
+        }))
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// One worker's samples.
+struct Part {
+    share: Share,
+    /// Shards of all workers.
+    count: usize,
+    options: Options,
+    shards: Shards,
+    shuffle: Option<Shuffle<Sample>>,
+    is_empty: bool,
+}
+
+impl Part {
+    fn sample(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
+        match &mut self.shuffle {
+            Some(shuffle) => {
+                let shards = &mut self.shards;
+                shuffle.next(|| shards.next(stages))
+            }
+            None => self.shards.next(stages),
+        }
+    }
+
+    fn empty(&self) -> FormatError {
+        let Share {
+            worker,
+            workers,
+            rank,
+            world_size,
+            ..
+        } = self.share;
+        let most = (self.count / world_size.max(1)).max(1);
+        FormatError::new(
+            Fault::Asked,
+            Place::named(&self.options.urls),
+            format!(
+                "worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks",
+                self.count
+            ),
+            format!("Choose at most {most} workers, or empty_check=false"),
+        )
+    }
+}
+
+impl Stream for Part {
+    fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Cell, FormatError>> {
+        let Some(sample) = self.sample(stages) else {
+            let is_error = std::mem::replace(&mut self.is_empty, false) && self.options.empty_check;
+            return is_error.then(|| Err(self.empty()));
+        };
+        self.is_empty = false;
+        stages.enter("decode");
+        Some(sample.and_then(|sample| decode(sample, self.options.decoding, &self.options.fields)))
+    }
+}

@@ -12,7 +12,7 @@ use crate::cell::Cell;
 const MANY: usize = 16;
 
 /// The value that a line is.
-pub(super) fn parse(line: &[u8]) -> Result<Cell, serde_json::Error> {
+pub(crate) fn parse(line: &[u8]) -> Result<Cell, serde_json::Error> {
     serde_json::from_slice::<Json>(line).map(|json| json.0)
 }
 

@@ -1,6 +1,5 @@
 //! PostgreSQL servers.
 
-mod document;
 mod keyed;
 mod link;
 mod selection;

@@ -26,6 +26,7 @@ def shown(value):
     if isinstance(value, dict):
         return ["dict", [[key, shown(item)] for key, item in value.items()]]
     if kind == "ndarray":
+        value = value.astype(value.dtype.newbyteorder("="))
         return ["array", value.dtype.name, list(value.shape), shown(value.tobytes())]
     if kind == "Decimal":
         return shown(float(value))

@@ -3,8 +3,8 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
-use super::document::document;
 use crate::cell::Cell;
+use crate::jsonl::value::parse;
 use crate::sql::columns::Raw;
 
 /// How a column comes from the server.
@@ -93,8 +93,8 @@ impl Kind {
             Self::Bytes => get(row, column)?.map(Raw::Bytes),
             Self::Json => match get::<&str>(row, column)? {
                 Some(text) => {
-                    let made =
-                        document(text).ok_or("the document is nested too deeply, or no JSON")?;
+                    let made = parse(text.as_bytes())
+                        .map_err(|e| format!("the document cannot be read: {e}"))?;
                     Some(Raw::Made(made))
                 }
                 None => None,

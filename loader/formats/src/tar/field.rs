@@ -1,0 +1,168 @@
+//! From the bytes of a file to a cell, by the extension of its name.
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+
+use super::group::Sample;
+use super::{MOST_BYTES, input};
+use crate::buffer::Buffer;
+use crate::cell::{Cell, Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+use crate::jsonl::value::parse;
+use crate::npy;
+
+/// What becomes of the files of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decoding {
+    /// What their names say, as `WebDataset(…).decode("torchrgb8")` has it: pictures, numbers, texts, JSON, arrays. What only Python can
+    /// read (`pkl`, `pth`) stays bytes.
+    #[default]
+    ByName,
+    /// Bytes, as without `decode`.
+    Bytes,
+}
+
+/// Extensions of pictures.
+const PICTURES: [&str; 17] = [
+    "apng", "bmp", "dib", "gif", "jfif", "jpe", "jpeg", "jpg", "pbm", "pgm", "png", "pnm", "ppm",
+    "tga", "tif", "tiff", "webp",
+];
+
+/// A sample as a `dict` of its key, its archive, and its files; or, where there are `wanted` ones, as a `tuple` of these files.
+pub(crate) fn decode(
+    sample: Sample,
+    decoding: Decoding,
+    wanted: &[String],
+) -> Result<Cell, FormatError> {
+    let Sample {
+        key, url, fields, ..
+    } = sample;
+    let one = |name: &str, bytes: Vec<u8>| match decoding {
+        // The package takes names in underscores for its own.
+        Decoding::ByName if name.starts_with("__") => Ok(own(bytes)),
+        Decoding::ByName => field(name, bytes, &key, &url).map_err(|(fault, reason)| {
+            let place = Place::named(&*url).key(format!("{key}.{name}"));
+            let remedy = "Write the file again, or leave it out of fields=";
+            FormatError::new(fault, place, reason, remedy)
+        }),
+        Decoding::Bytes => Ok(Cell::Bytes(bytes.into())),
+    };
+    if wanted.is_empty() {
+        let mut cells: Vec<(Arc<str>, Cell)> = Vec::with_capacity(fields.len() + 2);
+        cells.push(("__key__".into(), key.as_str().into()));
+        cells.push(("__url__".into(), Cell::Text(Arc::clone(&url))));
+        for (name, bytes) in fields {
+            let cell = one(&name, bytes)?;
+            cells.push((name.into(), cell));
+        }
+        return Ok(Cell::Map(cells));
+    }
+    let mut fields: HashMap<String, Vec<u8>> = fields.into_iter().collect();
+    let mut cells: Vec<Cell> = Vec::with_capacity(wanted.len());
+    for (at, name) in wanted.iter().enumerate() {
+        let before = wanted
+            .iter()
+            .position(|n| n == name)
+            .filter(|before| *before < at);
+        let cell = match (before.and_then(|before| cells.get(before)), name.as_str()) {
+            (Some(cell), _) => cell.clone(),
+            (None, "__key__") => key.as_str().into(),
+            (None, "__url__") => Cell::Text(Arc::clone(&url)),
+            (None, name) => match fields.remove(name) {
+                Some(bytes) => one(name, bytes)?,
+                None => return Err(missing(&url, &key, name, &fields)),
+            },
+        };
+        cells.push(cell);
+    }
+    Ok(Cell::Tuple(cells))
+}
+
+fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) -> FormatError {
+    let mut others: Vec<&str> = others.keys().map(String::as_str).take(20).collect();
+    others.sort_unstable();
+    FormatError::new(
+        Fault::NoSuchKey,
+        Place::named(url).key(format!("{key}.{name}")),
+        format!(
+            "the sample has no such file; it also has {}",
+            others.join(", ")
+        ),
+        "Choose others for fields=",
+    )
+}
+
+fn own(bytes: Vec<u8>) -> Cell {
+    match String::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(e) => Cell::Bytes(e.into_bytes().into()),
+    }
+}
+
+fn field(name: &str, bytes: Vec<u8>, key: &str, url: &str) -> Result<Cell, (Fault, String)> {
+    let damaged = |reason: String| (Fault::Damaged, reason);
+    let mut inner = name;
+    let mut bytes = bytes;
+    if let Some(rest) = name.strip_suffix(".gz").or((name == "gz").then_some("")) {
+        inner = rest;
+        bytes = unpack(&bytes)?;
+    }
+    let extension = inner.rsplit('.').next().unwrap_or_default();
+    Ok(match extension {
+        "txt" | "text" | "transcript" => match String::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => return Err(damaged("it is not text in UTF-8".to_owned())),
+        },
+        "cls" | "cls2" | "index" | "inx" | "id" => Cell::Int(number(&bytes).ok_or_else(|| {
+            let begin: String = String::from_utf8_lossy(&bytes).chars().take(40).collect();
+            damaged(format!("{begin:?} is not a whole number of 64 bits"))
+        })?),
+        "json" | "jsn" => {
+            let text = std::str::from_utf8(&bytes)
+                .map_err(|_| damaged("it is not JSON: no UTF-8".to_owned()))?;
+            parse(text.as_bytes()).map_err(|e| damaged(format!("it is not JSON: {e}")))?
+        }
+        "npy" => {
+            let array = npy::array(&bytes.into(), &Place::default());
+            let whole = array
+                .map(|array| array.whole())
+                .map_err(|e| (e.fault, e.reason));
+            whole?.ok_or_else(|| damaged("its elements cannot be read".to_owned()))?
+        }
+        _ if PICTURES.contains(&extension) => Cell::Picture(Picture {
+            bytes: bytes.into(),
+            origin: format!("{url}: {key}.{name}").into(),
+            mode: PictureMode::Colour,
+        }),
+        _ => Cell::Bytes(Buffer::from(bytes)),
+    })
+}
+
+/// A number as Python's `int` reads it.
+fn number(bytes: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    // Single underscores may stand between digits.
+    if digits.starts_with('_') || digits.ends_with('_') || digits.contains("__") {
+        return None;
+    }
+    text.replace('_', "").parse().ok()
+}
+
+fn unpack(bytes: &[u8]) -> Result<Vec<u8>, (Fault, String)> {
+    let mut unpacked = Vec::new();
+    let mut reader = MultiGzDecoder::new(bytes).take(MOST_BYTES + 1);
+    reader
+        .read_to_end(&mut unpacked)
+        .map_err(|e| input::broken(&e))?;
+    if unpacked.len() as u64 > MOST_BYTES {
+        return Err((
+            Fault::TooLarge,
+            format!("it unpacks to more than {MOST_BYTES} bytes"),
+        ));
+    }
+    Ok(unpacked)
+}

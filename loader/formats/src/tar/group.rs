@@ -1,0 +1,126 @@
+//! Files of an archive that belong together.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::key::{base_plus_ext, is_meta};
+use super::{Archive, MOST_BYTES, Member};
+use crate::error::{Fault, FormatError, Place};
+use crate::stages::Stages;
+
+/// Most files of a sample.
+const MOST_FIELDS: usize = 1 << 16;
+
+/// Files whose names are the same up to the first dot.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    pub(crate) key: String,
+    /// The archive.
+    pub(crate) url: Arc<str>,
+    /// Name, in small letters, and content of each.
+    pub(crate) fields: Vec<(String, Vec<u8>)>,
+    bytes: u64,
+}
+
+/// The samples of an archive.
+pub(crate) struct Samples {
+    archive: Archive,
+    url: Arc<str>,
+    /// The first file of the next sample.
+    ahead: Option<Sample>,
+    is_over: bool,
+}
+
+impl Samples {
+    pub(crate) fn open(path: &Path) -> Result<Self, FormatError> {
+        Ok(Self {
+            archive: Archive::open(path)?,
+            url: path.display().to_string().into(),
+            ahead: None,
+            is_over: false,
+        })
+    }
+
+    /// The next sample. After an error there are no more: what stands behind damage belongs to nothing.
+    pub(crate) fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
+        if self.is_over {
+            return None;
+        }
+        stages.enter("read");
+        let next = self.gather();
+        self.is_over |= next.is_err();
+        next.transpose()
+    }
+
+    fn gather(&mut self) -> Result<Option<Sample>, FormatError> {
+        let mut sample = self.ahead.take();
+        loop {
+            let taken = sample.as_ref().map_or(0, |sample| sample.bytes);
+            // The next file may be of another sample, and is held beside this one.
+            let member = self.archive.next(MOST_BYTES, |name| !is_meta(name))?;
+            let Some(member) = member else {
+                self.is_over = true;
+                return Ok(sample);
+            };
+            let Some((key, field)) = base_plus_ext(&member.name) else {
+                continue;
+            };
+            let (key, field) = (key.to_owned(), field.to_lowercase());
+            match &mut sample {
+                Some(sample) if sample.key == key => {
+                    let room = MOST_BYTES.saturating_sub(taken);
+                    add(sample, field, member, room)?;
+                }
+                _ => {
+                    let mut next = Sample {
+                        key,
+                        url: Arc::clone(&self.url),
+                        fields: Vec::new(),
+                        bytes: 0,
+                    };
+                    add(&mut next, field, member, MOST_BYTES)?;
+                    match sample.replace(next) {
+                        Some(whole) => {
+                            self.ahead = sample;
+                            return Ok(Some(whole));
+                        }
+                        None => continue,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds a file to its sample.
+fn add(sample: &mut Sample, field: String, member: Member, room: u64) -> Result<(), FormatError> {
+    let place = || {
+        Place::named(&*sample.url)
+            .byte(member.begin)
+            .key(&member.name)
+    };
+    let is_there = sample.fields.iter().any(|(name, _)| *name == field);
+    if is_there || field == "__key__" || field == "__url__" {
+        return Err(FormatError::new(
+            Fault::Damaged,
+            place(),
+            format!("the sample {:?} has a second file {field:?}", sample.key),
+            "Give one of the files another name",
+        ));
+    }
+    let size = member.bytes.len() as u64;
+    if size > room || sample.fields.len() >= MOST_FIELDS {
+        return Err(FormatError::new(
+            Fault::TooLarge,
+            place(),
+            format!(
+                "the sample {:?} has more than {MOST_BYTES} bytes or {MOST_FIELDS} files",
+                sample.key
+            ),
+            "Make smaller samples",
+        ));
+    }
+    sample.bytes += size;
+    sample.fields.push((field, member.bytes));
+    Ok(())
+}

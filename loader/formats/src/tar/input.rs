@@ -1,0 +1,139 @@
+//! The bytes of an archive: of a file, or of a file that is unpacked as it is read.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use loadscope_files::open_regular;
+
+use crate::error::{Fault, FormatError};
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 18;
+/// What a file is believed to hold before it is read.
+const BELIEVED: u64 = 1 << 20;
+
+enum Source {
+    Plain(BufReader<File>),
+    Gzip(Box<BufReader<MultiGzDecoder<BufReader<File>>>>),
+}
+
+/// The bytes of an archive, one after the other.
+pub(super) struct Input {
+    source: Source,
+    position: u64,
+    /// Bytes of the file, where it is not compressed.
+    len: Option<u64>,
+}
+
+impl Input {
+    pub(super) fn open(path: &Path) -> Result<Self, FormatError> {
+        let file = open_regular(path).map_err(|e| FormatError::reading(path, &e))?;
+        let len = file.metadata().map(|about| about.len()).ok();
+        let mut plain = BufReader::with_capacity(BUFFER, file);
+        // An error comes again with the first block.
+        let is_gzip = plain
+            .fill_buf()
+            .is_ok_and(|begin| begin.starts_with(&[0x1f, 0x8b]));
+        let (source, len) = match is_gzip {
+            true => {
+                let unpacked = BufReader::with_capacity(BUFFER, MultiGzDecoder::new(plain));
+                (Source::Gzip(Box::new(unpacked)), None)
+            }
+            false => (Source::Plain(plain), len),
+        };
+        Ok(Self {
+            source,
+            position: 0,
+            len,
+        })
+    }
+
+    /// Bytes that were read.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Fills `block` as far as there are bytes.
+    pub(super) fn fill(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = block.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let read = match &mut self.source {
+                Source::Plain(plain) => plain.read(rest),
+                Source::Gzip(gzip) => gzip.read(rest),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.position += filled as u64;
+        Ok(filled)
+    }
+
+    /// The next `size` bytes, or as many as there are. Memory is taken for bytes that are there, whatever the size says.
+    pub(super) fn take(&mut self, size: u64) -> io::Result<Vec<u8>> {
+        let left = self
+            .len
+            .map_or(BELIEVED, |len| len.saturating_sub(self.position));
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(left)).unwrap_or_default());
+        match &mut self.source {
+            Source::Plain(plain) => plain.take(size).read_to_end(&mut bytes)?,
+            Source::Gzip(gzip) => gzip.take(size).read_to_end(&mut bytes)?,
+        };
+        self.position += bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    /// Passes over `size` bytes, or as many as there are; returns how many.
+    pub(super) fn skip(&mut self, size: u64) -> io::Result<u64> {
+        let skipped = match &mut self.source {
+            Source::Plain(plain) => {
+                let left = self
+                    .len
+                    .map_or(size, |len| len.saturating_sub(self.position));
+                let skipped = size.min(left);
+                match i64::try_from(skipped) {
+                    Ok(offset) => plain.seek_relative(offset)?,
+                    Err(_) => drop(plain.seek(SeekFrom::Start(self.position + skipped))?),
+                }
+                skipped
+            }
+            Source::Gzip(gzip) => io::copy(&mut gzip.take(size), &mut io::sink())?,
+        };
+        self.position += skipped;
+        Ok(skipped)
+    }
+}
+
+/// What it means that bytes cannot be read.
+pub(super) fn broken(error: &io::Error) -> (Fault, String) {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => (
+            Fault::Damaged,
+            "its compressed bytes end in the middle".to_owned(),
+        ),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => (
+            Fault::Damaged,
+            format!("its compressed bytes are damaged ({error})"),
+        ),
+        _ => (Fault::Unreadable, format!("it cannot be read ({error})")),
+    }
+}
+
+/// How a file is compressed that is not read, by its first bytes.
+pub(super) fn compression(begin: &[u8]) -> Option<&'static str> {
+    let kinds: [(&[u8], &str); 4] = [
+        (b"BZh", "bzip2"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"\x04\x22\x4d\x18", "lz4"),
+    ];
+    kinds
+        .iter()
+        .find(|(magic, _)| begin.starts_with(magic))
+        .map(|(_, name)| *name)
+}

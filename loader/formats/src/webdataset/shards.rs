@@ -1,0 +1,84 @@
+//! Archives one after the other.
+
+use std::path::Path;
+use std::vec::IntoIter;
+
+use super::braces::{self, expand};
+use crate::error::{Fault, FormatError, Place};
+use crate::stages::Stages;
+use crate::tar::{Sample, Samples};
+
+/// The archives that a pattern names, all of which are there.
+pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
+    let asked = |reason: String, remedy: &str| {
+        FormatError::new(Fault::Asked, Place::named(urls), reason, remedy)
+    };
+    let mut shards = Vec::new();
+    for pattern in urls.split("::") {
+        let named = expand(pattern, braces::MOST - shards.len());
+        shards.extend(
+            named.map_err(|e| asked(e.to_string(), "Write shard-{000..127}.tar for 128 shards"))?,
+        );
+    }
+    for shard in &mut shards {
+        if let Some(path) = shard.strip_prefix("file:") {
+            *shard = path.strip_prefix("//").unwrap_or(path).to_owned();
+        }
+        if let Some((scheme, _)) = shard.split_once("://") {
+            return Err(asked(
+                format!("the scheme {scheme}: is not read, only files are"),
+                "Download the shards first",
+            ));
+        }
+    }
+    // A shard that is missing is known before an hour of training has passed.
+    let is_missing = |shard: &&String| !Path::new(shard).exists();
+    let missing = shards.iter().filter(is_missing).count();
+    if let Some(first) = shards.iter().find(is_missing) {
+        let others = match missing - 1 {
+            0 => String::new(),
+            1 => ", nor another shard".to_owned(),
+            more => format!(", nor {more} other shards"),
+        };
+        return Err(FormatError::new(
+            Fault::Missing,
+            Place::named(first),
+            format!("there is no such file{others}"),
+            "Check the pattern of the shards, or whether the disk is connected",
+        ));
+    }
+    Ok(shards)
+}
+
+/// The samples of archives.
+pub(super) struct Shards {
+    left: IntoIter<String>,
+    current: Option<Samples>,
+}
+
+impl Shards {
+    pub(super) fn new(shards: Vec<String>) -> Self {
+        Self {
+            left: shards.into_iter(),
+            current: None,
+        }
+    }
+
+    /// The next sample. After an error the next archive comes.
+    pub(super) fn next(&mut self, stages: &mut dyn Stages) -> Option<Result<Sample, FormatError>> {
+        loop {
+            if let Some(samples) = &mut self.current {
+                match samples.next(stages) {
+                    Some(sample) => return Some(sample),
+                    None => self.current = None,
+                }
+            }
+            let shard = self.left.next()?;
+            stages.enter("open");
+            match Samples::open(Path::new(&shard)) {
+                Ok(samples) => self.current = Some(samples),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

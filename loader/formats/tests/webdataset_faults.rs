@@ -1,0 +1,171 @@
+//! Everything that can be wrong with shards: a sentence with the place, and the next shard comes.
+#![cfg(feature = "tar")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "files and lists of tests"
+)]
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use loadscope_formats::webdataset::{Decoding, Options, WebDataset};
+use loadscope_formats::{Fault, Share, StreamSource, Untimed};
+
+mod peers;
+
+use peers::archives::{archive, fault, header, peak_mb, read, read_with, sound};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[test]
+fn what_is_asked_wrongly_is_a_sentence() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a-0.tar");
+    std::fs::write(&path, sound()).unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let open = |pattern: &str| WebDataset::open(Options::new(pattern.replace("DIR", folder)));
+    let refused = |pattern: &str| open(pattern).err().unwrap();
+    fault(
+        &refused("DIR/a-{0..3}.tar"),
+        Fault::Missing,
+        &["a-1.tar", "nor 2 other shards"],
+    );
+    fault(
+        &refused("DIR/a-{0..3.tar"),
+        Fault::Asked,
+        &["brace", "shard-{000..127}.tar"],
+    );
+    fault(
+        &refused("DIR/a-{0..9999999999}.tar"),
+        Fault::Asked,
+        &["more than 1048576 shards"],
+    );
+    fault(
+        &refused("https://host/a.tar"),
+        Fault::Asked,
+        &["scheme https:", "Download"],
+    );
+    fault(&refused("pipe:cat x"), Fault::Missing, &["pipe:cat x"]);
+    fault(&refused(""), Fault::Missing, &["no such file"]);
+    assert!(open("file:DIR/a-0.tar").is_ok());
+    let one = open("DIR/a-{0..0}.tar").unwrap();
+    assert!(one.notes()[0].contains("one shard"));
+    let share = Share {
+        worker: 1,
+        workers: 2,
+        ..Share::default()
+    };
+    let mut part = one.open(&share).unwrap();
+    let error = part.next(&mut Untimed).unwrap().err().unwrap();
+    fault(
+        &error,
+        Fault::Asked,
+        &["worker 1 of 2", "at most 1 workers", "empty_check=false"],
+    );
+    assert!(part.next(&mut Untimed).is_none());
+    let urls = path.to_str().unwrap();
+    let lenient = WebDataset::open(Options {
+        empty_check: false,
+        ..Options::new(urls)
+    })
+    .unwrap();
+    assert!(lenient.open(&share).unwrap().next(&mut Untimed).is_none());
+}
+
+#[test]
+fn damage_is_told_with_its_place_and_the_next_shard_comes() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = sound();
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("s-0.tar"), &whole[..whole.len() / 2]).unwrap();
+    std::fs::write(path("s-1.tar"), &whole).unwrap();
+    let answers = read(&path("s-{0..1}.tar"));
+    let errors: Vec<_> = answers.iter().filter_map(|a| a.as_ref().err()).collect();
+    assert_eq!(errors.len(), 1);
+    fault(
+        errors[0],
+        Fault::Damaged,
+        &["s-0.tar", "byte ", "ends in the middle of the file"],
+    );
+    let sound = answers.iter().filter(|a| a.is_ok()).count();
+    assert!(sound > 30 + 10, "{sound}");
+    let position = answers.iter().position(Result::is_err).unwrap();
+    assert_eq!(answers.len() - position - 1, 40, "all of the second");
+}
+
+/// Where a checksum is damaged that only the end of the file has, all samples come before the error.
+#[test]
+fn bytes_that_are_flipped_or_missing_never_panic() {
+    peers::within(LIMIT, || {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("damaged.tar");
+        let sound = sound();
+        let mut random = 1u64;
+        let mut next = |below: usize| {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (random >> 33) as usize % below
+        };
+        let mut refused = 0;
+        for round in 0..300 {
+            let mut bytes = sound.clone();
+            match round % 3 {
+                0 => bytes.truncate(next(sound.len())),
+                1 => (0..20).for_each(|_| bytes[next(sound.len())] = next(256) as u8),
+                _ => (0..3)
+                    .for_each(|_| bytes[next(sound.len() / 512) * 512 + next(512)] ^= 1 << next(8)),
+            }
+            if round % 2 == 0 {
+                let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+                gz.write_all(&bytes).unwrap();
+                bytes = gz.finish().unwrap();
+                let at = next(bytes.len());
+                bytes[at] ^= 1;
+            }
+            std::fs::write(&path, bytes).unwrap();
+            let answers = read(&path);
+            for error in answers.iter().filter_map(|a| a.as_ref().err()) {
+                let text = error.to_string();
+                assert!(text.contains("damaged.tar") && text.len() < 600, "{text}");
+            }
+            refused += usize::from(answers.iter().any(Result::is_err));
+        }
+        assert!(refused > 150, "{refused} of 300");
+    });
+}
+
+/// A few kilobytes that unpack to a gigabyte.
+#[test]
+fn bombs_take_no_memory() {
+    peers::within(LIMIT, || {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bomb.tar.gz");
+        let mut gz = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
+        // Larger than a sample may be, and passed over: it belongs to no sample.
+        gz.write_all(&header("__bomb__", b'0', b"16000000000\0"))
+            .unwrap();
+        let zeros = vec![0; 1 << 20];
+        (0..0o16000000000 >> 20).for_each(|_: u64| gz.write_all(&zeros).unwrap());
+        gz.write_all(&archive(&[("a.txt", b"behind")])).unwrap();
+        drop(gz.finish().unwrap());
+        assert!(std::fs::metadata(&path).unwrap().len() < 20 << 20);
+        let before = peak_mb();
+        let options = Options {
+            decoding: Decoding::Bytes,
+            ..Options::new("")
+        };
+        let answers = read_with(&path, options);
+        assert_eq!(answers.len(), 1);
+        assert!(answers[0].is_ok());
+        assert!(
+            peak_mb() < before + 200,
+            "{before} and then {} MB",
+            peak_mb()
+        );
+    });
+}
