@@ -1,1 +1,249 @@
 //! An LMDB environment: bytes by key.
+//!
+//! The pages are read here, not by the C library: it follows the numbers in a file without looking whether they lie inside, so that a damaged
+//! file ends the program. What is read is mapped to memory and not copied. No lock is taken and none is needed as long as no one writes; an
+//! environment that is written to meanwhile may show pages of two states, as with `lmdb.open(…, lock=False)`.
+
+mod description;
+mod page;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+use crate::cell::{Cell, Picture, PictureMode};
+use crate::error::{Fault, FormatError, Place};
+use crate::npy;
+use crate::rows::Rows;
+use crate::stages::Stages;
+
+use description::Description;
+use page::{Node, Pages, Value};
+use tree::Leaves;
+
+/// What the bytes of a value are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decode {
+    /// What they begin as: pictures and arrays of NumPy; all else stays bytes.
+    #[default]
+    Auto,
+    /// A picture file.
+    Picture,
+    /// A file of NumPy.
+    Npy,
+    /// Text in UTF-8.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+/// How an environment is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What the values are.
+    pub decode: Decode,
+    /// The named database, `env.open_db(name)`; `None`: the main one.
+    pub database: Option<String>,
+}
+
+/// The entries of a database, in the order of their keys, as `txn.cursor()` yields them. A sample is a `dict` of `key` and `value`. Keys are
+/// texts, or bytes if the first or the last one is no text.
+pub struct Lmdb {
+    pages: Pages,
+    leaves: Leaves,
+    options: Options,
+    has_texts: bool,
+    place: Place,
+}
+
+impl Lmdb {
+    /// Opens a folder with a `data.mdb`, or such a file, and looks up where its entries are.
+    ///
+    /// # Errors
+    /// If there is no such file, if it is none of LMDB or damaged, or if there is no such database in it.
+    pub fn open(path: &Path, options: Options) -> Result<Self, FormatError> {
+        let path = file(path)?;
+        let place = Place::file(&path);
+        let map = Buffer::map(&path).map_err(|e| FormatError::reading(&path, &e))?;
+        let pages = Pages::new(map, place.clone())?;
+        let main = pages.main()?;
+        let database = match &options.database {
+            None => main,
+            Some(name) => named(&pages, main, name)?,
+        };
+        if database.has_duplicates() {
+            return Err(FormatError::new(
+                Fault::Asked,
+                place,
+                "its keys may have several values (dupsort), which is not read",
+                "Write the entries to a database without dupsort",
+            ));
+        }
+        let leaves = Leaves::of(database, &pages)?;
+        if leaves.len() == 0 {
+            return Err(FormatError::new(
+                Fault::Damaged,
+                place,
+                "the database has no entries",
+                "Name another one, or its db=NAME",
+            ));
+        }
+        let mut opened = Self {
+            pages,
+            leaves,
+            options,
+            has_texts: true,
+            place,
+        };
+        for index in [0, opened.leaves.len() - 1] {
+            let node = opened.node(index)?;
+            opened.has_texts &= is_text(&node.key);
+            opened.refuse_database(&node)?;
+        }
+        Ok(opened)
+    }
+
+    fn node(&self, index: usize) -> Result<Node, FormatError> {
+        let Some((page, entry)) = self.leaves.find(index) else {
+            return Err(FormatError::new(
+                Fault::OutOfRange,
+                self.place.clone().row(index as u64),
+                format!("the database has {} entries", self.leaves.len()),
+                "Choose an index below that",
+            ));
+        };
+        self.pages.leaf(page)?.node(entry)
+    }
+
+    /// A database in the main one is no entry.
+    fn refuse_database(&self, node: &Node) -> Result<(), FormatError> {
+        match node.value {
+            Value::Database(_) => {
+                let name = String::from_utf8_lossy(&node.key).into_owned();
+                Err(FormatError::new(
+                    Fault::Asked,
+                    self.place.clone().key(name),
+                    "this is a database of its own, not an entry",
+                    "Choose it with db=NAME",
+                ))
+            }
+            Value::Inline(_) | Value::Overflow { .. } | Value::Duplicates => Ok(()),
+        }
+    }
+
+    fn value(&self, bytes: Buffer, key: &[u8], index: usize) -> Result<Cell, FormatError> {
+        let place = || {
+            let key = String::from_utf8_lossy(key).into_owned();
+            self.place.clone().row(index as u64).key(key)
+        };
+        let wrong = |reason: &str| {
+            FormatError::new(Fault::WrongType, place(), reason, "Choose another decode=")
+        };
+        let decode = match self.options.decode {
+            Decode::Auto if bytes.starts_with(b"\x93NUMPY") => Decode::Npy,
+            Decode::Auto if is_picture(&bytes) => Decode::Picture,
+            Decode::Auto => Decode::Bytes,
+            decode => decode,
+        };
+        Ok(match decode {
+            Decode::Picture => Cell::Picture(Picture {
+                bytes,
+                origin: place().to_string().into(),
+                mode: PictureMode::Colour,
+            }),
+            Decode::Npy => {
+                let whole = npy::array(&bytes, &place())?.whole();
+                whole.ok_or_else(|| wrong("the elements of the array cannot be read"))?
+            }
+            Decode::Text => match std::str::from_utf8(&bytes) {
+                Ok(text) => text.into(),
+                Err(_) => return Err(wrong("the value is not text in UTF-8")),
+            },
+            Decode::Auto | Decode::Bytes => Cell::Bytes(bytes),
+        })
+    }
+}
+
+/// The file of an environment.
+fn file(path: &Path) -> Result<PathBuf, FormatError> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let file = path.join("data.mdb");
+    if file.exists() {
+        return Ok(file);
+    }
+    Err(FormatError::new(
+        Fault::Missing,
+        Place::file(path),
+        "the folder has no data.mdb",
+        "Name the folder of an LMDB environment",
+    ))
+}
+
+/// A database by its name.
+fn named(pages: &Pages, main: Description, name: &str) -> Result<Description, FormatError> {
+    let leaves = Leaves::of(main, pages)?;
+    let mut others = Vec::new();
+    for index in 0..leaves.len() {
+        let Some((page, entry)) = leaves.find(index) else {
+            break;
+        };
+        let node = pages.leaf(page)?.node(entry)?;
+        if let Value::Database(database) = node.value {
+            if *node.key == *name.as_bytes() {
+                return Ok(database);
+            }
+            others.push(String::from_utf8_lossy(&node.key).into_owned());
+        }
+    }
+    let has = match others.as_slice() {
+        [] => "it has none with a name".to_owned(),
+        names => format!("it has {}", names.get(..20).unwrap_or(names).join(", ")),
+    };
+    Err(FormatError::new(
+        Fault::NoSuchKey,
+        pages.place(0).key(name),
+        format!("there is no such database; {has}"),
+        "Choose another one for db=, or leave it out",
+    ))
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(char::is_control))
+}
+
+/// Whether bytes begin as a picture file does.
+fn is_picture(bytes: &[u8]) -> bool {
+    let begins: [&[u8]; 5] = [
+        b"\xff\xd8\xff",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF8",
+        b"II*\0",
+        b"MM\0*",
+    ];
+    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    is_webp || begins.iter().any(|begin| bytes.starts_with(begin))
+}
+
+impl Rows for Lmdb {
+    fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        stages.enter("read");
+        let node = self.node(index)?;
+        self.refuse_database(&node)?;
+        let bytes = self.pages.value(&node)?;
+        stages.enter("decode");
+        let value = self.value(bytes, &node.key, index)?;
+        let key = match std::str::from_utf8(&node.key) {
+            Ok(text) if self.has_texts => text.into(),
+            _ => Cell::Bytes(node.key),
+        };
+        let name = |name: &str| -> Arc<str> { name.into() };
+        Ok(Cell::Map(vec![(name("key"), key), (name("value"), value)]))
+    }
+}

@@ -1,0 +1,292 @@
+//! Pages of an environment: every number in them is looked at before it is followed.
+
+use super::description::Description;
+use crate::buffer::Buffer;
+use crate::error::{Fault, FormatError, Place};
+
+/// What stands at the begin of a file of LMDB.
+const MAGIC: u32 = 0xBEEF_C0DE;
+/// The version of files that is read.
+const VERSION: u32 = 1;
+/// Bytes in front of what a page holds.
+const HEAD: usize = 16;
+/// Where the description of the main database stands in the first two pages.
+const MAIN: usize = 88;
+
+/// What a page is, by a bit of its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Branch,
+    Leaf,
+    Overflow,
+    Meta,
+}
+
+impl Kind {
+    fn of(flags: u16) -> Option<Self> {
+        // A leaf may be marked as of fixed sizes (0x20), which only databases with several values for a key have.
+        match flags & 0x2f {
+            0x01 => Some(Self::Branch),
+            0x02 => Some(Self::Leaf),
+            0x04 => Some(Self::Overflow),
+            0x08 => Some(Self::Meta),
+            _ => None,
+        }
+    }
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Pages {
+    map: Buffer,
+    size: usize,
+    place: Place,
+}
+
+/// A value of an entry.
+#[derive(Debug)]
+pub(super) enum Value {
+    /// In the page itself.
+    Inline(Buffer),
+    /// In pages of its own.
+    Overflow { page: u64, len: usize },
+    /// The description of a database.
+    Database(Description),
+    /// Several values.
+    Duplicates,
+}
+
+/// An entry.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) key: Buffer,
+    pub(super) value: Value,
+    page: u64,
+}
+
+/// A page with entries.
+pub(super) struct Page<'a> {
+    pages: &'a Pages,
+    bytes: Buffer,
+    number: u64,
+}
+
+/// A number of `bytes` at `at`, least significant byte first.
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
+    let found = bytes.get(at..at.checked_add(N)?)?;
+    Some(
+        found
+            .iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    )
+}
+
+impl Pages {
+    /// # Errors
+    /// If it is no file of LMDB.
+    pub(super) fn new(map: Buffer, place: Place) -> Result<Self, FormatError> {
+        let mut pages = Self {
+            map,
+            size: 4096,
+            place,
+        };
+        let begin = |at| number::<4>(&pages.map, at);
+        if begin(HEAD) != Some(u64::from(MAGIC)) {
+            return Err(pages.damaged(0, "it is not a file of LMDB, or its begin is damaged"));
+        }
+        if let Some(version) = begin(HEAD + 4).filter(|version| *version != u64::from(VERSION)) {
+            return Err(pages.damaged(
+                0,
+                format!(
+                    "it is a file of LMDB of version {version}, of which only {VERSION} is read"
+                ),
+            ));
+        }
+        let size = begin(HEAD + 24).unwrap_or_default() as usize;
+        if !size.is_power_of_two() || !(256..=65_536).contains(&size) {
+            return Err(pages.damaged(0, format!("its pages cannot have {size} bytes")));
+        }
+        pages.size = size;
+        Ok(pages)
+    }
+
+    /// Pages in the file.
+    pub(super) fn count(&self) -> u64 {
+        (self.map.len() / self.size) as u64
+    }
+
+    /// The begin of a page, for messages.
+    pub(super) fn place(&self, page: u64) -> Place {
+        self.place
+            .clone()
+            .byte(page.saturating_mul(self.size as u64))
+    }
+
+    pub(super) fn damaged(&self, page: u64, reason: impl Into<String>) -> FormatError {
+        FormatError::new(
+            Fault::Damaged,
+            self.place(page),
+            reason,
+            "Copy it again, with mdb_copy while no one writes to it",
+        )
+    }
+
+    /// The main database as the last whole transaction left it.
+    pub(super) fn main(&self) -> Result<Description, FormatError> {
+        let states = [0, 1].map(|page| {
+            let bytes = self.page(page, Kind::Meta).ok()?;
+            let magic = number::<4>(&bytes, HEAD)?;
+            let main = bytes.get(MAIN..).and_then(Description::read)?;
+            (magic == u64::from(MAGIC)).then_some((number::<8>(&bytes, 144)?, main))
+        });
+        let newest = states
+            .into_iter()
+            .flatten()
+            .max_by_key(|(transaction, _)| *transaction);
+        newest
+            .map(|(_, of)| of)
+            .ok_or_else(|| self.damaged(0, "neither of its first two pages describes a database"))
+    }
+
+    /// A page of a kind.
+    fn page(&self, page: u64, kind: Kind) -> Result<Buffer, FormatError> {
+        let begin = usize::try_from(page)
+            .ok()
+            .and_then(|page| page.checked_mul(self.size));
+        let range = begin.and_then(|begin| Some(begin..begin.checked_add(self.size)?));
+        let Some(bytes) = range.and_then(|range| self.map.slice(range)) else {
+            return Err(self.damaged(
+                page,
+                format!("page {page} is not there: the file has {}", self.count()),
+            ));
+        };
+        match number::<2>(&bytes, 10).and_then(|flags| Kind::of(flags as u16)) {
+            Some(found) if found == kind => Ok(bytes),
+            Some(found) => Err(self.damaged(
+                page,
+                format!("a {found:?} page is where a {kind:?} page should be"),
+            )),
+            None => Err(self.damaged(page, "there is no sound page")),
+        }
+    }
+
+    /// The pages below a branch.
+    pub(super) fn children(&self, page: u64) -> Result<Vec<u64>, FormatError> {
+        let branch = Page {
+            pages: self,
+            bytes: self.page(page, Kind::Branch)?,
+            number: page,
+        };
+        let children = (0..branch.count()?).map(|entry| {
+            let at = branch.entry(entry)?;
+            let low = number::<4>(&branch.bytes, at);
+            let high = number::<2>(&branch.bytes, at + 4);
+            match (low, high) {
+                (Some(low), Some(high)) => Ok(low | high << 32),
+                _ => Err(self.damaged(page, "an entry of a page lies beyond its end")),
+            }
+        });
+        children.collect()
+    }
+
+    /// A page of entries.
+    pub(super) fn leaf(&self, page: u64) -> Result<Page<'_>, FormatError> {
+        let bytes = self.page(page, Kind::Leaf)?;
+        Ok(Page {
+            pages: self,
+            bytes,
+            number: page,
+        })
+    }
+
+    /// The bytes of a value.
+    pub(super) fn value(&self, node: &Node) -> Result<Buffer, FormatError> {
+        match &node.value {
+            Value::Inline(bytes) => Ok(bytes.clone()),
+            Value::Overflow { page, len } => self.overflow(*page, *len),
+            Value::Database(_) | Value::Duplicates => {
+                Err(self.damaged(node.page, "a key has several values, or a database for one"))
+            }
+        }
+    }
+
+    /// A value in pages of its own.
+    fn overflow(&self, page: u64, len: usize) -> Result<Buffer, FormatError> {
+        let head = self.page(page, Kind::Overflow)?;
+        let pages = number::<4>(&head, 12).unwrap_or_default() as usize;
+        let room = pages.saturating_mul(self.size).saturating_sub(HEAD);
+        let begin = page as usize * self.size + HEAD;
+        let bytes = begin
+            .checked_add(len)
+            .and_then(|end| self.map.slice(begin..end));
+        match bytes {
+            Some(bytes) if len <= room => Ok(bytes),
+            _ => Err(self.damaged(
+                page,
+                format!(
+                    "a value of {len} bytes lies beyond its {pages} pages or the end of the file"
+                ),
+            )),
+        }
+    }
+}
+
+impl Page<'_> {
+    fn beyond(&self) -> FormatError {
+        self.pages
+            .damaged(self.number, "an entry of a page lies beyond its end")
+    }
+
+    /// Entries of the page.
+    pub(super) fn count(&self) -> Result<usize, FormatError> {
+        let lower = number::<2>(&self.bytes, 12).unwrap_or_default() as usize;
+        match lower.checked_sub(HEAD) {
+            Some(room) if lower <= self.bytes.len() => Ok(room / 2),
+            _ => Err(self
+                .pages
+                .damaged(self.number, "the list of entries of a page is damaged")),
+        }
+    }
+
+    /// Where an entry begins.
+    fn entry(&self, entry: usize) -> Result<usize, FormatError> {
+        let count = self.count()?;
+        let at = number::<2>(&self.bytes, HEAD + 2 * entry).filter(|_| entry < count);
+        let at = at
+            .map(|at| at as usize)
+            .filter(|at| *at >= HEAD + 2 * count);
+        at.ok_or_else(|| self.beyond())
+    }
+
+    /// An entry.
+    pub(super) fn node(&self, entry: usize) -> Result<Node, FormatError> {
+        let at = self.entry(entry)?;
+        self.read(at).ok_or_else(|| self.beyond())
+    }
+
+    fn read(&self, at: usize) -> Option<Node> {
+        const BIG: u64 = 1;
+        const DATABASE: u64 = 2;
+        const DUPLICATES: u64 = 4;
+        let len = usize::try_from(number::<4>(&self.bytes, at)?).ok()?;
+        let flags = number::<2>(&self.bytes, at + 4)?;
+        let key_len = number::<2>(&self.bytes, at + 6)? as usize;
+        let begin = at + 8 + key_len;
+        let value = match flags & 7 {
+            0 => Value::Inline(self.bytes.slice(begin..begin.checked_add(len)?)?),
+            BIG => Value::Overflow {
+                page: number::<8>(&self.bytes, begin)?,
+                len,
+            },
+            DATABASE => Value::Database(Description::read(self.bytes.get(begin..)?)?),
+            flags if flags & DUPLICATES != 0 => Value::Duplicates,
+            _ => return None,
+        };
+        Some(Node {
+            key: self.bytes.slice(at + 8..begin)?,
+            value,
+            page: self.number,
+        })
+    }
+}

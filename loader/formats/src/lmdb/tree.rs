@@ -1,0 +1,70 @@
+//! The tree of a database, and the list of its leaves.
+
+use std::collections::HashSet;
+
+use super::description::Description;
+use super::page::Pages;
+use crate::error::FormatError;
+
+/// The deepest tree that LMDB makes.
+const DEEPEST: u64 = 32;
+
+/// The leaves of a tree, in the order of their keys.
+#[derive(Debug, Default)]
+pub(super) struct Leaves {
+    /// The number of each page, and how many entries there are up to its end.
+    pages: Vec<(u64, usize)>,
+}
+
+impl Leaves {
+    /// All leaves of a database. A tree with circles, or with a page in two places, is damaged.
+    pub(super) fn of(description: Description, pages: &Pages) -> Result<Self, FormatError> {
+        let mut leaves = Self::default();
+        let Some(root) = description.root else {
+            return Ok(leaves);
+        };
+        let broken = |reason: &str| pages.damaged(root, reason);
+        if description.depth == 0 || description.depth > DEEPEST {
+            return Err(broken("the tree of its keys has no sound depth"));
+        }
+        let mut level = vec![root];
+        let mut seen = HashSet::from([root]);
+        for _ in 1..description.depth {
+            let mut below = Vec::new();
+            for page in level {
+                for child in pages.children(page)? {
+                    if !seen.insert(child) {
+                        return Err(broken("the tree of its keys has a page in two places"));
+                    }
+                    below.push(child);
+                }
+            }
+            level = below;
+        }
+        leaves.pages.reserve(level.len());
+        let mut end = 0;
+        for page in level {
+            end += pages.leaf(page)?.count()?;
+            leaves.pages.push((page, end));
+        }
+        if end as u64 != description.entries {
+            return Err(broken(&format!(
+                "it says that it has {} entries, but {end} are there",
+                description.entries
+            )));
+        }
+        Ok(leaves)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.pages.last().map_or(0, |(_, end)| *end)
+    }
+
+    /// The page of an entry, and which one of the page it is.
+    pub(super) fn find(&self, index: usize) -> Option<(u64, usize)> {
+        let at = self.pages.partition_point(|(_, end)| *end <= index);
+        let (page, _) = self.pages.get(at)?;
+        let begin = at.checked_sub(1).and_then(|before| self.pages.get(before));
+        Some((*page, index - begin.map_or(0, |(_, end)| *end)))
+    }
+}
