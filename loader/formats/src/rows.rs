@@ -46,6 +46,12 @@ pub trait Rows: Send + Sync {
         None
     }
 
+    /// The values of a column in all rows, where they are known without reading everything else: what samplers group by. `None`: there
+    /// is no such column, or no such way.
+    fn column(&self, _name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        None
+    }
+
     /// What the person who chose the data should know: what was left out, what was guessed. Sentences.
     fn notes(&self) -> &[String] {
         &[]
@@ -79,6 +85,10 @@ impl<R: Rows + ?Sized> Rows for Box<R> {
 
     fn labels(&self) -> Option<Vec<u32>> {
         (**self).labels()
+    }
+
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        (**self).column(name)
     }
 
     fn notes(&self) -> &[String] {

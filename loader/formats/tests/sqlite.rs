@@ -123,6 +123,13 @@ fn columns_become_what_the_options_say() {
     };
     assert_eq!(rows.classes(), ["class 7", "class 8", "class 9"]);
     assert_eq!(rows.labels().unwrap(), [2, 1, 0, 2, 1, 0, 2, 1, 0]);
+    let column = rows.column("class").unwrap().unwrap();
+    assert_eq!(column.len(), 9);
+    assert_eq!(column[4], Cell::Int(1));
+    assert_eq!(rows.column("id").unwrap().unwrap()[4], "8".into());
+    assert!(rows.column("no").is_none());
+    let together = rows.rows(&[4, 0], &mut Untimed).unwrap().unwrap();
+    assert_eq!(together, [row(&*rows, 4).unwrap(), row(&*rows, 0).unwrap()]);
     let cell = row(&*rows, 4).unwrap();
     assert_eq!(*field(&cell, "class"), Cell::Int(1));
     assert_eq!(*field(&cell, "id"), Cell::from("8"));

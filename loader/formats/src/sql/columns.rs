@@ -100,6 +100,33 @@ impl Columns {
         self.columns.iter().position(|(n, _)| &**n == name)
     }
 
+    /// Whether there is such a column.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(n, _)| &**n == name)
+    }
+
+    /// A value of a column that is read by itself.
+    pub(super) fn value(
+        &self,
+        name: &str,
+        row: u64,
+        raw: Result<Raw<'_>, String>,
+    ) -> Result<Cell, FormatError> {
+        let role = self.columns.iter().find(|(n, _)| &**n == name);
+        let role = role.map_or(Role::Plain, |(_, role)| *role);
+        let cell = raw.and_then(|raw| self.cell(raw, role, name, row));
+        cell.map_err(|reason| self.wrong(name, row, reason))
+    }
+
+    fn wrong(&self, name: &str, row: u64, reason: String) -> FormatError {
+        FormatError::new(
+            Fault::WrongType,
+            Place::named(&*self.source).row(row).key(name),
+            reason,
+            "Correct the row, or choose another column",
+        )
+    }
+
     /// A row, of which `value` gives each column.
     pub(super) fn row<'a>(
         &self,
@@ -109,14 +136,7 @@ impl Columns {
         let mut fields = Vec::with_capacity(self.columns.len());
         for (at, (name, role)) in self.columns.iter().enumerate() {
             let cell = value(at).and_then(|raw| self.cell(raw, *role, name, row));
-            let cell = cell.map_err(|reason| {
-                FormatError::new(
-                    Fault::WrongType,
-                    Place::named(&*self.source).row(row).key(&**name),
-                    reason,
-                    "Correct the row, or choose another column",
-                )
-            })?;
+            let cell = cell.map_err(|reason| self.wrong(name, row, reason))?;
             fields.push((Arc::clone(name), cell));
         }
         Ok(Cell::Map(fields))

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use loadscope_files::open_regular;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Connection, Error, ErrorCode, OpenFlags, Row, Statement};
+use rusqlite::{
+    CachedStatement, Connection, Error, ErrorCode, OpenFlags, Row, Statement, Transaction,
+};
 
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
@@ -76,6 +78,13 @@ impl Database {
         let statement = statement.map_err(|e| self.answers.error(&e))?;
         self.check(&statement)?;
         Ok(statement)
+    }
+
+    /// From here on until it is dropped the rows stay as they are, and the file is not locked again for each.
+    pub(super) fn transaction(&self) -> Result<Transaction<'_>, FormatError> {
+        self.answers.begin();
+        let transaction = self.connection.unchecked_transaction();
+        transaction.map_err(|e| self.answers.error(&e))
     }
 
     fn check(&self, statement: &Statement<'_>) -> Result<(), FormatError> {

@@ -13,7 +13,7 @@ use crate::sql::columns::Columns;
 use crate::sql::kept::Owner;
 use crate::sql::keys::{Key, Keys, Read, Reading};
 use crate::sql::query::{Query, quoted};
-use crate::stages::Stages;
+use crate::stages::{Stages, Untimed};
 
 /// The rows of a query, whose keys are read once. Each thread asks over a connection of its own.
 pub(in crate::sql) struct KeyedRows {
@@ -98,24 +98,75 @@ impl KeyedRows {
     }
 }
 
-impl Rows for KeyedRows {
-    fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+impl KeyedRows {
+    /// What `ask` answers over the connection of this thread.
+    fn with_database<T>(
+        &self,
+        stages: &mut dyn Stages,
+        ask: impl FnOnce(&Database, &mut dyn Stages) -> Result<T, FormatError>,
+    ) -> Result<T, FormatError> {
         self.owner.with(
             stages,
             |stages| {
                 stages.enter("connect");
                 Database::open(&self.path, &self.query)
             },
-            |database, stages| self.ask(database, index, stages),
+            |database, stages| ask(database, stages),
         )
+    }
+}
+
+impl Rows for KeyedRows {
+    fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn row(&self, index: usize, stages: &mut dyn Stages) -> Result<Cell, FormatError> {
+        self.with_database(stages, |database, stages| self.ask(database, index, stages))
+    }
+
+    /// In one transaction, so that the file is locked once for all of them.
+    fn rows(
+        &self,
+        indices: &[usize],
+        stages: &mut dyn Stages,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        Some(self.with_database(stages, |database, stages| {
+            stages.enter("query");
+            let transaction = database.transaction()?;
+            let cells = indices
+                .iter()
+                .map(|&index| self.ask(database, index, stages));
+            let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
+            drop(transaction);
+            Ok(cells)
+        }))
+    }
+
+    fn has_rows(&self) -> bool {
+        true
     }
 
     fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// By one query. A file that was written to meanwhile may have other rows.
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.columns.has(name).then(|| {
+            let values = self.with_database(&mut Untimed, |database, _| {
+                read_column(database, &self.query, &self.columns, name)
+            })?;
+            match values.len() == self.keys.len() {
+                true => Ok(values),
+                false => Err(FormatError::new(
+                    Fault::Damaged,
+                    Place::named(&*self.shown).key(name),
+                    "the query has more or fewer rows than before",
+                    "Load again, so that the keys are read anew",
+                )),
+            }
+        })
     }
 
     fn labels(&self) -> Option<Vec<u32>> {
@@ -150,6 +201,24 @@ fn read_keys(database: &Database, query: &Query, index: &str) -> Result<Read, Fo
         }
     }
     reading.finish()
+}
+
+/// The values of a column, in the order of the keys.
+fn read_column(
+    database: &Database,
+    query: &Query,
+    columns: &Columns,
+    name: &str,
+) -> Result<Vec<Cell>, FormatError> {
+    let text = format!("SELECT {} FROM {}", quoted(name), query.as_table());
+    let mut statement = database.prepare(&text)?;
+    let failed = |e: rusqlite::Error| database.answers().error(&e);
+    let mut rows = statement.query([]).map_err(failed)?;
+    let mut values = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        values.push(columns.value(name, values.len() as u64, raw(row, 0))?);
+    }
+    Ok(values)
 }
 
 fn at_row(error: FormatError, row: usize) -> FormatError {
