@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::dataset::{Catalog, DatasetSpec};
 use crate::error::EngineError;
 use crate::limits::grouped;
-use crate::plan::weights;
+use crate::plan::{Needed, SampleTable, weights};
 
 pub use orders::{EpochBatches, Orders, Samples, Streams, epoch_of_streams, indices};
 
@@ -145,10 +145,13 @@ pub fn samples_of_dataset(
         DatasetSpec::Digits
         | DatasetSpec::Folder { .. }
         | DatasetSpec::Tokens(_)
-        | DatasetSpec::Data(_) => {
-            let entry = catalog.look_up(&spec, options.image_size)?;
-            Samples::Map(entry.len.unwrap_or_default())
-        }
+        | DatasetSpec::Data(_) => match Needed::by(options)? {
+            None => {
+                let entry = catalog.look_up(&spec, options.image_size)?;
+                Samples::Map(entry.len.unwrap_or_default())
+            }
+            Some(needed) => Samples::Known(catalog.table(&spec, options.image_size, &needed)?),
+        },
     })
 }
 
@@ -176,7 +179,11 @@ pub fn knowledge(options: &RunOptions, catalog: &dyn Catalog) -> Result<Knowledg
         weights: None,
     };
     if !spec.is_stream() {
-        known.weights = weights(options, entry.len.unwrap_or_default())?;
+        let table = SampleTable {
+            classes: known.labels.as_deref().map(Into::into),
+            ..SampleTable::of_len(entry.len.unwrap_or_default())
+        };
+        known.weights = weights(options, &table)?;
     }
     Ok(known)
 }

@@ -2,8 +2,9 @@
 
 #[cfg_attr(target_family = "wasm", path = "plan/no_files.rs")]
 mod files;
+mod spec;
+mod table;
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use loadscope_trace::RunOptions;
@@ -14,57 +15,15 @@ use crate::limits;
 use crate::loader::{Arguments, Index, LoaderOptions};
 use crate::rng::{SharedGenerator, shared_generator};
 use crate::sampler::{
-    BatchSampler, BatchSource, DataLen, DistributedEquiBatchSampler, DistributedSampler,
-    DistributedWeightedSampler, PyArg, RandomSampler, RandomSource, Rank, Sampler,
-    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+    BatchSampler, BatchSource, DataLen, DistinctGroupBatchSampler, DistributedEquiBatchSampler,
+    DistributedSampler, DistributedWeightedSampler, LengthBucketBatchSampler, PyArg, RandomSampler,
+    RandomSource, Rank, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
+    balanced_weights,
 };
 
-/// The text of [`RunOptions::sampler`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum SamplerSpec {
-    /// As `shuffle` says.
-    ByShuffle,
-    Sequential,
-    Random,
-    /// Indices in a file.
-    Subset(String),
-    /// Weights in a file, one a sample.
-    Weighted(String),
-    Distributed,
-    /// Labels in a file.
-    Equi(String),
-}
+use spec::SamplerSpec;
 
-impl FromStr for SamplerSpec {
-    type Err = EngineError;
-
-    fn from_str(text: &str) -> Result<Self, EngineError> {
-        let (kind, path) = match text.split_once(':') {
-            Some((kind, path)) => (kind, Some(path.to_owned())),
-            None => (text, None),
-        };
-        Ok(match (kind, path) {
-            ("", None) => Self::ByShuffle,
-            ("sequential", None) => Self::Sequential,
-            ("random", None) => Self::Random,
-            ("distributed", None) => Self::Distributed,
-            ("subset", Some(path)) if !path.is_empty() => Self::Subset(path),
-            ("weighted", Some(path)) if !path.is_empty() => Self::Weighted(path),
-            ("equi", Some(path)) if !path.is_empty() => Self::Equi(path),
-            ("subset" | "weighted" | "equi", _) => {
-                return Err(EngineError::Spec(format!(
-                    "the sampler {kind} needs a file: {kind}:PATH"
-                )));
-            }
-            _ => {
-                return Err(EngineError::Spec(format!(
-                    "there is no sampler {text:?}. Possible are sequential, random, subset:FILE, weighted:FILE, \
-                     distributed and equi:FILE"
-                )));
-            }
-        })
-    }
-}
+pub use table::{Needed, SampleTable};
 
 /// What a loader draws its tasks from.
 #[derive(Clone)]
@@ -84,16 +43,30 @@ impl Plan {
     /// # Errors
     /// If the options contradict each other, or a file of indices, weights or labels cannot be read.
     pub fn of(options: &RunOptions, len: DataLen) -> Result<Self, EngineError> {
+        let table = SampleTable::of_len(len.get());
+        Self::of_table(options, len, &table)
+    }
+
+    /// The plan for a map-style dataset of `len` samples, of which `table` holds what the sampler has to know ([`Needed::by`]).
+    ///
+    /// # Errors
+    /// As [`of`](Self::of); and if that is not known.
+    pub fn of_table(
+        options: &RunOptions,
+        len: DataLen,
+        table: &SampleTable,
+    ) -> Result<Self, EngineError> {
         check(options, false)?;
         let mut plan = Self::with_generators(options);
         let drop_last = options.drop_last;
         let spec: SamplerSpec = options.sampler.parse()?;
-        plan.index = if let SamplerSpec::Equi(path) = &spec {
-            Index::Batches(equi(options, path)?)
+        let batches = batches(options, &spec, table)?;
+        plan.index = if let Some(batches) = batches {
+            Index::Batches(batches)
         } else {
             limits::check_samples(len.get())?;
             check_list(options, &spec, len.get())?;
-            let sampler = plan.sampler(options, &spec, len)?;
+            let sampler = plan.sampler(options, &spec, len, table)?;
             match options.batch_size {
                 None => Index::Samples(sampler),
                 Some(size) => {
@@ -154,6 +127,7 @@ impl Plan {
         options: &RunOptions,
         spec: &SamplerSpec,
         len: DataLen,
+        table: &SampleTable,
     ) -> Result<Arc<dyn Sampler>, EngineError> {
         let count = options.num_samples.map(signed);
         let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
@@ -162,9 +136,12 @@ impl Plan {
             SamplerSpec::ByShuffle if options.shuffle => {
                 Arc::new(RandomSampler::new(len, false, None, self.source())?)
             }
-            SamplerSpec::ByShuffle | SamplerSpec::Sequential | SamplerSpec::Equi(_) => {
-                Arc::new(SequentialSampler::new(len))
-            }
+            SamplerSpec::ByShuffle
+            | SamplerSpec::Sequential
+            | SamplerSpec::Equi(_)
+            | SamplerSpec::EquiLabels
+            | SamplerSpec::Group(_)
+            | SamplerSpec::Bucket => Arc::new(SequentialSampler::new(len)),
             SamplerSpec::Random => {
                 let replacement = options.replacement;
                 Arc::new(RandomSampler::new(len, replacement, count, self.source())?)
@@ -173,8 +150,11 @@ impl Plan {
                 let indices = files::indices(path, len.get())?;
                 Arc::new(SubsetRandomSampler::new(indices, self.source()))
             }
-            SamplerSpec::Weighted(path) => {
-                let weights = files::weights(path, len.get())?;
+            SamplerSpec::Weighted(_) | SamplerSpec::Balanced => {
+                let weights = match spec {
+                    SamplerSpec::Weighted(path) => files::weights(path, len.get())?,
+                    _ => balanced_weights(table.classes()?),
+                };
                 let count = count.unwrap_or(signed(weights.len() as u64));
                 let replacement = options.replacement;
                 if world > 1 {
@@ -204,22 +184,59 @@ impl Plan {
 /// The weights of the samples, if the sampler is a weighted one.
 ///
 /// # Errors
-/// If the file cannot be read.
-pub fn weights(options: &RunOptions, len: usize) -> Result<Option<Vec<f64>>, EngineError> {
+/// If the file cannot be read, or the classes are not known.
+pub fn weights(options: &RunOptions, table: &SampleTable) -> Result<Option<Vec<f64>>, EngineError> {
     match options.sampler.parse()? {
-        SamplerSpec::Weighted(path) => files::weights(&path, len).map(Some),
+        SamplerSpec::Weighted(path) => files::weights(&path, table.len).map(Some),
+        SamplerSpec::Balanced => Ok(Some(balanced_weights(table.classes()?))),
         _ => Ok(None),
     }
 }
 
-/// The batches of the sampler for multi-label data.
-fn equi(options: &RunOptions, path: &str) -> Result<Arc<dyn BatchSource>, EngineError> {
+/// The batches of samplers that make batches themselves.
+fn batches(
+    options: &RunOptions,
+    spec: &SamplerSpec,
+    table: &SampleTable,
+) -> Result<Option<Arc<dyn BatchSource>>, EngineError> {
+    if !spec.makes_batches() {
+        return Ok(None);
+    }
     let Some(size) = options.batch_size else {
-        return Err(EngineError::value_error(
-            "the sampler equi makes batches, so it needs a batch_size",
-        ));
+        return Err(EngineError::value_error(format!(
+            "the sampler {} makes batches, so it needs a batch_size",
+            options.sampler.split(':').next().unwrap_or_default()
+        )));
     };
-    let classes = files::classes(path)?;
+    let size = signed(size as u64);
+    let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
+    let (seed, drop_last) = (options.seed.unwrap_or(0), options.drop_last);
+    Ok(Some(match spec {
+        SamplerSpec::Group(column) => {
+            let groups = table.groups(column)?;
+            let sampler = DistinctGroupBatchSampler::new(groups, size, drop_last, world, rank)?;
+            Arc::new(sampler.seed(seed))
+        }
+        SamplerSpec::Bucket => {
+            let lengths = table.lengths()?;
+            let sampler = LengthBucketBatchSampler::new(lengths, size, drop_last, world, rank)?;
+            Arc::new(sampler.seed(seed))
+        }
+        SamplerSpec::Equi(path) => Arc::new(equi(files::classes(path)?, size, options)?),
+        _ => {
+            let labels = table.classes()?.iter().map(std::iter::once);
+            let classes = DistributedEquiBatchSampler::classes_of(labels);
+            Arc::new(equi(classes, size, options)?)
+        }
+    }))
+}
+
+/// The batches of the sampler for multi-label data.
+fn equi(
+    classes: Vec<Vec<usize>>,
+    size: i64,
+    options: &RunOptions,
+) -> Result<DistributedEquiBatchSampler, EngineError> {
     let list = DistributedEquiBatchSampler::BALANCED_COEF.saturating_mul(classes.len()) as u64;
     limits::fits(
         list.saturating_mul(8),
@@ -230,8 +247,8 @@ fn equi(options: &RunOptions, path: &str) -> Result<Arc<dyn BatchSource>, Engine
         "choose fewer classes",
     )?;
     let (world, rank) = (i64::from(options.world_size), i64::from(options.rank));
-    let sampler = DistributedEquiBatchSampler::new(classes, signed(size as u64), world, rank)?;
-    Ok(Arc::new(sampler.seed(options.seed.unwrap_or(0))))
+    let sampler = DistributedEquiBatchSampler::new(classes, size, world, rank)?;
+    Ok(sampler.seed(options.seed.unwrap_or(0)))
 }
 
 /// How the options load.
@@ -254,9 +271,13 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
     let spec: SamplerSpec = options.sampler.parse()?;
     check_sampler(options, &spec)?;
     let given = |name: &str| PyArg::Other(name.to_owned());
-    let (sampler, batch_sampler) = match spec {
+    let (sampler, batch_sampler) = match &spec {
         SamplerSpec::ByShuffle => (PyArg::None, PyArg::None),
-        SamplerSpec::Equi(_) => (PyArg::None, given("DistributedEquiBatchSampler")),
+        SamplerSpec::Equi(_) | SamplerSpec::EquiLabels => {
+            (PyArg::None, given("DistributedEquiBatchSampler"))
+        }
+        SamplerSpec::Group(_) => (PyArg::None, given("DistinctGroupBatchSampler")),
+        SamplerSpec::Bucket => (PyArg::None, given("LengthBucketBatchSampler")),
         _ => (given("Sampler"), PyArg::None),
     };
     // The size of its batches is an argument of the batch sampler then.
@@ -271,7 +292,11 @@ pub fn check(options: &RunOptions, iterable: bool) -> Result<(), EngineError> {
         shuffle: options.shuffle.into(),
         sampler,
         batch_sampler,
-        drop_last: options.drop_last.into(),
+        // So is drop_last, where the batch sampler has it.
+        drop_last: match spec {
+            SamplerSpec::Group(_) | SamplerSpec::Bucket => false.into(),
+            _ => options.drop_last.into(),
+        },
         multiprocessing_context: match context.as_str() {
             "" => PyArg::None,
             method => method.into(),
@@ -304,12 +329,15 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
         // With replacement they are drawn as they are asked for.
         SamplerSpec::Random if !options.replacement => len,
         SamplerSpec::Distributed => len,
-        SamplerSpec::Weighted(_) => options.num_samples.unwrap_or(len),
+        SamplerSpec::Weighted(_) | SamplerSpec::Balanced => options.num_samples.unwrap_or(len),
         SamplerSpec::ByShuffle
         | SamplerSpec::Sequential
         | SamplerSpec::Random
         | SamplerSpec::Subset(_)
-        | SamplerSpec::Equi(_) => 0,
+        | SamplerSpec::Equi(_)
+        | SamplerSpec::EquiLabels
+        | SamplerSpec::Group(_)
+        | SamplerSpec::Bucket => 0,
     };
     limits::fits(
         list.saturating_mul(4),
@@ -320,23 +348,22 @@ fn check_list(options: &RunOptions, spec: &SamplerSpec, len: usize) -> Result<()
 
 /// Arguments that the sampler does not have are refused: what has no effect must not look as if it had one.
 fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineError> {
-    let draws = matches!(spec, SamplerSpec::Random | SamplerSpec::Weighted(_));
+    let draws = matches!(
+        spec,
+        SamplerSpec::Random | SamplerSpec::Weighted(_) | SamplerSpec::Balanced
+    );
     if !draws && (options.replacement || options.num_samples.is_some()) {
         return Err(EngineError::value_error(
             "replacement and num_samples are arguments of the samplers random and weighted; choose one of them",
         ));
     }
-    let shares = matches!(
-        spec,
-        SamplerSpec::Distributed | SamplerSpec::Weighted(_) | SamplerSpec::Equi(_)
-    );
     // A stream of data is shared among ranks without a sampler.
     let is_shared = options.is_stream() && !options.dataset.trim_start().starts_with("stream");
-    let shares = shares || is_shared;
+    let shares = spec.shares() || is_shared;
     if !shares && (options.world_size > 1 || options.rank > 0) {
         return Err(EngineError::value_error(
-            "the number of ranks and the rank are arguments of the samplers distributed, weighted and equi; \
-             choose one of them",
+            "the number of ranks and the rank are arguments of the samplers distributed, weighted, equi, group \
+             and bucket; choose one of them",
         ));
     }
     if shares {
@@ -348,3 +375,6 @@ fn check_sampler(options: &RunOptions, spec: &SamplerSpec) -> Result<(), EngineE
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

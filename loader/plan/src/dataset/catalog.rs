@@ -1,9 +1,12 @@
 //! What is known of a dataset without loading its samples.
 
+use std::sync::Arc;
+
 use loadscope_trace::without_password;
 
 use super::DatasetSpec;
 use crate::error::EngineError;
+use crate::plan::{Needed, SampleTable};
 
 /// The handwritten digits that are built into the embedded engine.
 const DIGITS: usize = 1797;
@@ -26,6 +29,32 @@ pub trait Catalog {
     /// # Errors
     /// If the dataset cannot be opened.
     fn look_up(&self, spec: &DatasetSpec, image_size: u32) -> Result<Entry, EngineError>;
+
+    /// What a sampler has to know of each sample of the dataset that `spec` names. What is not known is not in the table.
+    ///
+    /// # Errors
+    /// If the dataset cannot be opened.
+    fn table(
+        &self,
+        spec: &DatasetSpec,
+        image_size: u32,
+        needed: &Needed,
+    ) -> Result<SampleTable, EngineError> {
+        let entry = self.look_up(spec, image_size)?;
+        let labels: Option<Arc<[u32]>> = entry.labels.map(Into::into);
+        let table = SampleTable::of_len(entry.len.unwrap_or_default());
+        Ok(match needed {
+            Needed::Classes => SampleTable {
+                classes: labels,
+                ..table
+            },
+            Needed::Groups(column) if column == Needed::LABEL => SampleTable {
+                groups: labels,
+                ..table
+            },
+            Needed::Groups(_) | Needed::Lengths => table,
+        })
+    }
 }
 
 /// The datasets that are known without opening anything: those that are made up, and the length of the digits.

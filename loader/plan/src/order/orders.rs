@@ -6,7 +6,7 @@ use crate::dataset::StreamModel;
 use crate::error::EngineError;
 use crate::limits::Epoch;
 use crate::loader::Index;
-use crate::plan::Plan;
+use crate::plan::{Plan, SampleTable};
 use crate::rng::lock_generator;
 use crate::sampler::DataLen;
 
@@ -15,6 +15,8 @@ use crate::sampler::DataLen;
 pub enum Samples {
     /// A map-style dataset of so many.
     Map(usize),
+    /// A map-style dataset, and what its sampler has to know of each sample.
+    Known(SampleTable),
     /// What each worker's stream yields (without workers: the first one is the main thread's).
     Streams(Streams),
 }
@@ -24,6 +26,7 @@ impl Samples {
     pub fn count(&self, num_workers: usize) -> u64 {
         match self {
             Self::Map(len) => *len as u64,
+            Self::Known(table) => table.len as u64,
             Self::Streams(streams) => {
                 let of = |id| streams.count(id, num_workers);
                 (0..num_workers.max(1)).fold(0, |all, id| of(id).saturating_add(all))
@@ -81,6 +84,7 @@ impl<'a> Orders<'a> {
     pub fn of(options: &'a RunOptions, samples: &'a Samples) -> Result<Self, EngineError> {
         let plan = match samples {
             Samples::Map(len) => Plan::of(options, DataLen::from(*len))?,
+            Samples::Known(table) => Plan::of_table(options, DataLen::from(table.len), table)?,
             Samples::Streams(_) => Plan::of_stream(options)?,
         };
         Ok(Self {
@@ -93,7 +97,7 @@ impl<'a> Orders<'a> {
     /// `len(loader)`; `None` if it is not known.
     pub fn len(&self) -> Option<usize> {
         match self.samples {
-            Samples::Map(_) => Some(self.plan.index.len()),
+            Samples::Map(_) | Samples::Known(_) => Some(self.plan.index.len()),
             Samples::Streams(_) => None,
         }
     }
@@ -106,7 +110,7 @@ impl<'a> Orders<'a> {
     /// Indices of an epoch; a last batch that is short counts as a full one.
     pub fn indices(&self) -> u64 {
         match self.samples {
-            Samples::Map(_) => indices(&self.plan.index, self.options),
+            Samples::Map(_) | Samples::Known(_) => indices(&self.plan.index, self.options),
             streams => streams.count(self.options.num_workers),
         }
     }
@@ -124,7 +128,7 @@ impl<'a> Orders<'a> {
     /// Who makes the batches of an epoch, in their order; -1: the main thread. It is the same in every epoch.
     pub fn workers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
         match self.samples {
-            Samples::Map(_) => {
+            Samples::Map(_) | Samples::Known(_) => {
                 let workers = self.options.num_workers as u64;
                 Box::new((0..self.batches()).map(move |i| maker(i, workers)))
             }
@@ -171,7 +175,7 @@ impl<'a> Orders<'a> {
         let workers = self.options.num_workers;
         let batches: Box<dyn Iterator<Item = _>> = match self.samples {
             // Task `i` goes to worker `i % num_workers`, whatever the load.
-            Samples::Map(_) => {
+            Samples::Map(_) | Samples::Known(_) => {
                 Box::new((0..).zip(self.plan.index.iter()).map(move |(i, request)| {
                     let request = request?;
                     let indices = request.indices().iter().map(|&i| i as u64).collect();

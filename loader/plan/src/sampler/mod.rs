@@ -4,9 +4,12 @@
 
 mod arguments;
 mod batch;
+mod bucket;
 mod distributed;
+mod drawn;
 mod epoch;
 mod equi_batch;
+mod group;
 mod infinite;
 mod list;
 mod random;
@@ -22,16 +25,18 @@ use std::sync::Arc;
 
 pub use arguments::{PyArg, boolean_argument, positive_int_argument};
 pub use batch::{BatchIter, BatchSampler, BatchSource};
+pub use bucket::LengthBucketBatchSampler;
 pub(crate) use distributed::Rank;
 pub use distributed::{DistributedSampler, DistributedWeightedSampler};
 pub use epoch::{Epoch, IndexIter};
 pub use equi_batch::DistributedEquiBatchSampler;
+pub use group::DistinctGroupBatchSampler;
 pub use infinite::InfiniteSampler;
 pub use random::RandomSampler;
 pub use sequential::SequentialSampler;
 pub use source::{Draws, RandomSource};
 pub use subset::SubsetRandomSampler;
-pub use weighted::WeightedRandomSampler;
+pub use weighted::{WeightedRandomSampler, balanced_weights};
 
 use crate::error::EngineError;
 use crate::rng::SharedGenerator;

@@ -1,5 +1,6 @@
 //! `torch.utils.data.WeightedRandomSampler`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::{PyArg, boolean_argument, positive_int_argument};
@@ -84,6 +85,16 @@ impl WeightedRandomSampler {
             )
         })
     }
+}
+
+/// The weight of each sample with which all classes are drawn equally often: one over the number of samples of its class.
+pub fn balanced_weights(labels: &[u32]) -> Vec<f64> {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for label in labels {
+        *counts.entry(*label).or_default() += 1;
+    }
+    let weight = |label| 1.0 / counts.get(label).copied().unwrap_or(1) as f64;
+    labels.iter().map(weight).collect()
 }
 
 pub(super) fn num_samples_argument(num_samples: &PyArg) -> Result<usize, EngineError> {
@@ -187,6 +198,34 @@ fn flatten(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn balanced_classes_are_drawn_equally_often() {
+        let labels: Vec<u32> = (0..1000)
+            .map(|i| if i % 100 == 0 { 7 } else { i % 2 })
+            .collect();
+        let weights = balanced_weights(&labels);
+        let of = |class| {
+            let pairs = weights.iter().zip(&labels);
+            pairs
+                .filter(|(_, label)| **label == class)
+                .map(|(weight, _)| weight)
+                .sum::<f64>()
+        };
+        for class in [0, 1, 7] {
+            assert!((of(class) - 1.0).abs() < 1e-9);
+        }
+        let source = RandomSource::Generator(crate::rng::shared_generator(5));
+        let sampler = WeightedRandomSampler::new(weights, 30_000, true, source).unwrap();
+        let mut drawn = BTreeMap::new();
+        for index in sampler.iter() {
+            *drawn.entry(labels[index.unwrap()]).or_insert(0) += 1;
+        }
+        assert!(
+            drawn.values().all(|count| (9_500..10_500).contains(count)),
+            "{drawn:?}"
+        );
+    }
 
     #[test]
     fn weights_are_one_list_of_numbers() {

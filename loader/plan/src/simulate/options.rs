@@ -64,7 +64,7 @@ pub fn simulate(options: &RunOptions, catalog: &dyn Catalog) -> Result<Vec<Event
 fn check_count(options: &RunOptions, samples: &Samples) -> Result<(), EngineError> {
     let orders = Orders::of(options, samples)?;
     let unanswered = match samples {
-        Samples::Map(_) => 0,
+        Samples::Map(_) | Samples::Known(_) => 0,
         Samples::Streams(_) => options.window(),
     };
     let beside = (options.num_workers + unanswered) as u64;
@@ -97,7 +97,9 @@ fn work(options: &RunOptions, samples: &Samples, order: &Order, epoch: usize) ->
                 drop_last: options.drop_last,
             }
         }
-        Samples::Map(_) => Work::Batches(order.epochs.get(epoch).cloned().unwrap_or_default()),
+        Samples::Map(_) | Samples::Known(_) => {
+            Work::Batches(order.epochs.get(epoch).cloned().unwrap_or_default())
+        }
     }
 }
 

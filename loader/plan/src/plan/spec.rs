@@ -1,0 +1,100 @@
+//! The text that names a sampler.
+
+use std::str::FromStr;
+
+use crate::error::EngineError;
+
+/// The text of [`RunOptions::sampler`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SamplerSpec {
+    /// As `shuffle` says.
+    ByShuffle,
+    Sequential,
+    Random,
+    /// Indices in a file.
+    Subset(String),
+    /// Weights in a file, one a sample.
+    Weighted(String),
+    Distributed,
+    /// Weights with which all classes are drawn equally often.
+    Balanced,
+    /// Labels in a file.
+    Equi(String),
+    /// The labels of the dataset.
+    EquiLabels,
+    /// Distinct values of a column in each batch.
+    Group(String),
+    /// Samples of like length in each batch.
+    Bucket,
+}
+
+impl FromStr for SamplerSpec {
+    type Err = EngineError;
+
+    fn from_str(text: &str) -> Result<Self, EngineError> {
+        let (kind, path) = match text.split_once(':') {
+            Some((kind, path)) => (kind, Some(path.to_owned())),
+            None => (text, None),
+        };
+        Ok(match (kind, path) {
+            ("", None) => Self::ByShuffle,
+            ("sequential", None) => Self::Sequential,
+            ("random", None) => Self::Random,
+            ("distributed", None) => Self::Distributed,
+            ("subset", Some(path)) if !path.is_empty() => Self::Subset(path),
+            ("weighted", Some(path)) if path == "balanced" => Self::Balanced,
+            ("equi", Some(path)) if path == "labels" => Self::EquiLabels,
+            ("bucket", Some(path)) if path == "len" => Self::Bucket,
+            ("group", Some(column)) if !column.is_empty() => Self::Group(column),
+            ("weighted", Some(path)) if !path.is_empty() => Self::Weighted(path),
+            ("equi", Some(path)) if !path.is_empty() => Self::Equi(path),
+            ("subset", _) => return Err(needs("subset", "a file: subset:PATH")),
+            ("weighted", _) => {
+                return Err(needs(
+                    "weighted",
+                    "a file, or the classes: weighted:PATH or weighted:balanced",
+                ));
+            }
+            ("equi", _) => {
+                return Err(needs(
+                    "equi",
+                    "a file, or the classes: equi:PATH or equi:labels",
+                ));
+            }
+            ("group", _) => return Err(needs("group", "a column: group:COLUMN")),
+            ("bucket", _) => return Err(needs("bucket", "the lengths: bucket:len")),
+            _ => {
+                return Err(EngineError::Spec(format!(
+                    "there is no sampler {text:?}. Possible are sequential, random, subset:FILE, weighted:FILE, \
+                     weighted:balanced, distributed, equi:FILE, equi:labels, group:COLUMN and bucket:len"
+                )));
+            }
+        })
+    }
+}
+
+fn needs(kind: &str, what: &str) -> EngineError {
+    EngineError::Spec(format!("the sampler {kind} needs {what}"))
+}
+
+impl SamplerSpec {
+    /// Whether it makes batches, of a size that is its own argument.
+    pub(super) fn makes_batches(&self) -> bool {
+        match self {
+            Self::Equi(_) | Self::EquiLabels | Self::Group(_) | Self::Bucket => true,
+            Self::ByShuffle
+            | Self::Sequential
+            | Self::Random
+            | Self::Subset(_)
+            | Self::Weighted(_)
+            | Self::Balanced
+            | Self::Distributed => false,
+        }
+    }
+
+    /// Whether it shares the samples among ranks.
+    pub(super) fn shares(&self) -> bool {
+        self.makes_batches()
+            || matches!(self, Self::Distributed | Self::Weighted(_) | Self::Balanced)
+    }
+}

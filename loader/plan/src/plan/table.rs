@@ -1,0 +1,102 @@
+//! What samplers know of the samples of a dataset.
+
+use std::sync::Arc;
+
+use loadscope_trace::RunOptions;
+
+use super::spec::SamplerSpec;
+use crate::error::EngineError;
+
+/// What a sampler has to know of each sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// Its class.
+    Classes,
+    /// The value of a column.
+    Groups(String),
+    /// Its length.
+    Lengths,
+}
+
+impl Needed {
+    /// The column that stands for the classes: `group:label`.
+    pub const LABEL: &str = "label";
+
+    /// What the sampler of these options has to know; `None`: nothing.
+    ///
+    /// # Errors
+    /// If there is no such sampler.
+    pub fn by(options: &RunOptions) -> Result<Option<Self>, EngineError> {
+        Ok(match options.sampler.parse()? {
+            SamplerSpec::Balanced | SamplerSpec::EquiLabels => Some(Self::Classes),
+            SamplerSpec::Group(column) => Some(Self::Groups(column)),
+            SamplerSpec::Bucket => Some(Self::Lengths),
+            SamplerSpec::ByShuffle
+            | SamplerSpec::Sequential
+            | SamplerSpec::Random
+            | SamplerSpec::Subset(_)
+            | SamplerSpec::Weighted(_)
+            | SamplerSpec::Distributed
+            | SamplerSpec::Equi(_) => None,
+        })
+    }
+
+    /// That it is not known.
+    pub fn missing(&self) -> EngineError {
+        let what = match self {
+            Self::Classes => "the classes of the samples are not known without loading them, so that this sampler cannot \
+                              balance them; name a column of classes (label=COLUMN), or a file of labels"
+                .to_owned(),
+            Self::Groups(column) => format!(
+                "the values of {column} are not known without loading the samples, so that group:{column} cannot keep them \
+                 apart; choose a column of a table, or group:label for the classes"
+            ),
+            Self::Lengths => "the lengths of the samples are not known without loading them, so that bucket:len cannot compare \
+                              them; choose a dataset of texts or sounds"
+                .to_owned(),
+        };
+        EngineError::Dataset(what)
+    }
+}
+
+/// What is known of the samples of a dataset. What is not known is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleTable {
+    /// Number of samples.
+    pub len: usize,
+    /// The class of each.
+    pub classes: Option<Arc<[u32]>>,
+    /// The group of each: numbers that are the same where the column has the same value.
+    pub groups: Option<Arc<[u32]>>,
+    /// The length of each.
+    pub lengths: Option<Arc<[u64]>>,
+}
+
+impl SampleTable {
+    /// A table of nothing but the number of samples.
+    pub fn of_len(len: usize) -> Self {
+        Self {
+            len,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn classes(&self) -> Result<&[u32], EngineError> {
+        self.whole(self.classes.as_deref(), Needed::Classes)
+    }
+
+    pub(super) fn groups(&self, column: &str) -> Result<&[u32], EngineError> {
+        self.whole(self.groups.as_deref(), Needed::Groups(column.to_owned()))
+    }
+
+    pub(super) fn lengths(&self) -> Result<&[u64], EngineError> {
+        self.whole(self.lengths.as_deref(), Needed::Lengths)
+    }
+
+    /// A column with a value for each sample.
+    fn whole<'a, T>(&self, column: Option<&'a [T]>, what: Needed) -> Result<&'a [T], EngineError> {
+        column
+            .filter(|column| column.len() == self.len)
+            .ok_or_else(|| what.missing())
+    }
+}

@@ -1,0 +1,38 @@
+//! Batches that are drawn all at once.
+
+use super::BatchIter;
+use super::distributed::Rank;
+use crate::error::EngineError;
+use crate::rng::Generator;
+
+/// A random order of `items`.
+pub(super) fn shuffled<T: Clone>(
+    items: &[T],
+    generator: &mut Generator,
+) -> Result<Vec<T>, EngineError> {
+    let order = generator.randperm(items.len())?;
+    Ok(order
+        .iter()
+        .filter_map(|at| items.get(at).cloned())
+        .collect())
+}
+
+/// The share of a rank of batches that are all drawn when the first is asked for.
+pub(super) fn drawn_first(
+    rank: Rank,
+    draw: impl FnOnce() -> Result<Vec<Vec<usize>>, EngineError> + Send + 'static,
+) -> BatchIter {
+    let mut draw = Some(draw);
+    let mut batches = Vec::new().into_iter();
+    Box::new(std::iter::from_fn(move || {
+        if let Some(draw) = draw.take() {
+            match draw() {
+                Ok(drawn) => batches = drawn.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        let batch: Vec<usize> = batches.next()?;
+        let mine = batch.into_iter().skip(rank.rank).step_by(rank.num_replicas);
+        Some(Ok(mine.collect()))
+    }))
+}

@@ -1,0 +1,245 @@
+//! `DistinctGroupBatchSampler`: batches whose samples are all of different groups.
+
+use std::sync::Arc;
+
+use super::arguments::positive_int_argument;
+use super::distributed::{Rank, Seed};
+use super::drawn::{drawn_first, shuffled};
+use super::{BatchIter, BatchSource, Draws};
+use crate::error::EngineError;
+use crate::rng::Generator;
+
+/// Batches that hold at most one sample of each group: of a patient, a speaker, a place. Not in PyTorch.
+///
+/// In every epoch each sample comes once. The batches are as few as the size of a batch and the largest group allow, and differ by at
+/// most one in their numbers of samples. With `drop_last` all are full, and samples drawn at random are left out. The order is drawn from a
+/// generator of its own, seeded `seed + epoch`, which is the same for all ranks; every rank takes each `num_replicas`-th sample of
+/// every batch.
+#[derive(Debug)]
+pub struct DistinctGroupBatchSampler {
+    /// The samples of each group.
+    groups: Arc<[Vec<usize>]>,
+    batches: usize,
+    /// Samples of each batch, where all have to be full.
+    full: Option<usize>,
+    rank: Rank,
+    seed: Seed,
+}
+
+impl DistinctGroupBatchSampler {
+    /// Batches of `batch_size` samples for all ranks together; `groups` holds the group of each sample.
+    ///
+    /// # Errors
+    /// ValueError if `rank` is not in `0..num_replicas`, and if `batch_size` is not positive, leaves a rank without samples, or is
+    /// more than there are groups with `drop_last`.
+    pub fn new(
+        groups: &[u32],
+        batch_size: i64,
+        drop_last: bool,
+        num_replicas: i64,
+        rank: i64,
+    ) -> Result<Self, EngineError> {
+        let rank = Rank::new(num_replicas, rank)?;
+        let batch_size = positive_int_argument("batch_size", &batch_size.into(), false)?;
+        if batch_size < rank.num_replicas {
+            return Err(EngineError::value_error(format!(
+                "batch_size should be at least num_replicas so that every rank gets a part of each batch, but got \
+                 batch_size={batch_size} and num_replicas={num_replicas}"
+            )));
+        }
+        let groups = samples_of(groups);
+        let count: usize = groups.as_slice().iter().map(Vec::len).sum();
+        let largest = groups
+            .as_slice()
+            .iter()
+            .map(Vec::len)
+            .max()
+            .unwrap_or_default();
+        let batches = if drop_last {
+            full_batches(&groups, batch_size)
+        } else {
+            count.div_ceil(batch_size).max(largest)
+        };
+        if drop_last && batches == 0 && count > 0 {
+            return Err(EngineError::value_error(format!(
+                "there are {} groups, fewer than the {batch_size} samples of a batch, and with drop_last batches have to be full; \
+                 choose a smaller batch_size",
+                groups.len()
+            )));
+        }
+        Ok(Self {
+            groups: groups.into(),
+            batches,
+            full: drop_last.then_some(batch_size),
+            rank,
+            seed: Seed::default(),
+        })
+    }
+
+    /// The seed, which has to be the same for all ranks. 0 unless given.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed.seed = seed;
+        self
+    }
+}
+
+/// The samples of each group, in the order of the groups' numbers.
+fn samples_of(groups: &[u32]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|sample| groups.get(*sample));
+    let same = order.chunk_by(|a, b| groups.get(*a) == groups.get(*b));
+    same.map(<[usize]>::to_vec).collect()
+}
+
+/// The most batches that can all be full: each takes one sample of as many groups.
+fn full_batches(groups: &[Vec<usize>], batch_size: usize) -> usize {
+    let enough = |batches: usize| {
+        let usable: usize = groups.iter().map(|group| group.len().min(batches)).sum();
+        usable >= batches.saturating_mul(batch_size)
+    };
+    let count: usize = groups.iter().map(Vec::len).sum();
+    // What is enough for some batches is enough for fewer.
+    let (mut yes, mut no) = (0, count / batch_size + 1);
+    while no - yes > 1 {
+        let middle = yes.midpoint(no);
+        if enough(middle) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    yes
+}
+
+/// The batches of an epoch. The samples, group behind group, are dealt to the batches in turn: a group that is no larger than there are
+/// batches has no two samples in one.
+fn deal(
+    groups: &[Vec<usize>],
+    batches: usize,
+    full: Option<usize>,
+    generator: &mut Generator,
+) -> Result<Vec<Vec<usize>>, EngineError> {
+    let mut row: Vec<usize> = Vec::new();
+    for group in shuffled(groups, generator)? {
+        let most = if full.is_some() { batches } else { group.len() };
+        row.extend(shuffled(&group, generator)?.into_iter().take(most));
+    }
+    if let Some(size) = full {
+        let keep = batches.saturating_mul(size);
+        let order = generator.randperm(row.len())?;
+        let mut kept: Vec<usize> = order.iter().take(keep).collect();
+        kept.sort_unstable();
+        row = kept
+            .into_iter()
+            .filter_map(|at| row.get(at).copied())
+            .collect();
+    }
+    let dealt: Vec<Vec<usize>> = (0..batches)
+        .map(|batch| row.iter().skip(batch).step_by(batches).copied().collect())
+        .collect();
+    shuffled(&dealt, generator)
+}
+
+impl BatchSource for DistinctGroupBatchSampler {
+    fn len(&self) -> usize {
+        self.batches
+    }
+
+    fn iter(&self) -> BatchIter {
+        let (seed, batches, full, rank) = (self.seed.now(), self.batches, self.full, self.rank);
+        let groups = Arc::clone(&self.groups);
+        drawn_first(rank, move || {
+            deal(&groups, batches, full, &mut Generator::new(seed))
+        })
+    }
+
+    fn draws(&self) -> Option<Draws> {
+        Some(Draws::NONE)
+    }
+
+    fn set_epoch(&self, epoch: u64) {
+        self.seed.set_epoch(epoch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn make(
+        groups: &[u32],
+        size: i64,
+        drop_last: bool,
+        world: i64,
+        rank: i64,
+    ) -> DistinctGroupBatchSampler {
+        DistinctGroupBatchSampler::new(groups, size, drop_last, world, rank).unwrap()
+    }
+
+    fn epoch(sampler: &DistinctGroupBatchSampler) -> Vec<Vec<usize>> {
+        sampler.iter().map(Result::unwrap).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn batches_are_a_partition_of_distinct_groups(
+            groups in prop::collection::vec(0u32..12, 0..120), size in 1i64..20, seed: u64, drop_last: bool,
+        ) {
+            let made = DistinctGroupBatchSampler::new(&groups, size, drop_last, 1, 0);
+            let distinct = groups.iter().collect::<HashSet<_>>().len();
+            prop_assert_eq!(made.is_err(), drop_last && !groups.is_empty() && distinct < size as usize);
+            let Ok(sampler) = made else { return Ok(()) };
+            let batches = epoch(&sampler.seed(seed));
+            for batch in &batches {
+                let of: HashSet<u32> = batch.iter().map(|&sample| groups[sample]).collect();
+                prop_assert_eq!(of.len(), batch.len(), "two samples of a group");
+            }
+            let all: Vec<usize> = batches.concat();
+            let once: HashSet<usize> = all.iter().copied().collect();
+            prop_assert_eq!(once.len(), all.len(), "a sample twice");
+            if drop_last {
+                prop_assert!(batches.as_slice().iter().all(|batch| batch.len() == size as usize));
+                // One more batch could not be full.
+                let more = batches.len() + 1;
+                let mut sizes = std::collections::HashMap::new();
+                groups.iter().for_each(|group| *sizes.entry(group).or_insert(0usize) += 1);
+                let usable: usize = sizes.values().map(|&n| n.min(more)).sum();
+                prop_assert!(usable < more * size as usize);
+            } else {
+                prop_assert_eq!(all.len(), groups.len());
+                let sizes = batches.as_slice().iter().map(Vec::len);
+                prop_assert!(sizes.clone().max().unwrap_or(0) <= size as usize);
+                prop_assert!(sizes.clone().max().unwrap_or(0) - sizes.min().unwrap_or(0) <= 1);
+            }
+        }
+
+        #[test]
+        fn ranks_share_each_batch(groups in prop::collection::vec(0u32..30, 1..100), seed: u64, world in 1i64..4) {
+            let whole = epoch(&make(&groups, 8, false, 1, 0).seed(seed));
+            for rank in 0..world {
+                let mine = epoch(&make(&groups, 8, false, world, rank).seed(seed));
+                let expected: Vec<Vec<usize>> = whole
+                    .as_slice()
+                    .iter()
+                    .map(|batch| batch.iter().copied().skip(rank as usize).step_by(world as usize).collect())
+                    .collect();
+                prop_assert_eq!(mine, expected);
+            }
+        }
+
+        #[test]
+        fn epochs_differ_and_come_back(seed: u64) {
+            let groups: Vec<u32> = (0..200).map(|i| i % 50).collect();
+            let sampler = make(&groups, 10, false, 1, 0).seed(seed);
+            let first = epoch(&sampler);
+            prop_assert_eq!(&epoch(&sampler), &first);
+            sampler.set_epoch(1);
+            prop_assert_ne!(&epoch(&sampler), &first);
+            sampler.set_epoch(0);
+            prop_assert_eq!(&epoch(&sampler), &first);
+        }
+    }
+}
