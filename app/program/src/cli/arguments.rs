@@ -16,8 +16,10 @@ pub struct LoaderArgs {
     /// A new random order in every epoch
     #[arg(long)]
     shuffle: bool,
-    /// sequential, random, subset:FILE (indices), weighted:FILE (a weight a sample), distributed, or equi:FILE (a line of labels a
-    /// sample); a file has at most 1 GB, 100,000,000 entries and 100,000 different labels
+    /// sequential, random, subset:FILE (indices), weighted:FILE (a weight a sample), weighted:balanced (all classes equally often),
+    /// distributed, equi:FILE (a line of labels a sample), equi:labels (the classes of the dataset), group:COLUMN (no two samples of a
+    /// batch with the same value there), or bucket:len (samples of like length in a batch); a file has at most 1 GB, 100,000,000
+    /// entries and 100,000 different labels
     #[arg(long, value_name = "SAMPLER")]
     sampler: Option<String>,
     /// Random samplers may draw an index again

@@ -101,6 +101,10 @@ impl Dataset for Digits {
         }
     }
 
+    fn labels(&self) -> Option<Vec<u32>> {
+        Some(Self::labels(self).map(u32::from).collect())
+    }
+
     fn classes(&self) -> &[String] {
         &self.classes
     }

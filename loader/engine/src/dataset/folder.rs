@@ -153,6 +153,10 @@ impl Dataset for ImageFolder {
         Ok((image, i64::from(*label)).into())
     }
 
+    fn labels(&self) -> Option<Vec<u32>> {
+        Some(self.files().iter().map(|(_, class)| *class).collect())
+    }
+
     fn classes(&self) -> &[String] {
         &self.classes
     }

@@ -8,6 +8,7 @@ mod folder;
 mod formats;
 mod gather;
 mod iterable;
+mod known;
 mod list;
 mod open;
 mod picture;
@@ -30,6 +31,7 @@ pub use folder::ImageFolder;
 pub use formats::StreamPlace;
 pub use gather::{Gather, GatherFetcher};
 pub use iterable::{IterableDataset, SampleStream};
+pub(crate) use known::table;
 pub use list::ListDataset;
 pub use open::{OpenDataset, Opening};
 pub use shuffle::BufferedShuffleDataset;
@@ -44,6 +46,7 @@ pub use tokens::TokenWindows;
 
 use std::sync::Arc;
 
+use crate::plan::Needed;
 use crate::sampler::DataLen;
 
 pub use loadscope_plan::dataset::{
@@ -110,6 +113,18 @@ pub trait Dataset: Send + Sync + 'static {
 
     /// The class of each sample, where it is known without loading one.
     fn labels(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// The group of each sample by a column, where it is known without loading one: numbers that are the same where the values
+    /// are. `None`: there is no such column.
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        let labels = (column == Needed::LABEL).then(|| self.labels());
+        labels.flatten().map(Ok)
+    }
+
+    /// The length of each sample, where it is known without loading one.
+    fn lengths(&self) -> Option<Vec<u64>> {
         None
     }
 

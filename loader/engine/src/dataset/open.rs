@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::{
     AnyDataset, Catalog, Dataset, DatasetSpec, Digits, Entry, ImageFolder, StreamPlace, Synthetic,
-    SyntheticStream, TokenWindows, formats,
+    SyntheticStream, TokenWindows, formats, known,
 };
 use crate::error::EngineError;
+use crate::plan::{Needed, SampleTable};
 use crate::value::Value;
 
 /// Opens a dataset.
@@ -90,6 +91,15 @@ impl Catalog for Opening {
                 of(dataset.len(), dataset.classes(), dataset.labels())
             }
         })
+    }
+
+    fn table(
+        &self,
+        spec: &DatasetSpec,
+        image_size: u32,
+        needed: &Needed,
+    ) -> Result<SampleTable, EngineError> {
+        known::table(&spec.open_any(image_size)?, needed)
     }
 }
 

@@ -49,6 +49,14 @@ impl<D: Dataset + ?Sized> Dataset for Slowed<D> {
         self.inner.labels()
     }
 
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        self.inner.groups(column)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.inner.lengths()
+    }
+
     fn notes(&self) -> &[String] {
         self.inner.notes()
     }

@@ -131,6 +131,14 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
         self.inner.labels()
     }
 
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        self.inner.groups(column)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.inner.lengths()
+    }
+
     fn notes(&self) -> &[String] {
         self.inner.notes()
     }

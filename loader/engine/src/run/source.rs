@@ -9,14 +9,14 @@ use super::collate::ValueCollate;
 use super::lenient::{LeftOut, Lenient};
 use crate::dataset::{
     AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, SlowedStream,
-    StreamPlace, data_len,
+    StreamPlace, data_len, table,
 };
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
 use crate::limits::Epoch;
 use crate::loader::{About, DataLoader, Rest};
 use crate::order::{Streams, epoch_of_streams, indices};
-use crate::plan::{Plan, loader_options};
+use crate::plan::{Needed, Plan, loader_options};
 use crate::value::Value;
 
 /// Batches of values, from a dataset of either style.
@@ -56,7 +56,10 @@ pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDatase
 
 pub(super) fn plan(options: &RunOptions, dataset: &AnyDataset) -> Result<Plan, EngineError> {
     match dataset {
-        AnyDataset::Map(dataset) => Plan::of(options, data_len(dataset)),
+        AnyDataset::Map(map) => match Needed::by(options)? {
+            None => Plan::of(options, data_len(map)),
+            Some(needed) => Plan::of_table(options, data_len(map), &table(dataset, &needed)?),
+        },
         AnyDataset::Iterable(_) => Plan::of_stream(options),
     }
 }

@@ -7,7 +7,7 @@ use super::row::{flag, number, row};
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 
-/// A kind of sampler: how its text begins, its name, what it does, and the file it needs.
+/// A kind of sampler: how its text begins or what it is, its name, what it does, and the file or column it needs.
 struct Kind {
     prefix: &'static str,
     name: &'static str,
@@ -15,7 +15,7 @@ struct Kind {
     file: Option<&'static str>,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 11] = [
     Kind {
         prefix: "",
         name: "by shuffle",
@@ -47,6 +47,12 @@ const KINDS: [Kind; 7] = [
         file: Some("weights.txt"),
     },
     Kind {
+        prefix: "weighted:balanced",
+        name: "WeightedRandom, balanced",
+        effect: "Drawn so that all classes come equally often",
+        file: None,
+    },
+    Kind {
         prefix: "distributed",
         name: "Distributed",
         effect: "A random order, of which each rank gets its share",
@@ -57,6 +63,24 @@ const KINDS: [Kind; 7] = [
         name: "DistributedEquiBatch",
         effect: "Batches in which all labels come equally often",
         file: Some("labels.txt"),
+    },
+    Kind {
+        prefix: "equi:labels",
+        name: "DistributedEquiBatch, labels",
+        effect: "Batches in which all classes of the dataset come equally often",
+        file: None,
+    },
+    Kind {
+        prefix: "group",
+        name: "DistinctGroupBatch",
+        effect: "Batches in which no two samples have the same value in a column",
+        file: Some("label"),
+    },
+    Kind {
+        prefix: "bucket:len",
+        name: "LengthBucketBatch",
+        effect: "Batches of samples of like length, in random order",
+        file: None,
     },
 ];
 
@@ -101,7 +125,8 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
         Some((prefix, path)) => (prefix.to_owned(), path.to_owned()),
         None => (o.sampler.clone(), String::new()),
     };
-    let current = KINDS.iter().position(|kind| kind.prefix == prefix);
+    let is = |text: &str| KINDS.iter().position(|kind| kind.prefix == text);
+    let current = is(&o.sampler).or_else(|| is(&prefix));
     if o.sampler.is_empty() {
         row(
             ui,
@@ -134,7 +159,10 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
         "random" | "weighted" => draws(ui, o),
         _ => {}
     }
-    if matches!(prefix.as_str(), "weighted" | "distributed" | "equi") {
+    if matches!(
+        prefix.as_str(),
+        "weighted" | "distributed" | "equi" | "group" | "bucket"
+    ) {
         ranks(ui, o, &prefix);
     }
 }
@@ -148,21 +176,29 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
     if !kind.prefix.is_empty() {
         o.shuffle = false;
     }
-    o.replacement = kind.prefix == "weighted";
+    o.replacement = kind.prefix.starts_with("weighted");
     o.num_samples = None;
     // Only these share the samples among ranks; one of two is the least there is to see.
     (o.world_size, o.rank) = match kind.prefix {
         "distributed" => (o.world_size.max(2), o.rank),
-        "weighted" | "equi" => (o.world_size, o.rank),
+        "weighted" | "weighted:balanced" | "equi" | "equi:labels" | "group" | "bucket:len" => {
+            (o.world_size, o.rank)
+        }
         _ => (1, 0),
     };
 }
 
-/// The file of indices, weights or labels.
+/// The file of indices, weights or labels, or the column of groups.
 fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example: &str) {
-    let label = ui.label(RichText::new("file").font(mono(size::BODY)));
+    let is_column = prefix == "group";
+    let name = if is_column { "column" } else { "file" };
+    let label = ui.label(RichText::new(name).font(mono(size::BODY)));
     let edit = TextEdit::singleline(&mut path)
-        .hint_text(format!("/path/to/{example}"))
+        .hint_text(if is_column {
+            example.to_owned()
+        } else {
+            format!("/path/to/{example}")
+        })
         .font(mono(size::SMALL));
     ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit)
         .labelled_by(label.id);
@@ -170,6 +206,7 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
         ui,
         match prefix {
             "equi" => "A line of labels a sample, or JSON: {\"label\": [indices]}",
+            "group" => "A column of the table; label: the classes of the dataset",
             _ => "Numbers between blanks, commas or line ends, or a JSON list",
         },
     );
@@ -216,7 +253,7 @@ fn ranks(ui: &mut Ui, o: &mut RunOptions, prefix: &str) {
     row(ui, "rank", "Which of them this is", |ui, label| {
         number(ui, label, &mut o.rank);
     });
-    if prefix != "equi" {
+    if matches!(prefix, "weighted" | "distributed") {
         row(
             ui,
             "sampler_drop_last",

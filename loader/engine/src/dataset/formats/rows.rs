@@ -1,9 +1,12 @@
 //! A map-style dataset of rows.
 
-use loadscope_formats::Rows;
+use std::collections::HashMap;
+
+use loadscope_formats::{Cell, Rows};
 
 use super::sample::{Shaping, sample_error};
 use crate::dataset::{Dataset, SampleClock, SampleError};
+use crate::plan::Needed;
 use crate::value::Value;
 
 /// Rows, whose pictures are decoded and whose arrays become tensors.
@@ -76,7 +79,54 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
         self.rows.labels()
     }
 
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        let Some(values) = self.rows.column(column) else {
+            let labels = (column == Needed::LABEL).then(|| self.rows.labels());
+            return labels.flatten().map(Ok);
+        };
+        Some(match values {
+            Ok(values) => numbered(column, &values),
+            Err(error) => Err(sample_error(&error)),
+        })
+    }
+
     fn notes(&self) -> &[String] {
         self.rows.notes()
     }
+}
+
+/// Numbers that are the same where the values are.
+fn numbered(column: &str, values: &[Cell]) -> Result<Vec<u32>, SampleError> {
+    let mut numbers = HashMap::new();
+    let mut number = |value: &Cell| {
+        let next = numbers.len() as u32;
+        let value = compared(value)?;
+        Some(*numbers.entry(value).or_insert(next))
+    };
+    let numbered = values.iter().map(&mut number).collect::<Option<_>>();
+    numbered.ok_or_else(|| {
+        let message = format!(
+            "samples cannot be grouped by {column}: its values are neither numbers nor texts. Choose another column"
+        );
+        SampleError::new("TypeError", message)
+    })
+}
+
+/// A text that two values share if they are the same.
+fn compared(value: &Cell) -> Option<String> {
+    Some(match value {
+        Cell::Null => "null".to_owned(),
+        Cell::Bool(truth) => truth.to_string(),
+        Cell::Int(number) => number.to_string(),
+        Cell::BigInt(number) => number.to_string(),
+        Cell::Float(number) => format!("{number:?}"),
+        Cell::Text(text) => format!("'{text}"),
+        Cell::Scalar(scalar) => format!("{scalar:?}"),
+        Cell::Bytes(_)
+        | Cell::Picture(_)
+        | Cell::Array(_)
+        | Cell::List(_)
+        | Cell::Tuple(_)
+        | Cell::Map(_) => return None,
+    })
 }
