@@ -1,11 +1,14 @@
 //! The tree of a database, and the list of its leaves.
 
+use std::collections::HashSet;
+
 use super::description::Description;
 use super::page::Pages;
 use crate::error::FormatError;
 
 /// The deepest tree that LMDB makes.
 const DEEPEST: u64 = 32;
+
 /// The leaves of a tree, in the order of their keys.
 #[derive(Debug, Default)]
 pub(super) struct Leaves {
@@ -14,7 +17,7 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// All leaves of a database. A tree with circles, or with a page in two places, is damaged: it has more pages than the file.
+    /// All leaves of a database. A tree with circles, or with a page in two places, is damaged.
     pub(super) fn of(description: Description, pages: &Pages) -> Result<Self, FormatError> {
         let mut leaves = Self::default();
         let Some(root) = description.root else {
@@ -25,16 +28,17 @@ impl Leaves {
             return Err(broken("the tree of its keys has no sound depth"));
         }
         let mut level = vec![root];
-        let mut seen = 1;
+        let mut seen = HashSet::from([root]);
         for _ in 1..description.depth {
             let mut below = Vec::new();
             for page in level {
-                below.extend(pages.children(page)?);
-                if seen + below.len() as u64 > pages.count() {
-                    return Err(broken("the tree of its keys has more pages than the file"));
+                for child in pages.children(page)? {
+                    if !seen.insert(child) {
+                        return Err(broken("the tree of its keys has a page in two places"));
+                    }
+                    below.push(child);
                 }
             }
-            seen += below.len() as u64;
             level = below;
         }
         leaves.pages.reserve(level.len());

@@ -7,6 +7,8 @@
     reason = "a test ends with what went wrong; files and threads of tests"
 )]
 
+#[cfg(feature = "tar")]
+pub mod archives;
 pub mod server;
 #[cfg(feature = "sql")]
 pub mod sql;

@@ -149,7 +149,7 @@ mod tests {
             prop_assert_eq!(all.len(), count, "a sample twice");
             let left = lengths.len() % size as usize;
             prop_assert_eq!(count, if drop_last { lengths.len() - left } else { lengths.len() });
-            let short = batches.iter().position(|batch| batch.len() < size as usize);
+            let short = batches.as_slice().iter().position(|batch| batch.len() < size as usize);
             prop_assert!(short.is_none_or(|at| at + 1 == batches.len() && !drop_last));
         }
 
@@ -161,6 +161,7 @@ mod tests {
             let stretch = batches.len().min(LengthBucketBatchSampler::STRETCH);
             if batches.len() == stretch {
                 let mut ranges: Vec<(u64, u64)> = batches
+                    .as_slice()
                     .iter()
                     .map(|b| (b.iter().map(|&i| lengths[i]).min().unwrap(), b.iter().map(|&i| lengths[i]).max().unwrap()))
                     .collect();
@@ -180,6 +181,7 @@ mod tests {
             for rank in 0..world {
                 let mine = LengthBucketBatchSampler::new(lengths.as_slice(), 8, false, world, rank).unwrap().seed(seed);
                 let expected: Vec<Vec<usize>> = first
+                    .as_slice()
                     .iter()
                     .map(|batch| batch.iter().copied().skip(rank as usize).step_by(world as usize).collect())
                     .collect();

@@ -48,8 +48,13 @@ impl DistinctGroupBatchSampler {
             )));
         }
         let groups = samples_of(groups);
-        let count: usize = groups.iter().map(Vec::len).sum();
-        let largest = groups.iter().map(Vec::len).max().unwrap_or_default();
+        let count: usize = groups.as_slice().iter().map(Vec::len).sum();
+        let largest = groups
+            .as_slice()
+            .iter()
+            .map(Vec::len)
+            .max()
+            .unwrap_or_default();
         let batches = if drop_last {
             full_batches(&groups, batch_size)
         } else {
@@ -196,7 +201,7 @@ mod tests {
             let once: HashSet<usize> = all.iter().copied().collect();
             prop_assert_eq!(once.len(), all.len(), "a sample twice");
             if drop_last {
-                prop_assert!(batches.iter().all(|batch| batch.len() == size as usize));
+                prop_assert!(batches.as_slice().iter().all(|batch| batch.len() == size as usize));
                 // One more batch could not be full.
                 let more = batches.len() + 1;
                 let mut sizes = std::collections::HashMap::new();
@@ -205,7 +210,7 @@ mod tests {
                 prop_assert!(usable < more * size as usize);
             } else {
                 prop_assert_eq!(all.len(), groups.len());
-                let sizes = batches.iter().map(Vec::len);
+                let sizes = batches.as_slice().iter().map(Vec::len);
                 prop_assert!(sizes.clone().max().unwrap_or(0) <= size as usize);
                 prop_assert!(sizes.clone().max().unwrap_or(0) - sizes.min().unwrap_or(0) <= 1);
             }
@@ -217,6 +222,7 @@ mod tests {
             for rank in 0..world {
                 let mine = epoch(&make(&groups, 8, false, world, rank).seed(seed));
                 let expected: Vec<Vec<usize>> = whole
+                    .as_slice()
                     .iter()
                     .map(|batch| batch.iter().copied().skip(rank as usize).step_by(world as usize).collect())
                     .collect();
