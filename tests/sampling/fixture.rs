@@ -61,6 +61,7 @@ fn events(options: &RunOptions) -> Vec<Event> {
         origin: Origin::Engine,
         dataset_len: match &samples {
             Samples::Map(len) => Some(*len as u64),
+            Samples::Known(table) => Some(table.len as u64),
             Samples::Streams(streams) => Some(streams.count(0, options.num_workers)),
         },
         batches_per_epoch: order.len.map(|len| len as u64),
