@@ -1,0 +1,109 @@
+//! Rows of a table: a column a field, as the data have them.
+
+use egui::{ScrollArea, Ui};
+use loadscope_insight::content::{Table, Value};
+use loadscope_insight::format;
+
+use super::number::number;
+use crate::kit::empty::remark;
+use crate::kit::rows::{Cell, Marks, ROW, row};
+use crate::kit::titles::section_with;
+use crate::theme::{Palette, size};
+
+/// Widths of columns, points.
+const NUMBERS: f32 = 72.0;
+const WORDS: f32 = 132.0;
+/// Between columns, as rows have it.
+const GAP: f32 = 8.0;
+/// Rows in sight; the rest scrolls.
+const SHOWN: usize = 16;
+
+/// Shows the rows.
+pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
+    section_with(ui, "Rows", |ui| {
+        let text = format!(
+            "{}, {}",
+            format::plural(table.rows as u64, "row", "rows"),
+            format::plural(table.columns.len() as u64, "column", "columns")
+        );
+        ui.label(
+            egui::RichText::new(text)
+                .size(size::SMALL)
+                .color(Palette::of(ui.ctx()).weak),
+        );
+    });
+    let palette = Palette::of(ui.ctx());
+    let has_words = |k: usize| {
+        let column = table.columns.get(k);
+        column.is_some_and(|c| {
+            c.values
+                .iter()
+                .any(|v| matches!(v, Value::Text(_) | Value::Numbers(_)))
+        })
+    };
+    let widths: Vec<f32> = (0..table.columns.len())
+        .map(|k| if has_words(k) { WORDS } else { NUMBERS })
+        .collect();
+    let index_width = if indices.is_empty() { 0.0 } else { 52.0 };
+    let wide = widths.iter().sum::<f32>() + GAP * (widths.len() + 1) as f32 + index_width;
+    ScrollArea::horizontal()
+        .id_salt("rows of a table")
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            ui.set_width(wide.max(ui.available_width()));
+            ui.spacing_mut().item_spacing.y = 0.0;
+            let head = |line: fn(&loadscope_insight::content::Column) -> String, index: &str| {
+                let first =
+                    (index_width > 0.0).then(|| Cell::head(index, index_width, true, palette));
+                let columns = table.columns.iter().zip(&widths).enumerate();
+                let rest = columns
+                    .map(|(k, (c, width))| Cell::head(&line(c), *width, !has_words(k), palette));
+                first.into_iter().chain(rest).collect::<Vec<_>>()
+            };
+            row(ui, &head(|c| c.name.clone(), "index"), Marks::default());
+            row(ui, &head(|c| c.kind.clone(), ""), Marks::default());
+            ScrollArea::vertical()
+                .id_salt("rows of a table, down")
+                .max_height(SHOWN as f32 * ROW)
+                .auto_shrink([false, true])
+                .show_rows(ui, ROW, table.rows, |ui, range| {
+                    for at in range {
+                        let index = indices.get(at).map_or_else(String::new, u64::to_string);
+                        let first = (index_width > 0.0)
+                            .then(|| Cell::number(index, index_width).colour(palette.weak));
+                        let columns = table.columns.iter().zip(&widths).enumerate();
+                        let rest = columns.map(|(k, (column, width))| {
+                            let value = column.values.get(at).unwrap_or(&Value::Unknown);
+                            cell(value, *width, has_words(k), palette)
+                        });
+                        let cells: Vec<Cell> = first.into_iter().chain(rest).collect();
+                        row(ui, &cells, Marks::default());
+                    }
+                });
+        });
+    let nulls: Vec<String> = (table.columns.iter())
+        .filter(|c| c.nulls() > 0)
+        .map(|c| format!("{} in {}", format::count(c.nulls() as u64), c.name))
+        .collect();
+    if !nulls.is_empty() {
+        remark(ui, &format!("Null: {}", nulls.join(", ")));
+    }
+}
+
+fn cell(value: &Value, width: f32, is_wide: bool, palette: &Palette) -> Cell {
+    let quiet = |text: &str| match is_wide {
+        true => Cell::word(text, width).colour(palette.weak),
+        false => Cell::number(text, width).colour(palette.weak),
+    };
+    match value {
+        Value::Null => quiet("null"),
+        Value::Unknown => quiet("…"),
+        Value::Number(v) if is_wide => Cell::word(number(*v), width),
+        Value::Number(v) => Cell::number(number(*v), width),
+        Value::Numbers(values) => {
+            let values: Vec<String> = values.iter().map(|v| number(*v)).collect();
+            Cell::word(format!("[{}]", values.join(", ")), width)
+        }
+        Value::Text(text) => Cell::word(text.lines().next().unwrap_or_default(), width),
+    }
+}
