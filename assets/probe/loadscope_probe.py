@@ -59,12 +59,30 @@ MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
 LARGEST_PREVIEW = 64
+# Of pictures with boxes or masks.
+LARGEST_ANNOTATED = 96
 # Rows and columns that a picture has at least.
 SMALLEST_PICTURE = 4
 # Pictures of a batch at most, whatever was asked for: a line must stay small against what may wait.
 MOST_PREVIEWS = 64
 # Fields of a batch, and entries of each of its parts, that are looked at.
 MOST_FIELDS = 32
+# The same where contents were asked for: targets of detection have a few fields for each sample.
+MOST_FIELDS_KEPT = 192
+# Numbers and texts of a field, characters of a text, masks of a sample.
+MOST_NUMBERS = 1024
+MOST_TEXTS = 256
+MOST_CHARACTERS = 200
+MOST_MASKS = 16
+# A waveform has so many frames at least; its curve has so many columns, its spectrogram half as many rows as a window has frames.
+FEWEST_FRAMES = 1024
+COLUMNS = 200
+WINDOW = 128
+# What is this much weaker than the strongest frequency is black, decibels.
+RANGE_DB = 80.0
+# What tells a waveform from other rows of numbers where there is no axis of channels.
+WAVEFORMS = ("wav", "audio", "sound", "speech", "signal", "input_values", "samples")
+MASKS = ('["masks"]', '["mask"]')
 # Loaders whose length is remembered.
 MOST_LENGTHS = 4096
 # Frames that are gone through for the line that makes a loader.
@@ -1703,28 +1721,162 @@ def look_into(data, fetch, at):
 
 
 def leaves(data, name, fields, depth):
-    """The tensors of a batch."""
-    if len(fields) >= MOST_FIELDS or depth > 4:
+    """The leaves of a batch: names, types and shapes of tensors, and what they hold if contents were asked for."""
+    most = MOST_FIELDS_KEPT if PROBE.previews else MOST_FIELDS
+    if len(fields) >= most or depth > 4:
         return
     torch = sys.modules["torch"]
+    if type(data) is not torch.Tensor and type(data).__module__.startswith("torchvision.tv_tensors"):
+        data = quiet(lambda: plain(data, torch), data)
     if type(data) is torch.Tensor:
-        field = {"name": name, "dtype": str(data.dtype), "shape": list(data.shape), "data": "omitted"}
-        pictures = quiet(lambda: pictures_of(data, torch)) if PROBE.previews else None
-        if pictures is not None:
-            field["data"] = {"pictures": pictures}
-        fields.append(field)
+        fields.append(field_of(data, name, torch, pictures_of))
+        if PROBE.previews:
+            fields.extend(quiet(lambda: waves_of(data, name, torch), ()))
     elif isinstance(data, dict):
         # Its own `items` may do anything; these are what it holds.
-        for key, value in itertools.islice(dict.items(data), MOST_FIELDS):
+        for key, value in itertools.islice(dict.items(data), most):
             key = as_json(quiet(lambda key=key: str(key)[:100], type(key).__name__))
             leaves(value, "%s[%s]" % (name, key), fields, depth + 1)
     elif type(data) in (list, tuple) or isinstance(data, tuple) and hasattr(data, "_fields"):
         parts = list.__iter__(data) if type(data) is list else tuple.__iter__(data)
-        for position, value in enumerate(itertools.islice(parts, MOST_FIELDS)):
-            leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
+        parts = list(itertools.islice(parts, max(most, MOST_TEXTS)))
+        if PROBE.previews and parts and all(type(part) is str for part in parts):
+            fields.append(texts_of(parts, name, [len(data)]))
+            return
+        single = PROBE.previews and depth > 0 and quiet(lambda: are_pictures(parts, torch), False)
+        for position, value in enumerate(parts[:most]):
+            if single and len(fields) < most:
+                pictures = one_picture if position < PROBE.previews else None
+                fields.append(field_of(plain(value, torch), "%s[%d]" % (name, position), torch, pictures))
+            else:
+                leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
+    elif PROBE.previews and type(data) is str:
+        fields.append(texts_of([data], name, []))
 
 
-def pictures_of(data, torch):
+def texts_of(texts, name, shape):
+    return {"name": name, "dtype": "str", "shape": shape, "data": {"text": [text[:MOST_CHARACTERS] for text in texts[:MOST_TEXTS]]}}
+
+
+def plain(data, torch):
+    """What torchvision knows to be boxes or a mask, as a tensor; boxes by their corners."""
+    if type(data) is torch.Tensor:
+        return data
+    form = getattr(getattr(data, "format", None), "name", "")
+    data = data.as_subclass(torch.Tensor)
+    if form == "XYWH":
+        return torch.cat([data[..., :2], data[..., :2] + data[..., 2:]], -1)
+    if form == "CXCYWH":
+        return torch.cat([data[..., :2] - data[..., 2:] / 2, data[..., :2] + data[..., 2:] / 2], -1)
+    return data
+
+
+def field_of(data, name, torch, pictures):
+    """A leaf; `pictures` answers those that are in it. Without it, no values are kept either."""
+    field = {"name": name, "dtype": str(data.dtype), "shape": list(data.shape), "data": "omitted"}
+    if PROBE.previews and pictures is not None:
+        look = masks_of if name.endswith(MASKS) and len(data.shape) in (2, 3) else pictures
+        found = quiet(lambda: look(data, torch))
+        if found is not None:
+            field["data"] = {"pictures": found}
+        else:
+            numbers = quiet(lambda: numbers_of(data, torch))
+            if numbers is not None:
+                field["data"] = {"numbers": numbers}
+    return field
+
+
+def numbers_of(data, torch):
+    """The first values, row by row; `None` for what is elsewhere or has no real numbers."""
+    if data.device.type != "cpu" or data.layout != torch.strided or data.dtype.is_complex or data.is_quantized:
+        return None
+    values = data.detach().reshape(-1)[:MOST_NUMBERS].tolist()
+    return [float(value) if value - value == 0 else spelled(value) for value in values]
+
+
+def spelled(value):
+    """JSON has no infinities."""
+    return "NaN" if value != value else "inf" if value > 0 else "-inf"
+
+
+def are_pictures(parts, torch):
+    """Whether these are pictures that do not stack: channels first, or last."""
+
+    def is_picture(part):
+        shape = part.shape
+        sides = shape[1:] if shape[0] in (1, 3) else shape[:2]
+        return len(shape) == 3 and (shape[0] in (1, 3) or shape[2] in (1, 3)) and min(sides) >= SMALLEST_PICTURE
+
+    return len(parts) > 0 and all(isinstance(part, torch.Tensor) and len(part.shape) == 3 and is_picture(part) for part in parts)
+
+
+def one_picture(data, torch):
+    return pictures_of(data.unsqueeze(0), torch, LARGEST_ANNOTATED)
+
+
+def masks_of(data, torch):
+    """Masks of objects or of classes: numbers of classes as they are, by leaving pixels out."""
+    if data.device.type != "cpu" or data.layout != torch.strided or not data.shape[0]:
+        return None
+    data = data.detach()
+    data = (data.unsqueeze(0) if len(data.shape) == 2 else data)[:MOST_MASKS]
+    if min(data.shape[1:]) < SMALLEST_PICTURE:
+        return None
+    step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_ANNOTATED))
+    data = data[:, ::step, ::step].clamp(0, 255) if data.dtype != torch.bool else data[:, ::step, ::step]
+    return packed_pictures(data.to(torch.uint8).unsqueeze(3))
+
+
+def waves_of(data, name, torch):
+    """The course of waveforms and their frequencies, as two fields that are not in the batch; nothing for what is none."""
+    shape, lowered = data.shape, name.lower()
+    named = any(word in lowered for word in WAVEFORMS)
+    if data.device.type != "cpu" or data.layout != torch.strided or not (data.dtype.is_floating_point or data.dtype == torch.int16):
+        return ()
+    if len(shape) == 2 and named:
+        data = data.unsqueeze(1)
+    elif len(shape) != 3 or not (shape[1] <= 2 or named):
+        return ()
+    count, channels, frames = data.shape
+    if not count or not 0 < channels <= 8 or frames < FEWEST_FRAMES:
+        return ()
+    data = data.detach()[: PROBE.previews].to(torch.float32)
+    each = frames // COLUMNS
+    parts = data[:, :, : each * COLUMNS].reshape(data.shape[0], channels, COLUMNS, each)
+    parts = parts[..., :: max(1, each // 256)]
+    curve = torch.nan_to_num(torch.stack([parts.amin(-1), parts.amax(-1)], -1), 0.0, 0.0, 0.0)
+    first = torch.nan_to_num(data[:, 0], 0.0, 0.0, 0.0)
+    window = torch.hann_window(WINDOW, dtype=torch.float32, device="cpu")
+    places = torch.linspace(0, frames - WINDOW, COLUMNS, dtype=torch.float64, device="cpu").long()
+    pieces = torch.stack([first[:, place : place + WINDOW] for place in places.tolist()], 1) * window
+    power = torch.fft.rfft(pieces)[..., 1:].abs().square().clamp_min(1e-20).log10() * 10.0
+    strongest = power.amax(dim=(1, 2), keepdim=True)
+    light = ((1.0 - (strongest - power) / RANGE_DB).clamp(0.0, 1.0) * 255.0).to(torch.uint8)
+    picture = light.transpose(1, 2).flip(1).unsqueeze(3)
+    values = curve.reshape(-1).tolist()
+    return (
+        {"name": name + ".envelope", "dtype": "loadscope.envelope", "shape": list(curve.shape), "data": {"numbers": values}},
+        {
+            "name": name + ".spectrogram",
+            "dtype": "loadscope.spectrogram",
+            "shape": list(picture.shape[:3]),
+            "data": {"pictures": packed_pictures(picture)},
+        },
+    )
+
+
+def packed_pictures(data):
+    """Bytes by batch, row, column, channel."""
+    pixels = bytes(data.contiguous().view(-1).tolist())
+    return {
+        "width": data.shape[2],
+        "height": data.shape[1],
+        "channels": data.shape[3],
+        "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
+    }
+
+
+def pictures_of(data, torch, largest=LARGEST_PREVIEW):
     """The first pictures of a batch, scaled down by leaving pixels out; `None` if it has none."""
     if data.device.type != "cpu" or data.layout != torch.strided:
         return None
@@ -1732,7 +1884,7 @@ def pictures_of(data, torch):
     if data is None:
         return None
     data = data[: PROBE.previews]
-    step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_PREVIEW))
+    step = max(1, -(-max(data.shape[1], data.shape[2]) // largest))
     data = data[:, ::step, ::step, :]
     if data.dtype != torch.uint8:
         data = data.to(torch.float32)
@@ -1742,13 +1894,7 @@ def pictures_of(data, torch):
         if low < 0.0 or high > 1.0:
             data = (data - low) / ((high - low) or 1.0)
         data = (data * 255.0).to(torch.uint8)
-    pixels = bytes(data.contiguous().view(-1).tolist())
-    return {
-        "width": data.shape[2],
-        "height": data.shape[1],
-        "channels": data.shape[3],
-        "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
-    }
+    return packed_pictures(data)
 
 
 def as_pictures(data, torch):

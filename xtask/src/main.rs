@@ -21,6 +21,7 @@ mod exit;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
+mod film;
 mod fuzz;
 mod kinds;
 mod libtorch;
@@ -152,6 +153,8 @@ enum Command {
     /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
     /// UPDATE_SNAPSHOTS=true
     Pictures,
+    /// Make the short films of the README: the window's own frames, as animated pictures in screenshots/
+    Film,
 }
 
 fn main() -> ExitCode {
@@ -247,6 +250,10 @@ fn run(command: Command) -> anyhow::Result<u8> {
             rebuild::run(&options)
         }
         Command::Pictures => pictures::shrink(&setup::workspace()),
+        Command::Film => {
+            let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
+            film::film(&ready, &setup::workspace())
+        }
     }
 }
 

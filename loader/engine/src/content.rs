@@ -211,7 +211,7 @@ fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> F
 /// How it is seen as pictures. Masks are known by their name, since nothing else tells them from other numbers.
 fn layout(name: &str, tensor: &tch::Tensor) -> Option<(Layout, Sizing)> {
     let shape = numbers::shape(tensor);
-    if name.ends_with("mask\"]") || name.ends_with("masks\"]") {
+    if name.ends_with("[\"mask\"]") || name.ends_with("[\"masks\"]") {
         let layout = Layout::of_mask(&shape).or_else(|| Layout::of(&shape));
         return layout.map(|layout| (layout, Sizing::Classes));
     }

@@ -35,7 +35,8 @@ pub struct RecordArgs {
 /// A program to be watched.
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
-    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    /// Keep what is in a batch, about once a second: up to so many small pictures and waveforms, and the first numbers and texts
+    /// of each field; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
     /// Set an argument of DataLoader where the program makes one, in place of its own: num_workers=8, prefetch_factor=4,

@@ -6,10 +6,11 @@ mod texture;
 use egui::{Label, Rect, RichText, Role, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, vec2};
 use loadscope_insight::content::{Annotated, Sample};
 use loadscope_insight::format;
-use loadscope_model::command::{Action, Command};
+use loadscope_model::command::Command;
 use loadscope_model::prefs::Annotations;
-use loadscope_trace::BatchContent;
+use loadscope_trace::{BatchContent, FieldData};
 
+use super::enlarged;
 use super::pictures::Captions;
 use crate::kit::rows::fact;
 use crate::kit::titles::section_with;
@@ -35,6 +36,17 @@ impl std::fmt::Debug for AnnotatedCache {
     }
 }
 
+/// How a picture is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Among all.
+    Small,
+    /// Among all, and enlarged above them.
+    Marked,
+    /// As large as the panel.
+    Enlarged,
+}
+
 /// What is shown, and how.
 pub struct Shown<'a> {
     /// The batch's row.
@@ -57,10 +69,10 @@ impl AnnotatedCache {
         section_with(ui, "Pictures", |ui| toggles(ui, shown, commands));
         self.textures.keep(shown.at, shown.content);
         let samples = &shown.annotated.samples;
-        let enlarged = samples
+        let large = samples
             .iter()
             .position(|s| Some(s.picture) == shown.enlarged);
-        if let Some(k) = enlarged {
+        if let Some(k) = large {
             self.enlarged(ui, shown, k, commands);
         }
         let wide = ui.available_width();
@@ -79,8 +91,12 @@ impl AnnotatedCache {
                     let size = fitting(sample, vec2(width, width * HIGHEST));
                     ui.vertical(|ui| {
                         ui.set_width(width);
-                        let is_enlarged = enlarged == Some(k);
-                        if self.one(ui, shown, k, size, is_enlarged) {
+                        let is_enlarged = large == Some(k);
+                        let shape = match is_enlarged {
+                            true => Shape::Marked,
+                            false => Shape::Small,
+                        };
+                        if self.one(ui, shown, (k, shape), size) {
                             let this = (!is_enlarged).then_some(sample.picture);
                             commands.push(Command::Enlarge(this));
                         }
@@ -96,50 +112,47 @@ impl AnnotatedCache {
     fn enlarged(&mut self, ui: &mut Ui, shown: &Shown<'_>, k: usize, commands: &mut Vec<Command>) {
         let samples = &shown.annotated.samples;
         let Some(sample) = samples.get(k) else { return };
-        ui.horizontal(|ui| {
-            let mut go = |ui: &mut Ui, text: &str, name: &str, to: Option<usize>| {
-                let to = to.and_then(|to| samples.get(to));
-                let response = ui.add_enabled(to.is_some(), egui::Button::new(text));
-                response.widget_info(|| WidgetInfo::labeled(Role::Button, to.is_some(), name));
-                if response.on_hover_text(name).clicked() {
-                    commands.extend(to.map(|to| Command::Enlarge(Some(to.picture))));
-                }
-            };
-            go(ui, "‹", "Previous picture", k.checked_sub(1));
-            go(ui, "›", "Next picture", Some(k + 1));
-            if ui.button("Save…").clicked() {
-                commands.push(Action::SavePicture.into());
-            }
-            if ui.button("Back").clicked() {
-                commands.push(Command::Enlarge(None));
-            }
-        });
-        let size = fitting(
+        let place = |k: Option<usize>| k.and_then(|k| samples.get(k)).map(|s| s.picture);
+        enlarged::buttons(ui, place(k.checked_sub(1)), place(Some(k + 1)), commands);
+        let room = fitting(
             sample,
             vec2(ui.available_width(), 2.0 * ui.available_width()),
         );
-        if self.one(ui, shown, k, size, false) {
+        if self.one(ui, shown, (k, Shape::Enlarged), room) {
             commands.push(Command::Enlarge(None));
         }
         below(ui, shown, k, usize::MAX);
-        let sides = |(width, height): (f64, f64)| {
-            let side = |v: f64| format::count(v as u64);
-            format!("{} × {}", side(width), side(height))
-        };
-        fact(ui, "Size, pixels", sides(sample.size));
+        let size = (sample.size.0 as u64, sample.size.1 as u64);
+        fact(ui, "Size, pixels", enlarged::sides(size));
         if !sample.boxes.is_empty() {
             fact(ui, "Boxes", format::count(sample.boxes.len() as u64));
+        }
+        let field = shown.content.fields.get(sample.picture.0);
+        if let Some(FieldData::Pictures(data)) = field.map(|field| &field.data) {
+            enlarged::smaller(ui, size, (data.width.into(), data.height.into()));
         }
         ui.add_space(2.0 * space::GAP);
     }
 
     /// Draws a picture and what is over it; true if it was clicked.
-    fn one(&mut self, ui: &mut Ui, shown: &Shown<'_>, k: usize, room: Vec2, marked: bool) -> bool {
+    fn one(
+        &mut self,
+        ui: &mut Ui,
+        shown: &Shown<'_>,
+        (k, shape): (usize, Shape),
+        room: Vec2,
+    ) -> bool {
         let Some(sample) = shown.annotated.samples.get(k) else {
             return false;
         };
         let (rect, response) = ui.allocate_exact_size(room, Sense::click());
-        let spoken = format!("{}{}", shown.captions.spoken(k), overlay::spoken(sample));
+        let marked = shape == Shape::Marked;
+        let spoken = match shape {
+            Shape::Enlarged => "enlarged ",
+            Shape::Small | Shape::Marked => "",
+        };
+        let name = shown.captions.spoken(k);
+        let spoken = format!("{spoken}{name}{}", overlay::spoken(sample));
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, marked, &spoken));
         if !ui.is_rect_visible(rect) {
             return response.clicked();

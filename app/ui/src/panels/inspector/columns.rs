@@ -1,7 +1,7 @@
 //! Rows of a table: a column a field, as the data have them.
 
 use egui::{ScrollArea, Ui};
-use loadscope_insight::content::{Table, Value};
+use loadscope_insight::content::{Column, Table, Value};
 use loadscope_insight::format;
 
 use super::number::number;
@@ -11,8 +11,10 @@ use crate::kit::titles::section_with;
 use crate::theme::{Palette, size};
 
 /// Widths of columns, points.
-const NUMBERS: f32 = 72.0;
-const WORDS: f32 = 132.0;
+const NARROWEST: f32 = 44.0;
+const WIDEST: f32 = 150.0;
+/// About how wide a character is.
+const CHARACTER: f32 = 7.0;
 /// Between columns, as rows have it.
 const GAP: f32 = 8.0;
 /// Rows in sight; the rest scrolls.
@@ -41,9 +43,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
                 .any(|v| matches!(v, Value::Text(_) | Value::Numbers(_)))
         })
     };
-    let widths: Vec<f32> = (0..table.columns.len())
-        .map(|k| if has_words(k) { WORDS } else { NUMBERS })
-        .collect();
+    let widths: Vec<f32> = table.columns.iter().map(width).collect();
     let index_width = if indices.is_empty() { 0.0 } else { 52.0 };
     let wide = widths.iter().sum::<f32>() + GAP * (widths.len() + 1) as f32 + index_width;
     ScrollArea::horizontal()
@@ -52,7 +52,7 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
         .show(ui, |ui| {
             ui.set_width(wide.max(ui.available_width()));
             ui.spacing_mut().item_spacing.y = 0.0;
-            let head = |line: fn(&loadscope_insight::content::Column) -> String, index: &str| {
+            let head = |line: fn(&Column) -> String, index: &str| {
                 let first =
                     (index_width > 0.0).then(|| Cell::head(index, index_width, true, palette));
                 let columns = table.columns.iter().zip(&widths).enumerate();
@@ -90,20 +90,39 @@ pub fn show(ui: &mut Ui, table: &Table, indices: &[u64]) {
     }
 }
 
-fn cell(value: &Value, width: f32, is_wide: bool, palette: &Palette) -> Cell {
-    let quiet = |text: &str| match is_wide {
-        true => Cell::word(text, width).colour(palette.weak),
-        false => Cell::number(text, width).colour(palette.weak),
-    };
+/// As wide as its longest text, within limits.
+fn width(column: &Column) -> f32 {
+    let texts = column
+        .values
+        .iter()
+        .take(64)
+        .map(|v| text(v).chars().count());
+    let heads = [&column.name, &column.kind].map(|head| head.chars().count());
+    let longest = texts.chain(heads).max().unwrap_or(0);
+    (longest as f32 * CHARACTER + 4.0).clamp(NARROWEST, WIDEST)
+}
+
+/// What stands in the table.
+fn text(value: &Value) -> String {
     match value {
-        Value::Null => quiet("null"),
-        Value::Unknown => quiet("…"),
-        Value::Number(v) if is_wide => Cell::word(number(*v), width),
-        Value::Number(v) => Cell::number(number(*v), width),
+        Value::Null => "null".to_owned(),
+        Value::Unknown => "…".to_owned(),
+        Value::Number(v) => number(*v),
         Value::Numbers(values) => {
             let values: Vec<String> = values.iter().map(|v| number(*v)).collect();
-            Cell::word(format!("[{}]", values.join(", ")), width)
+            format!("[{}]", values.join(", "))
         }
-        Value::Text(text) => Cell::word(text.lines().next().unwrap_or_default(), width),
+        Value::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn cell(value: &Value, width: f32, is_wide: bool, palette: &Palette) -> Cell {
+    let cell = match is_wide {
+        true => Cell::word(text(value), width),
+        false => Cell::number(text(value), width),
+    };
+    match value {
+        Value::Null | Value::Unknown => cell.colour(palette.weak),
+        Value::Number(_) | Value::Numbers(_) | Value::Text(_) => cell,
     }
 }

@@ -12,6 +12,7 @@ use super::{columns, enlarged, sequences, tensor};
 use crate::kit::empty::remark;
 use crate::kit::titles::{section, section_with};
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::content::path::Slot;
 use loadscope_insight::content::{Views, views};
 use loadscope_insight::format;
 use loadscope_model::clipboard;
@@ -218,10 +219,18 @@ fn why_not(run: &Run, at: usize) -> &'static str {
     }
 }
 
+/// Numbers of samples that are no labels.
+const RATES: [&str; 3] = ["rate", "sample_rate", "sampling_rate"];
+
 /// What stands below each picture: the name of its class or its label, and its index.
 fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
+    // One number a sample, of the batch and not of one of its samples.
+    let is_label = |f: &Field| {
+        let slot = Slot::of(&f.name);
+        f.shape.len() == 1 && f.dtype.contains("int") && slot.sample.is_none() && !slot.is(&RATES)
+    };
     let labels = content.fields.iter().find_map(|f| match &f.data {
-        FieldData::Numbers(values) if f.shape.len() == 1 && f.dtype.contains("int") => Some(values),
+        FieldData::Numbers(values) if is_label(f) => Some(values),
         _ => None,
     });
     let name = |label: f64| {
