@@ -175,22 +175,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             print,
             pytorch,
             web,
-        } => {
-            let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
-            if pytorch {
-                let python = pytorch::python(&pytorch::cache()?)?;
-                eprintln!("PyTorch is there for {}.", python.display());
-            }
-            if web {
-                web::setup()?;
-            }
-            if print {
-                println!("{}", ready.libtorch.display());
-            } else {
-                eprintln!("Ready: libtorch is in {}.", ready.libtorch.display());
-            }
-            Ok(0)
-        }
+        } => set_up(print, pytorch, web),
         Command::Run { release, arguments } => {
             let ready = setup::prepare(Level::Window, packages::Missing::Warns)?;
             steps::run(&ready, release, &arguments)
@@ -255,6 +240,23 @@ fn run(command: Command) -> anyhow::Result<u8> {
             film::film(&ready, &setup::workspace())
         }
     }
+}
+
+fn set_up(print: bool, pytorch: bool, web: bool) -> anyhow::Result<u8> {
+    let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
+    if pytorch {
+        let python = pytorch::python(&pytorch::cache()?)?;
+        eprintln!("PyTorch is there for {}.", python.display());
+    }
+    if web {
+        web::setup()?;
+    }
+    if print {
+        println!("{}", ready.libtorch.display());
+    } else {
+        eprintln!("Ready: libtorch is in {}.", ready.libtorch.display());
+    }
+    Ok(0)
 }
 
 /// What it takes to build.

@@ -1,4 +1,4 @@
-//! Pictures with what is said of them: the targets of detection, segmentation, keypoints and captions.
+//! Pictures with their annotations: the targets of detection, segmentation, keypoints and captions.
 
 use loadscope_trace::{BatchContent, Field, FieldData};
 
@@ -86,7 +86,7 @@ impl Annotated {
 }
 
 impl Sample {
-    /// Whether anything is said of the picture.
+    /// Whether the picture has annotations.
     pub fn is_annotated(&self) -> bool {
         let Self {
             picture: _,

@@ -94,6 +94,7 @@ fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>
 }
 
 /// True for what is switched on. Every action is named: a new switch must not be forgotten here.
+#[allow(clippy::too_many_lines, reason = "a line for each action")]
 fn is_on(state: &State, action: Action) -> bool {
     use Action as A;
     match action {

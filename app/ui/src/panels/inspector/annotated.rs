@@ -1,4 +1,4 @@
-//! Pictures with what is said of them: boxes, masks, keypoints, names of classes and captions.
+//! Pictures with their annotations: boxes, masks, keypoints, names of classes and captions.
 
 mod overlay;
 mod texture;

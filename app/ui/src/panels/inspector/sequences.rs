@@ -1,7 +1,7 @@
 //! Sequences of unequal length: what counts, and what only fills them up.
 
-use egui::{Align2, Mesh, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
-use loadscope_insight::content::{Padding, Sequences};
+use egui::{Align2, Mesh, Pos2, Rect, RichText, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
+use loadscope_insight::content::{Padding, SequenceRow, Sequences};
 use loadscope_insight::format;
 use loadscope_trace::BatchContent;
 
@@ -33,53 +33,9 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
     let rows = sequences.rows.len().min(MOST);
     let room = vec2(ui.available_width(), rows as f32 * LINE);
     let (area, response) = ui.allocate_exact_size(room, Sense::hover());
-    let wide = (area.width() - LENGTH).max(1.0);
-    let each = wide / sequences.width.max(1) as f32;
-    let all = sequences.rows.iter().flat_map(|row| &row.values);
-    let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-        (low.min(*v), high.max(*v))
-    });
-    let mut mesh = Mesh::default();
-    for (k, row) in sequences.rows.iter().enumerate().take(rows) {
-        let top = area.top() + k as f32 * LINE;
-        // Neighbours of one kind are one rectangle, where they are narrower than a pixel.
-        let step = (1.0 / each).ceil().max(1.0) as usize;
-        for (n, values) in row.values.chunks(step).enumerate() {
-            let from = n * step;
-            let counts = row.counts.get(from).copied().unwrap_or(false);
-            let value = values.first().copied().unwrap_or(0.0);
-            let share = if high > low {
-                (value - low) / (high - low)
-            } else {
-                0.5
-            };
-            let left = area.left() + from as f32 * each;
-            let right = left + values.len() as f32 * each;
-            let gap = if each >= 4.0 { 1.0 } else { 0.0 };
-            let place =
-                Rect::from_min_max(pos2(left, top + 1.0), pos2(right - gap, top + LINE - 1.0));
-            if counts {
-                mesh.add_colored_rect(place, palette.heat(0.35 + 0.65 * share as f32));
-            } else {
-                let middle = place.center().y;
-                let thin = Rect::from_x_y_ranges(place.x_range(), middle..=middle + 1.0);
-                mesh.add_colored_rect(thin, palette.line);
-            }
-        }
-        let length = format::count(row.len() as u64);
-        let at = pos2(area.right(), top + LINE * 0.5);
-        let font = mono(size::SMALL);
-        ui.painter()
-            .text(at, Align2::RIGHT_CENTER, length, font, palette.text);
-    }
-    ui.painter().add(Shape::mesh(mesh));
+    let each = draw(ui, area, sequences);
     let share = format::percent(sequences.padding_share());
-    let lengths = || {
-        sequences
-            .rows
-            .iter()
-            .map(loadscope_insight::content::SequenceRow::len)
-    };
+    let lengths = || sequences.rows.iter().map(SequenceRow::len);
     let spoken = format!(
         "sequences of {} to {} values, {share} padding",
         lengths().min().unwrap_or(0),
@@ -114,5 +70,68 @@ pub fn show(ui: &mut Ui, content: &BatchContent, sequences: &Sequences) {
             format::count(kept)
         );
         remark(ui, &text);
+    }
+}
+
+/// A line for each sequence; answers how wide a value is.
+fn draw(ui: &Ui, area: Rect, sequences: &Sequences) -> f32 {
+    let palette = Palette::of(ui.ctx());
+    let wide = (area.width() - LENGTH).max(1.0);
+    let each = wide / sequences.width.max(1) as f32;
+    let all = sequences.rows.iter().flat_map(|row| &row.values);
+    let range = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (low.min(*v), high.max(*v))
+    });
+    let mut mesh = Mesh::default();
+    for (k, row) in sequences.rows.iter().enumerate().take(MOST) {
+        let top = area.top() + k as f32 * LINE;
+        values(
+            &mut mesh,
+            palette,
+            (pos2(area.left(), top), each),
+            row,
+            range,
+        );
+        let at = pos2(area.right(), top + LINE * 0.5);
+        let length = format::count(row.len() as u64);
+        let font = mono(size::SMALL);
+        ui.painter()
+            .text(at, Align2::RIGHT_CENTER, length, font, palette.text);
+    }
+    ui.painter().add(Shape::mesh(mesh));
+    each
+}
+
+/// The values of a sequence as shades between the least and the largest of all, its padding as a thin line.
+fn values(
+    mesh: &mut Mesh,
+    palette: &Palette,
+    (corner, each): (Pos2, f32),
+    row: &SequenceRow,
+    (low, high): (f64, f64),
+) {
+    // Where values are narrower than a pixel, some of them are one rectangle.
+    let step = (1.0 / each).ceil().max(1.0) as usize;
+    let gap = if each >= 4.0 { 1.0 } else { 0.0 };
+    for (n, values) in row.values.chunks(step).enumerate() {
+        let from = n * step;
+        let counts = row.counts.get(from).copied().unwrap_or(false);
+        let value = values.first().copied().unwrap_or(0.0);
+        let share = if high > low {
+            (value - low) / (high - low)
+        } else {
+            0.5
+        };
+        let left = corner.x + from as f32 * each;
+        let right = left + values.len() as f32 * each - gap;
+        let (top, bottom) = (corner.y + 1.0, corner.y + LINE - 1.0);
+        if counts {
+            let place = Rect::from_min_max(pos2(left, top), pos2(right, bottom));
+            mesh.add_colored_rect(place, palette.heat(0.35 + 0.65 * share as f32));
+        } else {
+            let middle = (top + bottom) * 0.5;
+            let line = Rect::from_min_max(pos2(left, middle), pos2(right, middle + 1.0));
+            mesh.add_colored_rect(line, palette.line);
+        }
     }
 }
