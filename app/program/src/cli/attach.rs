@@ -60,7 +60,7 @@ pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Records the process that called us, until our standard input ends. Prints where to tell, as a line of JSON, and what was recorded as
+/// Records the process that called us, until something comes, or nothing can come any more, from our standard input. Prints where to tell, as a line of JSON, and what was recorded as
 /// another.
 pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
@@ -99,13 +99,12 @@ pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The process that called us says by closing our standard input, or by its end, that it is enough.
+/// The process that called us says by a byte on our standard input, or by its end, that it is enough.
 fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
     let watched = watched.clone();
     let wait = move || {
-        let mut byte = [0];
-        // An error is an end as well.
-        while let Ok(1..) = std::io::stdin().read(&mut byte) {}
+        // A byte, its end or an error: workers that were forked may have it open for long.
+        let _ = std::io::stdin().read(&mut [0]);
         watched.let_go();
     };
     std::thread::Builder::new()

@@ -20,7 +20,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 # Columns by what is in them; all others hold whole numbers. Their meaning stands in TABLES.md of Loadscope.
 TEXTS = frozenset("stage lane part what unit name dataset program host origin severity text".split())
-FLAGS = frozenset("was_held has_error".split())
+FLAGS = frozenset("was_held has_error pin_memory persistent_workers in_order drop_last".split())
 FLOATS = frozenset(["value"])
 # Those of whole numbers up to 2**64.
 UNSIGNED = frozenset(["sample"])
@@ -32,7 +32,7 @@ class Table(Dict[str, "numpy.ndarray"]):
     """A table: arrays of numpy by the names of its columns.
 
     Whole numbers are ``int64`` (``sample`` is ``uint64``); where some are missing, ``float64`` with ``nan``. Texts are objects, ``None`` where
-    missing. ``…_ns`` are nanoseconds, ``…_at_ns`` and ``start_ns`` since the run began.
+    missing, as truth values where some are. ``…_ns`` are nanoseconds, ``…_at_ns`` and ``start_ns`` since the run began.
     """
 
     def __len__(self) -> int:
@@ -93,7 +93,8 @@ def column(name: str, texts: List[str]) -> "numpy.ndarray":
         values[:] = [(text[1:] if text.startswith("'") else text) if text else None for text in texts]
         return values
     if name in FLAGS:
-        return numpy.array([text == "true" for text in texts], dtype=bool)
+        known = {"true": True, "false": False, "": None}
+        return numpy.array([known[text] for text in texts], dtype=object if "" in texts else bool)
     if name in FLOATS or "" in texts:
         return numpy.array([text or "nan" for text in texts], dtype=object).astype(numpy.float64)
     kind = numpy.uint64 if name in UNSIGNED else numpy.int64
