@@ -383,6 +383,17 @@ class Outlet:
         finally:
             self.lock.release()
 
+    def is_unheard(self):
+        """True if there was a listener and it has gone, which is otherwise only noticed with the next lines. It never says a word."""
+        if self.socket is None or not self.is_ours():
+            return self.file is None
+        try:
+            return not self.socket.recv(1)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
+
     def drop(self):
         """Counts what waits, and lets go of it."""
         self.lost += self.waiting.count(b"\n")
@@ -579,7 +590,8 @@ def number_in(*names):
 
 def introduction():
     """The first line of a stream."""
-    torch = sys.modules.get("torch")
+    # While PyTorch is being imported its version is known before it is.
+    torch = sys.modules.get("torch.version") or sys.modules.get("torch")
     info = {
         "loadscope_stream": VERSION,
         "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
@@ -799,7 +811,7 @@ class Probe:
 
     def has_listener(self):
         """False once the listener has gone; a program that was not started to be recorded then goes on as before."""
-        if self.when_unheard is None or not self.outlet.opened or self.outlet.descriptor() is not None:
+        if self.when_unheard is None or not self.outlet.opened or not self.outlet.is_unheard():
             return True
         self.when_unheard()
         return False
@@ -2410,6 +2422,8 @@ OTHERS = {
 }
 
 HOOKS = {
+    # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
+    "torch.version": lambda module: greet(),
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),

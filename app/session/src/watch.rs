@@ -292,6 +292,9 @@ impl Pump {
 
     fn finish(mut self, end: End) {
         self.turn();
+        if self.program.is_let_go() {
+            self.join.let_go();
+        }
         self.join.finish();
         self.take_in();
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();

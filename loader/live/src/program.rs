@@ -223,6 +223,17 @@ impl Program {
         matches!(self.process, Process::Running { .. })
     }
 
+    /// True if it was let go.
+    pub fn is_let_go(&self) -> bool {
+        matches!(
+            self.process,
+            Process::Running {
+                is_let_go: true,
+                ..
+            }
+        )
+    }
+
     /// A look-out for processes of it that the probe does not reach. Of a program that ran already none is expected to.
     pub fn lookout(&self) -> Option<Lookout> {
         (!self.ran_already()).then(|| Lookout::new(self.pid(), self.folder.path()))

@@ -11,12 +11,16 @@ frame of ours in any traceback.
 import os
 import stat
 import sys
+import time
 
 FOLDER = os.path.join(".local", "share", "loadscope", "attach")
 MODULE = "torch.utils.data.dataloader"
 METHODS = ("__init__", "_reset")
 # Bytes that a request has at most.
 MOST = 16384
+# Seconds between two looks, and nanoseconds after which the time of a folder tells whether it has changed.
+EVERY = 0.05
+SETTLED = 2_000_000_000
 # Processes above this one that are asked for.
 MOST_ABOVE = 32
 
@@ -81,18 +85,29 @@ class Dormant:
         self.looks = {}
         # Variables that were set, and what they were.
         self.before = {}
+        # When to look again, and what the folder was like when nothing for this process was in it.
+        self.due = 0.0
+        self.seen = None
 
     def asked(self):
         """Where this process is to tell, if it is asked to."""
         try:
-            names = os.listdir(self.folder)
+            found = os.lstat(self.folder)
         except OSError:
             return None
-        if not names:
+        if found.st_mtime_ns == self.seen:
             return None
-        found = os.lstat(self.folder)
         if not stat.S_ISDIR(found.st_mode) or not is_mine(found) or found.st_mode & 0o077:
             return None
+        names = os.listdir(self.folder)
+        said = self.found(names) if names else None
+        # A clock of coarse ticks may give the next request the same time.
+        if said is None and abs(time.time_ns() - found.st_mtime_ns) > SETTLED:
+            self.seen = found.st_mtime_ns
+        return said
+
+    def found(self, names):
+        """What one of these requests says to this process, or to one above it."""
         boot_id = boot()
         pid = os.getpid()
         for _ in range(MOST_ABOVE):
@@ -109,6 +124,10 @@ class Dormant:
 
     def look(self):
         """Begins to tell if it is asked for. Whatever goes wrong, the program goes on."""
+        now = time.monotonic()
+        if now < self.due:
+            return
+        self.due = now + EVERY
         try:
             said = self.asked()
             if said is not None and "LOADSCOPE_PROBE_TO" not in os.environ:
@@ -213,8 +232,10 @@ DORMANT = None
 
 
 def wake():
-    """PyTorch is about to be imported."""
+    """PyTorch is about to be imported. It may be so again, if that fails."""
     global DORMANT
+    if DORMANT is not None:
+        return
     if os.environ.get("LOADSCOPE_PROBE_TO"):
         # It is recorded from outside, and something kept the probe's folder out of the path.
         from ._recording import probe_module

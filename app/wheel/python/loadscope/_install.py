@@ -9,21 +9,13 @@ import sysconfig
 from typing import Iterator, List
 
 NAME = "loadscope.pth"
-# Read by Python at every start. It waits for `import torch`, and does nothing where the package is gone. It is one line, since Python takes only
-# lines that begin with `import` for a program, and needs no file of its own: looking for that would cost more.
-PROGRAM = """\
-class Waiting:
- def find_spec(name, path=None, target=None):
-  if name == 'torch':
-   Waiting in sys.meta_path and sys.meta_path.remove(Waiting)
-   try:
-    from loadscope._dormant import wake
-    wake()
-   except Exception:
-    pass
-sys.meta_path.insert(0, Waiting)
-"""
-LINE = "import sys; exec(%r, {'sys': sys})\n" % PROGRAM
+# Read by Python at every start. It waits for `import torch`, and does nothing where the package is gone. One line that begins with `import` is
+# what Python takes for a program there; a file of its own to import would cost ten times as much. What is in quotes is compiled once it is needed.
+WAKE = "try:\n from loadscope._dormant import wake; wake()\nexcept Exception: pass"
+LINE = (
+    "import sys; sys.meta_path.insert(0, type(sys.implementation)(find_spec=lambda name, *_, **__: exec(%r, {}) if name == 'torch' else None))\n"
+    % WAKE
+)
 
 
 def folders() -> Iterator[str]:
