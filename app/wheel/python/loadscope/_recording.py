@@ -40,7 +40,7 @@ def warn(text: str) -> None:
         frame = frame.f_back
         depth += 1
     try:
-        warnings.warn(text, RuntimeWarning, stacklevel=depth - 1)
+        warnings.warn(text, RuntimeWarning, stacklevel=depth)
     except Warning:
         print(text, file=sys.stderr)
 
