@@ -35,12 +35,14 @@ impl Why {
         match self {
             Self::Environment => {
                 "its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
-                 variables LOADSCOPE_PROBE_* on, or write `import loadscope_probe` at the top of the program (see \
-                 `loadscope probe`)"
+                 variables LOADSCOPE_PROBE_* on, call `loadscope install` once for this Python, or write `import \
+                 loadscope_probe` at the top of the program (see `loadscope probe`)"
                     .to_owned()
             }
             Self::Path => {
-                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH".to_owned()
+                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH, or call \
+                 `loadscope install` once for this Python"
+                    .to_owned()
             }
             Self::Flag(flag) => format!(
                 "Python was started with -{flag}, which keeps the probe out. Leave it out, or write \
