@@ -48,6 +48,7 @@ class Attach(Program):
             [sys.executable, self.file("as_installed.py"), self.file("train.py")], cwd=self.folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", **kwargs,
         )  # fmt: skip
+        self.addCleanup(running.communicate)
         self.addCleanup(running.kill)
         self.assertEqual(running.stdout.readline(), "ready\n")
         return running
@@ -62,6 +63,7 @@ class Attach(Program):
         attached = subprocess.Popen(
             [loadscope.binary(), "attach", str(running.pid), "-o", self.file(name)], stderr=subprocess.PIPE, encoding="utf-8"
         )
+        self.addCleanup(attached.communicate)
         self.addCleanup(attached.kill)
         self.assertIn("from its next iterator", attached.stderr.readline())
         return attached
@@ -134,7 +136,8 @@ input()
 try:
     iter(DataLoader(Slow(), batch_size=4, num_workers=1, multiprocessing_context="spawn", worker_init_fn=lambda _: None))
 except Exception:
-    print(all("loadscope" not in line for line in traceback.format_exc().splitlines()), flush=True)
+    text = traceback.format_exc()
+    print("ickle" in text and not any(ours in text for ours in ("_dormant", "loadscope_probe", "_recording")), flush=True)
 """
         )
         self.assertEqual(self.go_on(running), "True")
@@ -158,7 +161,7 @@ except Exception:
         self.assertNotIn("run.jsonl.zst", os.listdir("."))
 
     def test_a_process_that_does_not_wait(self):
-        running = subprocess.Popen([sys.executable, "-c", "print(flush=True); input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        running = subprocess.Popen([sys.executable, "-c", "print(flush=True); import sys; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(running.communicate)
         running.stdout.readline()
         said, code = self.let_go(self.attach(running, "run.jsonl"))
@@ -228,7 +231,7 @@ class Requests(unittest.TestCase):
             self.assertFalse(self.dormant.before)
 
     def test_the_folder_is_of_its_owner_alone(self):
-        running = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        running = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
         self.addCleanup(running.communicate)
         attached = subprocess.Popen([loadscope.binary(), "attach", str(running.pid)], stderr=subprocess.PIPE, cwd=self.place)
         attached.stderr.readline()
@@ -249,7 +252,7 @@ class Install(Program):
             file.write(_install.LINE)
         with open(os.path.join(place, "torch.py"), "w", encoding="utf-8") as file:
             file.write("found = True")
-        code = "import site; site.addsitedir(%r); import sys; sys.path.append(%r); import torch; print(torch.found)" % (place, place)
+        code = "import site; site.addsitedir(%r); import sys; sys.path.insert(0, %r); import torch; print(torch.found)" % (place, place)
         said = subprocess.run([sys.executable, "-E", "-s", "-c", code], capture_output=True, encoding="utf-8", cwd=self.folder, timeout=60)
         self.assertEqual((said.stdout, said.stderr), ("True\n", ""))
 
@@ -262,7 +265,8 @@ class Install(Program):
         path = asked.stdout.splitlines()[0]
         self.assertTrue(path.startswith(environment), path)
         look = [python, "-c", "import sys; print(sum(type(f).__name__ == 'SimpleNamespace' for f in sys.meta_path), 'loadscope' in sys.modules)"]
-        self.assertEqual(subprocess.check_output(look, encoding="utf-8"), "1 False\n")
+        self.assertEqual(subprocess.check_output(look, encoding="utf-8").split()[1], "False")
+        self.assertNotEqual(subprocess.check_output(look, encoding="utf-8"), "0 False\n")
         asked = subprocess.run([python, "-m", "loadscope", "uninstall"], capture_output=True, encoding="utf-8", timeout=60)
         self.assertEqual(asked.stdout.split(), [path])
         self.assertEqual(subprocess.check_output(look, encoding="utf-8"), "0 False\n")
