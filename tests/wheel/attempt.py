@@ -124,8 +124,9 @@ class Attempt:
         first = self.step("pip install", self.install)
         first += self.step("loadscope record -- python train.py", self.record)
         first += self.step("loadscope report", self.report)
-        assert first <= MOST, "the first verdict took %.1f s" % first
-        self.rows.append(("from pip install to the first verdict", first, "at most %d s" % MOST))
+        self.is_in_time = first <= MOST
+        held = "holds" if self.is_in_time else "FAILED"
+        self.rows.append(("from pip install to the first verdict", first, "at most %d s: %s" % (MOST, held)))
         self.step("loadscope.read, report", lambda: self.run(self.python, "-c", READ, "run.jsonl.zst").strip())
         self.step("with loadscope.record()", self.inside)
         self.step("loadscope attach PID", self.attach)
@@ -252,7 +253,9 @@ def main():
     if options.results is not None:
         options.results.write_text(text, encoding="utf-8")
     print(text)
-    print("%d passed, 0 failed" % sum(len(attempt.rows) for attempt in attempts))
+    late = sum(not attempt.is_in_time for attempt in attempts)
+    print("%d passed, %d failed" % (sum(len(attempt.rows) for attempt in attempts) - late, late))
+    sys.exit(1 if late else 0)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,11 @@ fn builders(environment: &Path) -> Result<PathBuf> {
     if pytorch::runs(Command::new(&python).args(["-c", is_there])) {
         return Ok(python);
     }
-    eprintln!("Installing {} in {}", BUILDERS.join(", "), environment.display());
+    eprintln!(
+        "Installing {} in {}",
+        BUILDERS.join(", "),
+        environment.display()
+    );
     let mut make = Command::new(python::find()?);
     make.args(["-m", "venv", "--clear"]).arg(environment);
     pytorch::succeed(&mut make, "No Python environment could be made")?;
@@ -112,7 +116,8 @@ fn builders(environment: &Path) -> Result<PathBuf> {
 }
 
 fn only_wheel(folder: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
     let paths = entries.flatten().map(|entry| entry.path());
     let mut wheels = paths.filter(|path| path.extension().is_some_and(|e| e == "whl"));
     match (wheels.next(), wheels.next()) {

@@ -14,7 +14,9 @@ const DEADLINE: Duration = Duration::from_secs(900);
 /// Runs one file of tests.
 fn unittest(name: &str) {
     let Some(python) = python::pytorch() else {
-        eprintln!("There is no Python with PyTorch here, so {name} was not tested: cargo xtask setup --pytorch");
+        eprintln!(
+            "There is no Python with PyTorch here, so {name} was not tested: cargo xtask setup --pytorch"
+        );
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

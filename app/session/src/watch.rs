@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use loadscope_live::{
-    Address, Attach, AttachError, End, Gauges, Introduction, Join, Listener, Lookout, Output, Program, ProgramError, Request,
+    Address, Attach, AttachError, End, Gauges, Introduction, Join, Listener, Lookout, Output,
+    Program, ProgramError, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 

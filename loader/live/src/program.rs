@@ -8,9 +8,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use loadscope_files::TemporaryFolder;
 
+use crate::attach::{Asked, AttachError, Running};
 #[cfg(unix)]
 use crate::signals;
-use crate::attach::{Asked, AttachError, Running};
 use crate::{Listener, Lookout, PROBE, Request, SITECUSTOMIZE, variable};
 
 /// What the names of the folders with the probe begin with.
@@ -200,9 +200,9 @@ impl Program {
         let listener = listener.map_err(AttachError::Asking)?;
         let to = listener.address().map_err(AttachError::Asking)?;
         let asked = match how {
-            Attach::Ask => Some(
-                Asked::new(process, &to, &token, previews).map_err(AttachError::Asking)?,
-            ),
+            Attach::Ask => {
+                Some(Asked::new(process, &to, &token, previews).map_err(AttachError::Asking)?)
+            }
             Attach::Listen => None,
         };
         let program = Self {

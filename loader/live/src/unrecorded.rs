@@ -132,7 +132,9 @@ impl Lookout {
             *looks = u32::MAX / 2;
             // A child that was forked is as its parent is.
             let parent = parents.get(&pid);
-            if parent.is_some_and(|parent| reached.contains(parent) && proc::are_alike(pid, *parent)) {
+            if parent
+                .is_some_and(|parent| reached.contains(parent) && proc::are_alike(pid, *parent))
+            {
                 continue;
             }
             let is_known = self.found.iter().any(|f| parent == Some(&f.pid));

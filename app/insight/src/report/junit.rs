@@ -39,7 +39,8 @@ pub fn junit(name: &str, seconds: f64, rules: &[Checked], text: &str) -> String 
 
 /// XML has no control characters, not even spelled out as entities.
 fn sound(text: &str) -> String {
-    let is_known = |c: char| matches!(c, '\n' | '\t') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    let is_known =
+        |c: char| matches!(c, '\n' | '\t') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
     printable(text).chars().filter(|c| is_known(*c)).collect()
 }
 
@@ -69,7 +70,10 @@ mod tests {
         assert!(text.contains(failure), "{text}");
         assert!(text.contains("name=\"errors&gt;0\"></testcase>"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
-        assert!(text.contains("<system-out>a verdict</system-out>"), "{text}");
+        assert!(
+            text.contains("<system-out>a verdict</system-out>"),
+            "{text}"
+        );
         assert!(junit("run", 0.0, &[], "").contains("tests=\"1\" failures=\"0\""));
     }
 }

@@ -189,8 +189,7 @@ mod tests {
     #[test]
     fn what_a_stranger_says_is_no_markup() {
         let mut run = slow();
-        run.info.dataset =
-            "<img src=x> [a](javascript:b) | `c` **d**\nhttps://e @user".to_owned();
+        run.info.dataset = "<img src=x> [a](javascript:b) | `c` **d**\nhttps://e @user".to_owned();
         let text = markdown(&Report::of(&run, false, Datasets::default()));
         let line = text.lines().find(|line| line.contains("img"));
         let line = line.expect("the dataset is named");
@@ -199,7 +198,10 @@ mod tests {
             "{line}"
         );
         assert!(line.contains(r"\| \`c\` \*\*d\*\* https:"), "{line}");
-        assert!(!line.contains("https://") && !line.contains("@user"), "{line}");
+        assert!(
+            !line.contains("https://") && !line.contains("@user"),
+            "{line}"
+        );
         assert_eq!(code("a ``b"), "``` a ``b ```");
     }
 }

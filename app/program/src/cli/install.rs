@@ -19,7 +19,8 @@ pub struct InstallArgs {
 pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
     let python = args.python.clone().unwrap_or_else(beside);
     let name = python.display();
-    let has_package = "import importlib.util, sys; sys.exit(importlib.util.find_spec('loadscope') is None)";
+    let has_package =
+        "import importlib.util, sys; sys.exit(importlib.util.find_spec('loadscope') is None)";
     let asked = Command::new(&python)
         .args(["-c", has_package])
         .status()

@@ -195,8 +195,9 @@ class Look:
             return self.original
         self.dormant.look()
         # If it was asked for, that is the probe's by now.
-        now = vars(sys.modules[MODULE]._BaseDataLoaderIter).get(self.name, self)
-        return (self.original if now is self else now).__get__(instance, owner)
+        now = vars(sys.modules[MODULE]._BaseDataLoaderIter).get(self.name)
+        method = self.original if now is None or now is self else now
+        return method.__get__(instance, owner)
 
     def __call__(self, *args, **kwargs):
         """For those that take it from the class by themselves."""
@@ -215,16 +216,18 @@ class Finder:
         import importlib.util
 
         spec = importlib.util.find_spec(name)
-        execute = getattr(getattr(spec, "loader", None), "exec_module", None)
-        if execute is None:
+        loader = getattr(spec, "loader", None)
+        execute = getattr(loader, "exec_module", None)
+        if execute is None or DORMANT is None:
             return None
+        waiting = DORMANT
 
         def exec_module(module):
-            spec.loader.__dict__.pop("exec_module", None)
+            loader.__dict__.pop("exec_module", None)
             execute(module)
-            DORMANT.arm()
+            waiting.arm()
 
-        spec.loader.__dict__["exec_module"] = exec_module
+        loader.__dict__["exec_module"] = exec_module
         return spec
 
 

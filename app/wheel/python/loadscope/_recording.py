@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import warnings
 from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
 
@@ -35,7 +36,7 @@ def warn(text: str) -> None:
     text = "loadscope: " + text
     # The line of the program that called us.
     depth = 2
-    frame = sys._getframe(1)
+    frame: "Optional[types.FrameType]" = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "loadscope":
         frame = frame.f_back
         depth += 1

@@ -107,7 +107,11 @@ impl ChangeRule {
     fn sentence(&self, measure: &Measure, by: f64) -> String {
         let (name, a, b) = shown(measure);
         let by = match self.what {
-            What::Wait => format!("{}{} of the time", if by < 0.0 { "-" } else { "+" }, percent(by.abs())),
+            What::Wait => format!(
+                "{}{} of the time",
+                if by < 0.0 { "-" } else { "+" },
+                percent(by.abs())
+            ),
             What::Measure(_) => change(measure),
         };
         format!("{self}: {name} went from {a} to {b}, {by}")
@@ -176,7 +180,14 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_is_answered_with_what_is_one() {
-        for text in ["wait", "wait>5%", "wait>+5", "speed>+5%", "wait>+x%", "wait>+1%<"] {
+        for text in [
+            "wait",
+            "wait>5%",
+            "wait>+5",
+            "speed>+5%",
+            "wait>+x%",
+            "wait>+1%<",
+        ] {
             let error = text.parse::<ChangeRule>().expect_err(text).to_string();
             assert!(error.contains("wait>+5%"), "{error}");
         }
