@@ -401,6 +401,17 @@ class Outlet:
         finally:
             self.lock.release()
 
+    def is_unheard(self):
+        """True if there was a listener and it has gone, which is otherwise only noticed with the next lines. It never says a word."""
+        if self.socket is None or not self.is_ours():
+            return self.file is None
+        try:
+            return not self.socket.recv(1)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
+
     def drop(self):
         """Counts what waits, and lets go of it."""
         self.lost += self.waiting.count(b"\n")
@@ -597,7 +608,8 @@ def number_in(*names):
 
 def introduction():
     """The first line of a stream."""
-    torch = sys.modules.get("torch")
+    # While PyTorch is being imported its version is known before it is.
+    torch = sys.modules.get("torch.version") or sys.modules.get("torch")
     info = {
         "loadscope_stream": VERSION,
         "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
@@ -752,11 +764,17 @@ class Probe:
         self.places = {}
         # Loaders that a framework made from one of the program's, as weak references.
         self.remade = {}
+        # Called where an epoch would begin after the listener has gone.
+        self.when_unheard = None
+        self.asks()
+        self.fresh()
+
+    def asks(self):
+        """Reads what the environment asks for, beyond being told."""
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
         self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
-        self.fresh()
 
     def fresh(self):
         """Begins a stream; in a child that was forked, after the parent's."""
@@ -791,6 +809,30 @@ class Probe:
         if self.until is not None:
             self.until.tallies.clear()
         self.fresh()
+
+    def leave(self):
+        """Ends the stream of a process that goes on. Iterators that are under way are strangers to a stream that may begin later;
+        where loaders were made stays known."""
+        self.bye()
+        self.outlet.at_once()
+        self.outlet.close()
+        for reference, iterator in list(self.living.values()):
+            iterator.is_open = iterator.is_ours = False
+            quiet(lambda reference=reference: reference().__dict__.pop("_loadscope", None))
+        for record in (self.living, self.known, self.alike, self.forks):
+            record.clear()
+        self.troubles = self.iterators = self.loaders = self.left_out = 0
+        self.core_wait.close()
+        self.fresh()
+        # Another thread may be in the middle of a hook: what it still says goes nowhere.
+        self.outlet.opened = True
+
+    def has_listener(self):
+        """False once the listener has gone; a program that was not started to be recorded then goes on as before."""
+        if self.when_unheard is None or not self.outlet.opened or not self.outlet.is_unheard():
+            return True
+        self.when_unheard()
+        return False
 
     def put(self, line, push=True):
         self.outlet.put(line, push)
@@ -1031,6 +1073,8 @@ def acquainted(iterator, loader, started, seeds):
 
 @guarded
 def begin_iterator(iterator, loader, started, seeds):
+    if not PROBE.has_listener():
+        return
     known = PROBE.known.get(id(loader))
     if known is None or known[0]() is not loader:
         known = acquainted(iterator, loader, started, seeds)
@@ -1231,28 +1275,41 @@ def batch_size_of(loader):
 
 
 @guarded
-def begin_epoch(iterator, first):
+def begin_epoch(iterator, first, loader):
     """`_reset`: of an iterator that lives on a new epoch begins; of a new one the workers run."""
     state = iterator.__dict__.get("_loadscope")
+    if state is None and not first and loader is not None:
+        # It was there before the recording began, and so were its workers, who tell nothing.
+        begin_iterator(iterator, loader, now(), quiet(lambda: seeds_of(loader)))
+        state = iterator.__dict__.get("_loadscope")
+        if state is not None:
+            tell_workers(iterator, state)
+        return
     if state is None or not state.is_ours:
         return
     if first:
         # A thread that has ended leaves its number to a new one.
         pins = getattr(getattr(iterator, "_pin_memory_thread", None), "ident", None)
         PROBE.pinned.pop(pins, None)
-        workers = getattr(iterator, "_workers", None)
-        if workers:
-            seed = getattr(iterator, "_base_seed", None)
-            told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
-            if len(PROBE.forks) == len(told):
-                told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
-            PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
+        tell_workers(iterator, state)
+        return
+    if not PROBE.has_listener():
         return
     at = now()
     state.end(at)
     state.begin()
     turn_to(state, at, True)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
+
+
+def tell_workers(iterator, state):
+    workers = getattr(iterator, "_workers", None)
+    if workers:
+        seed = getattr(iterator, "_base_seed", None)
+        told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
+        if len(PROBE.forks) == len(told):
+            told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
+        PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
 
 
 def dispatched(iterator, before):
@@ -1925,13 +1982,30 @@ def once(owner, name):
     return original
 
 
+# What was put in the place of what: the owner, the name, ours, and what was there.
+PLACED = []
+
+
+def place(owner, name, ours):
+    PLACED.append((owner, name, ours, vars(owner).get(name)))
+    setattr(owner, name, ours)
+
+
+def put_back():
+    """Everything is as it was, except where another has put something in our place."""
+    while PLACED:
+        owner, name, ours, before = PLACED.pop()
+        if vars(owner).get(name) is ours:
+            setattr(owner, name, before)
+
+
 def put_in(owner, name, wrapper, original, static=False):
     unseen(wrapper)
     wrapper._loadscope = True
     for part in ("__module__", "__name__", "__qualname__", "__doc__"):
         quiet(lambda part=part: setattr(wrapper, part, getattr(original, part)))
     wrapper.__wrapped__ = original
-    setattr(owner, name, staticmethod(wrapper) if static else wrapper)
+    place(owner, name, staticmethod(wrapper) if static else wrapper)
 
 
 def passing(owner, name, before=None, after=None):
@@ -2387,7 +2461,7 @@ def hook_dataloader(module):
     base = module._BaseDataLoaderIter
     hook_base_init(base)
     hook_next(base)
-    passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs)))
+    passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs), args[0] if args else kwargs.get("loader")))
     hook_index(base)
     passing(module.DataLoader, "__len__", None, lambda self, noted, result: told_length(self, result))
     hook_workers(module._MultiProcessingDataLoaderIter)
@@ -2438,7 +2512,7 @@ def hook_old_tracebacks():
             seen = seen.__cause__ or seen.__context__
         before(kind, value, tb)
 
-    sys.excepthook = excepthook
+    place(sys, "excepthook", excepthook)
 
 
 class StandIn:
@@ -2494,6 +2568,8 @@ OTHERS = {
 }
 
 HOOKS = {
+    # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
+    "torch.version": lambda module: greet(),
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
@@ -2545,16 +2621,27 @@ class Finder:
 
 
 PROBE = Probe()
+FINDER = Finder()
 
 
 def install():
+    """Puts the hooks in; also again, after `leave`, with what the environment says then."""
+    PROBE.asks()
+    PROBE.fresh()
     for name in HOOKS:
         if name in sys.modules:
             hook(sys.modules[name], name)
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, FINDER)
     atexit.register(PROBE.bye)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=PROBE.before_fork, after_in_parent=PROBE.after_fork, after_in_child=PROBE.forked)
+
+
+def leave():
+    """Ends the stream of this process and takes the hooks out; the program goes on without them."""
+    put_back()
+    if FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
+    atexit.unregister(PROBE.bye)
+    PROBE.leave()
 
 
 try:
@@ -2563,4 +2650,7 @@ except ImportError:
     NO_SIGNAL = 0
 from socket import timeout as socket_timeout
 
+if hasattr(os, "register_at_fork"):
+    # They stay, for what is registered there cannot be taken back.
+    os.register_at_fork(before=PROBE.before_fork, after_in_parent=PROBE.after_fork, after_in_child=PROBE.forked)
 install()

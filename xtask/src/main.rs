@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | wheel | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -39,6 +39,7 @@ mod test;
 mod truth;
 mod version;
 mod web;
+mod wheel;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -145,6 +146,8 @@ enum Command {
     Speak(faults::speak::Speech),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
+    /// Build the package for pip: the program without the embedded loader and the Python package, in one wheel
+    Wheel(wheel::Options),
     /// Draw the pictures that the picture tests compare with anew, and make them small
     Screenshots,
     /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
@@ -226,6 +229,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         #[cfg(target_os = "linux")]
         Command::Speak(speech) => faults::speak::speak(&speech),
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
+        Command::Wheel(options) => wheel::run(&building()?, &options),
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready, &setup::workspace())
