@@ -21,6 +21,7 @@ use loadscope_model::prefs::Prefs;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::{Look, Place, Source, State};
 use loadscope_model::view::Workspace;
+use loadscope_plan::plan::settled;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
 use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::inspector::Inspector;
@@ -187,6 +188,7 @@ impl App {
                     true => Workspace::default(),
                     false => prefs.workspace,
                 },
+                options: settled(prefs.options),
                 ..prefs
             },
             look: Look {

@@ -4,6 +4,7 @@ use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
 
+use super::edit::edit;
 use super::loader;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
@@ -112,12 +113,9 @@ fn complain(state: &mut State, text: &str) {
 
 /// The options become those of the recording; undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
-    if *options != state.prefs.options {
-        state.look.history.let_go();
-        state.look.history.change(&state.prefs.options);
-        state.look.history.let_go();
-        state.prefs.options = options.clone();
-    }
+    state.look.history.let_go();
+    edit(state, options.clone());
+    state.look.history.let_go();
 }
 
 /// A simulated run has happened at once; one looks at its beginning.

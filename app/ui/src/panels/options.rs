@@ -81,12 +81,6 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
         "Threads that load ahead; 0: the trainer loads by itself; default 0",
         |ui, label| {
             number(ui, label, &mut o.num_workers);
-            if o.num_workers == 0 {
-                o.prefetch_factor = None;
-                o.persistent_workers = false;
-                o.timeout = 0.0;
-                o.multiprocessing_context.clear();
-            }
         },
     );
     ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, o));

@@ -311,7 +311,6 @@ fn details(ui: &mut Ui, kind: &Kind, options: &mut RunOptions, commands: &mut Ve
 /// Time and faults on purpose. The synthetic datasets have their own.
 pub(super) fn faults(ui: &mut Ui, o: &mut RunOptions) {
     if o.dataset.starts_with("synthetic") || o.dataset.starts_with("stream") {
-        o.extra_cost.clear();
         return;
     }
     ui.add_space(space::GAP);

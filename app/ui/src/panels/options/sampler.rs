@@ -98,9 +98,6 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
             }
             ui.checkbox(&mut none, "None");
             o.batch_size = (!none).then_some(size);
-            if none {
-                o.drop_last = false;
-            }
         },
     );
     row(
@@ -115,10 +112,11 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
 
 /// The order.
 pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
-    // A stream decides by itself.
+    // A stream decides by itself; streams of data are shared among ranks all the same.
     if o.is_stream() {
-        o.shuffle = false;
-        choose(o, &KINDS[0]);
+        if !o.dataset.starts_with("stream") {
+            ranks(ui, o, "");
+        }
         return;
     }
     let (prefix, path) = match o.sampler.split_once(':') {
@@ -172,20 +170,12 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
     if kind.file.is_some() {
         o.sampler.push(':');
     }
-    // Both at once are refused by PyTorch.
-    if !kind.prefix.is_empty() {
-        o.shuffle = false;
-    }
     o.replacement = kind.prefix.starts_with("weighted");
     o.num_samples = None;
-    // Only these share the samples among ranks; one of two is the least there is to see.
-    (o.world_size, o.rank) = match kind.prefix {
-        "distributed" => (o.world_size.max(2), o.rank),
-        "weighted" | "weighted:balanced" | "equi" | "equi:labels" | "group" | "bucket:len" => {
-            (o.world_size, o.rank)
-        }
-        _ => (1, 0),
-    };
+    // One of two ranks is the least there is to see.
+    if kind.prefix == "distributed" {
+        o.world_size = o.world_size.max(2);
+    }
 }
 
 /// The file of indices, weights or labels, or the column of groups.
