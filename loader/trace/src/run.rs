@@ -75,6 +75,15 @@ pub struct Epoch {
     pub(crate) lost: Vec<u32>,
 }
 
+impl Epoch {
+    /// True if the transition at this position discarded a batch because its worker had nothing left for it, or had ended: the epoch
+    /// was not stopped early by that.
+    pub fn gave_up(&self, transition: usize) -> bool {
+        let is_it = |at: u32| at as usize == transition;
+        self.exhausted.iter().any(|(at, _)| is_it(*at)) || self.lost.iter().any(|at| is_it(*at))
+    }
+}
+
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
