@@ -49,11 +49,8 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
 fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
-    let is_over = (run.epochs().iter().rev())
-        .find(|e| e.epoch == id.epoch)
-        .is_some_and(|e| e.end.is_some_and(|end| end <= t.at));
     match before {
-        _ if is_over => {
+        _ if is_over(run, t) => {
             format!("{name} is discarded because the epoch ended before it was asked for")
         }
         Some(Stage::Fetching) => {
@@ -64,6 +61,15 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
         }
         _ => format!("{name} is given up because {} has ended", fetcher(worker)),
     }
+}
+
+/// True if the epoch of the batch of `t` has ended by then.
+fn is_over(run: &Run, t: &Transition) -> bool {
+    let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
+        return false;
+    };
+    let epoch = run.epochs().iter().rev().find(|e| e.epoch == id.epoch);
+    epoch.is_some_and(|e| e.end.is_some_and(|end| end <= t.at))
 }
 
 /// Why what `t` tells matters; nothing where the sentence says it all.
@@ -89,7 +95,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Done if is_last(run, t) => "It was the last one",
         Stage::Done => "Now it asks for the next one",
         Stage::Failed => "Without a try around it, the training loop ends here",
-        Stage::Discarded if before() == Some(Stage::Fetching) => {
+        Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
             "It gets no more tasks in this epoch"
         }
         Stage::Discarded => "Its samples were fetched for nothing, or not at all",
