@@ -20,6 +20,7 @@ mod place;
 mod processor;
 mod query;
 mod range;
+mod size;
 mod steps;
 mod times;
 mod worker;

@@ -1,7 +1,7 @@
 //! The samples of a batch: what fetching spent its time on, which one cost the most, all of them, and their indices.
 
 use egui::{RichText, Ui};
-use loadscope_trace::{Activity, Nanos, Run, Sample, Stage};
+use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
 
 use crate::kit::action::{asks, named, small_button};
 use crate::kit::empty::remark;
@@ -37,9 +37,18 @@ pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
 
 /// The samples that have been fetched by `now`, the slowest first.
 fn by_cost(run: &Run, at: usize, now: Nanos) -> Vec<Sample> {
-    let mut samples: Vec<Sample> = run.samples(at).filter(|s| s.end() <= now).collect();
+    let all = has_been_fetched(run, at, now);
+    let known = run.samples(at).filter(|s| all || s.end() <= now);
+    let mut samples: Vec<Sample> = known.collect();
     samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
     samples
+}
+
+/// True if all samples of the batch have been fetched by `now`.
+fn has_been_fetched(run: &Run, at: usize, now: Nanos) -> bool {
+    let path = run.path(at);
+    let is_later = |step: &PathStep| step.stage > Stage::Fetching && step.start <= now;
+    path.iter().any(is_later)
 }
 
 /// The named stages of all samples, the most expensive first.
@@ -134,13 +143,9 @@ fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
     let palette = Palette::of(ui.ctx());
     section(ui, "Samples");
     let Some(most) = samples.first().map(|s| s.wall) else {
-        let path = run.path(at);
-        let has_been_fetched = path
-            .iter()
-            .any(|step| step.stage > Stage::Fetching && step.start <= now);
         remark(
             ui,
-            match (has_been_fetched, run.samples(at).len()) {
+            match (has_been_fetched(run, at, now), run.samples(at).len()) {
                 (true, 0) => "Their times were not measured",
                 (false, 0) => "Their times are known once all have been fetched",
                 _ => "None of them has been fetched yet",
