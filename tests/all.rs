@@ -9,6 +9,7 @@ mod control_sequence;
 mod diagnose;
 mod dropping;
 mod exchange;
+mod film;
 mod fixture;
 mod folder;
 mod journal;

@@ -218,6 +218,8 @@ pub struct Window {
     pub journal: Option<Journal>,
     /// Everything that changes the state is kept.
     pub keeps_messages: bool,
+    /// Things move, and a step is a sixtieth of a second.
+    pub moves: bool,
     /// The program that it watched, and where recordings of its tries go.
     pub program: (Vec<OsString>, PathBuf),
 }
@@ -235,6 +237,7 @@ impl Window {
             files: Vec::new(),
             journal: None,
             keeps_messages: false,
+            moves: false,
             program: Default::default(),
         }
     }
@@ -251,7 +254,7 @@ impl Window {
         let start = Start {
             files: self.files.clone(),
             journal: self.journal.clone(),
-            still: true,
+            still: !self.moves,
             keeps_messages: self.keeps_messages,
             program: self.program.0.clone(),
             tries_in: self.program.1.clone(),
@@ -263,8 +266,10 @@ impl Window {
     /// Opens the window and waits until its file, if it has one, has been read.
     pub fn open(self) -> Harness<'static, App> {
         let (prefs, start) = self.start();
+        let moves = self.moves;
         let mut harness = Harness::builder()
             .with_size(self.size)
+            .with_step_dt(if moves { 1.0 / 60.0 } else { 0.25 })
             .with_pixels_per_point(1.0)
             .with_theme(self.theme)
             .with_max_steps(12)
@@ -275,7 +280,10 @@ impl Window {
                 || app.state.overlay.looking.is_some()
         };
         wait(&mut harness, |app| !loading(app));
-        harness.run();
+        match moves {
+            true => harness.run_steps(4),
+            false => _ = harness.run(),
+        }
         harness
     }
 }

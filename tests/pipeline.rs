@@ -8,6 +8,7 @@ mod iterable;
 mod keys;
 mod table;
 mod variables;
+mod views;
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -59,12 +59,30 @@ MOST_STAGES = 32
 # Nanoseconds between two looks inside the batches of one process.
 LOOK_EVERY = 1_000_000_000
 LARGEST_PREVIEW = 64
+# Of pictures with boxes or masks.
+LARGEST_ANNOTATED = 96
 # Rows and columns that a picture has at least.
 SMALLEST_PICTURE = 4
 # Pictures of a batch at most, whatever was asked for: a line must stay small against what may wait.
 MOST_PREVIEWS = 64
 # Fields of a batch, and entries of each of its parts, that are looked at.
 MOST_FIELDS = 32
+# The same where contents were asked for: targets of detection have a few fields for each sample.
+MOST_FIELDS_KEPT = 192
+# Numbers and texts of a field, characters of a text, masks of a sample.
+MOST_NUMBERS = 1024
+MOST_TEXTS = 256
+MOST_CHARACTERS = 200
+MOST_MASKS = 16
+# A waveform has so many frames at least; its curve has so many columns, its spectrogram half as many rows as a window has frames.
+FEWEST_FRAMES = 1024
+COLUMNS = 200
+WINDOW = 128
+# What is this much weaker than the strongest frequency is black, decibels.
+RANGE_DB = 80.0
+# What tells a waveform from other rows of numbers where there is no axis of channels.
+WAVEFORMS = ("wav", "audio", "sound", "speech", "signal", "input_values", "samples")
+MASKS = ('["masks"]', '["mask"]')
 # Loaders whose length is remembered.
 MOST_LENGTHS = 4096
 # Frames that are gone through for the line that makes a loader.
@@ -383,6 +401,17 @@ class Outlet:
         finally:
             self.lock.release()
 
+    def is_unheard(self):
+        """True if there was a listener and it has gone, which is otherwise only noticed with the next lines. It never says a word."""
+        if self.socket is None or not self.is_ours():
+            return self.file is None
+        try:
+            return not self.socket.recv(1)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
+
     def drop(self):
         """Counts what waits, and lets go of it."""
         self.lost += self.waiting.count(b"\n")
@@ -579,7 +608,8 @@ def number_in(*names):
 
 def introduction():
     """The first line of a stream."""
-    torch = sys.modules.get("torch")
+    # While PyTorch is being imported its version is known before it is.
+    torch = sys.modules.get("torch.version") or sys.modules.get("torch")
     info = {
         "loadscope_stream": VERSION,
         "token": os.environ.get("LOADSCOPE_PROBE_TOKEN", ""),
@@ -734,11 +764,17 @@ class Probe:
         self.places = {}
         # Loaders that a framework made from one of the program's, as weak references.
         self.remade = {}
+        # Called where an epoch would begin after the listener has gone.
+        self.when_unheard = None
+        self.asks()
+        self.fresh()
+
+    def asks(self):
+        """Reads what the environment asks for, beyond being told."""
         self.previews = min(number_in("LOADSCOPE_PROBE_PREVIEWS") or 0, MOST_PREVIEWS)
         # Arguments of loaders that are set, and when the program is to end.
         self.set = quiet(lambda: request("LOADSCOPE_PROBE_SET"))
         self.until = quiet(lambda: Until(request("LOADSCOPE_PROBE_STOP")))
-        self.fresh()
 
     def fresh(self):
         """Begins a stream; in a child that was forked, after the parent's."""
@@ -773,6 +809,30 @@ class Probe:
         if self.until is not None:
             self.until.tallies.clear()
         self.fresh()
+
+    def leave(self):
+        """Ends the stream of a process that goes on. Iterators that are under way are strangers to a stream that may begin later;
+        where loaders were made stays known."""
+        self.bye()
+        self.outlet.at_once()
+        self.outlet.close()
+        for reference, iterator in list(self.living.values()):
+            iterator.is_open = iterator.is_ours = False
+            quiet(lambda reference=reference: reference().__dict__.pop("_loadscope", None))
+        for record in (self.living, self.known, self.alike, self.forks):
+            record.clear()
+        self.troubles = self.iterators = self.loaders = self.left_out = 0
+        self.core_wait.close()
+        self.fresh()
+        # Another thread may be in the middle of a hook: what it still says goes nowhere.
+        self.outlet.opened = True
+
+    def has_listener(self):
+        """False once the listener has gone; a program that was not started to be recorded then goes on as before."""
+        if self.when_unheard is None or not self.outlet.opened or not self.outlet.is_unheard():
+            return True
+        self.when_unheard()
+        return False
 
     def put(self, line, push=True):
         self.outlet.put(line, push)
@@ -1013,6 +1073,8 @@ def acquainted(iterator, loader, started, seeds):
 
 @guarded
 def begin_iterator(iterator, loader, started, seeds):
+    if not PROBE.has_listener():
+        return
     known = PROBE.known.get(id(loader))
     if known is None or known[0]() is not loader:
         known = acquainted(iterator, loader, started, seeds)
@@ -1213,28 +1275,41 @@ def batch_size_of(loader):
 
 
 @guarded
-def begin_epoch(iterator, first):
+def begin_epoch(iterator, first, loader):
     """`_reset`: of an iterator that lives on a new epoch begins; of a new one the workers run."""
     state = iterator.__dict__.get("_loadscope")
+    if state is None and not first and loader is not None:
+        # It was there before the recording began, and so were its workers, who tell nothing.
+        begin_iterator(iterator, loader, now(), quiet(lambda: seeds_of(loader)))
+        state = iterator.__dict__.get("_loadscope")
+        if state is not None:
+            tell_workers(iterator, state)
+        return
     if state is None or not state.is_ours:
         return
     if first:
         # A thread that has ended leaves its number to a new one.
         pins = getattr(getattr(iterator, "_pin_memory_thread", None), "ident", None)
         PROBE.pinned.pop(pins, None)
-        workers = getattr(iterator, "_workers", None)
-        if workers:
-            seed = getattr(iterator, "_base_seed", None)
-            told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
-            if len(PROBE.forks) == len(told):
-                told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
-            PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
+        tell_workers(iterator, state)
+        return
+    if not PROBE.has_listener():
         return
     at = now()
     state.end(at)
     state.begin()
     turn_to(state, at, True)
     PROBE.put('["epoch",%d,%d,%d,%d]\n' % (at, state.loader.number, state.number, state.epoch))
+
+
+def tell_workers(iterator, state):
+    workers = getattr(iterator, "_workers", None)
+    if workers:
+        seed = getattr(iterator, "_base_seed", None)
+        told = [[w.pid, None if seed is None else seed + i] for i, w in enumerate(workers)]
+        if len(PROBE.forks) == len(told):
+            told = [worker + [at] for worker, at in zip(told, PROBE.forks)]
+        PROBE.put('["workers",%d,%d,%s]\n' % (now(), state.number, json.dumps(told)))
 
 
 def dispatched(iterator, before):
@@ -1703,28 +1778,162 @@ def look_into(data, fetch, at):
 
 
 def leaves(data, name, fields, depth):
-    """The tensors of a batch."""
-    if len(fields) >= MOST_FIELDS or depth > 4:
+    """The leaves of a batch: names, types and shapes of tensors, and what they hold if contents were asked for."""
+    most = MOST_FIELDS_KEPT if PROBE.previews else MOST_FIELDS
+    if len(fields) >= most or depth > 4:
         return
     torch = sys.modules["torch"]
+    if type(data) is not torch.Tensor and type(data).__module__.startswith("torchvision.tv_tensors"):
+        data = quiet(lambda: plain(data, torch), data)
     if type(data) is torch.Tensor:
-        field = {"name": name, "dtype": str(data.dtype), "shape": list(data.shape), "data": "omitted"}
-        pictures = quiet(lambda: pictures_of(data, torch)) if PROBE.previews else None
-        if pictures is not None:
-            field["data"] = {"pictures": pictures}
-        fields.append(field)
+        fields.append(field_of(data, name, torch, pictures_of))
+        if PROBE.previews:
+            fields.extend(quiet(lambda: waves_of(data, name, torch), ()))
     elif isinstance(data, dict):
         # Its own `items` may do anything; these are what it holds.
-        for key, value in itertools.islice(dict.items(data), MOST_FIELDS):
+        for key, value in itertools.islice(dict.items(data), most):
             key = as_json(quiet(lambda key=key: str(key)[:100], type(key).__name__))
             leaves(value, "%s[%s]" % (name, key), fields, depth + 1)
     elif type(data) in (list, tuple) or isinstance(data, tuple) and hasattr(data, "_fields"):
         parts = list.__iter__(data) if type(data) is list else tuple.__iter__(data)
-        for position, value in enumerate(itertools.islice(parts, MOST_FIELDS)):
-            leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
+        parts = list(itertools.islice(parts, max(most, MOST_TEXTS)))
+        if PROBE.previews and parts and all(type(part) is str for part in parts):
+            fields.append(texts_of(parts, name, [len(data)]))
+            return
+        single = PROBE.previews and depth > 0 and quiet(lambda: are_pictures(parts, torch), False)
+        for position, value in enumerate(parts[:most]):
+            if single and len(fields) < most:
+                pictures = one_picture if position < PROBE.previews else None
+                fields.append(field_of(plain(value, torch), "%s[%d]" % (name, position), torch, pictures))
+            else:
+                leaves(value, "%s[%d]" % (name, position), fields, depth + 1)
+    elif PROBE.previews and type(data) is str:
+        fields.append(texts_of([data], name, []))
 
 
-def pictures_of(data, torch):
+def texts_of(texts, name, shape):
+    return {"name": name, "dtype": "str", "shape": shape, "data": {"text": [text[:MOST_CHARACTERS] for text in texts[:MOST_TEXTS]]}}
+
+
+def plain(data, torch):
+    """What torchvision knows to be boxes or a mask, as a tensor; boxes by their corners."""
+    if type(data) is torch.Tensor:
+        return data
+    form = getattr(getattr(data, "format", None), "name", "")
+    data = data.as_subclass(torch.Tensor)
+    if form == "XYWH":
+        return torch.cat([data[..., :2], data[..., :2] + data[..., 2:]], -1)
+    if form == "CXCYWH":
+        return torch.cat([data[..., :2] - data[..., 2:] / 2, data[..., :2] + data[..., 2:] / 2], -1)
+    return data
+
+
+def field_of(data, name, torch, pictures):
+    """A leaf; `pictures` answers those that are in it. Without it, no values are kept either."""
+    field = {"name": name, "dtype": str(data.dtype), "shape": list(data.shape), "data": "omitted"}
+    if PROBE.previews and pictures is not None:
+        look = masks_of if name.endswith(MASKS) and len(data.shape) in (2, 3) else pictures
+        found = quiet(lambda: look(data, torch))
+        if found is not None:
+            field["data"] = {"pictures": found}
+        else:
+            numbers = quiet(lambda: numbers_of(data, torch))
+            if numbers is not None:
+                field["data"] = {"numbers": numbers}
+    return field
+
+
+def numbers_of(data, torch):
+    """The first values, row by row; `None` for what is elsewhere or has no real numbers."""
+    if data.device.type != "cpu" or data.layout != torch.strided or data.dtype.is_complex or data.is_quantized:
+        return None
+    values = data.detach().reshape(-1)[:MOST_NUMBERS].tolist()
+    return [float(value) if value - value == 0 else spelled(value) for value in values]
+
+
+def spelled(value):
+    """JSON has no infinities."""
+    return "NaN" if value != value else "inf" if value > 0 else "-inf"
+
+
+def are_pictures(parts, torch):
+    """Whether these are pictures that do not stack: channels first, or last."""
+
+    def is_picture(part):
+        shape = part.shape
+        sides = shape[1:] if shape[0] in (1, 3) else shape[:2]
+        return len(shape) == 3 and (shape[0] in (1, 3) or shape[2] in (1, 3)) and min(sides) >= SMALLEST_PICTURE
+
+    return len(parts) > 0 and all(isinstance(part, torch.Tensor) and len(part.shape) == 3 and is_picture(part) for part in parts)
+
+
+def one_picture(data, torch):
+    return pictures_of(data.unsqueeze(0), torch, LARGEST_ANNOTATED)
+
+
+def masks_of(data, torch):
+    """Masks of objects or of classes: numbers of classes as they are, by leaving pixels out."""
+    if data.device.type != "cpu" or data.layout != torch.strided or not data.shape[0]:
+        return None
+    data = data.detach()
+    data = (data.unsqueeze(0) if len(data.shape) == 2 else data)[:MOST_MASKS]
+    if min(data.shape[1:]) < SMALLEST_PICTURE:
+        return None
+    step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_ANNOTATED))
+    data = data[:, ::step, ::step].clamp(0, 255) if data.dtype != torch.bool else data[:, ::step, ::step]
+    return packed_pictures(data.to(torch.uint8).unsqueeze(3))
+
+
+def waves_of(data, name, torch):
+    """The course of waveforms and their frequencies, as two fields that are not in the batch; nothing for what is none."""
+    shape, lowered = data.shape, name.lower()
+    named = any(word in lowered for word in WAVEFORMS)
+    if data.device.type != "cpu" or data.layout != torch.strided or not (data.dtype.is_floating_point or data.dtype == torch.int16):
+        return ()
+    if len(shape) == 2 and named:
+        data = data.unsqueeze(1)
+    elif len(shape) != 3 or not (shape[1] <= 2 or named):
+        return ()
+    count, channels, frames = data.shape
+    if not count or not 0 < channels <= 8 or frames < FEWEST_FRAMES:
+        return ()
+    data = data.detach()[: PROBE.previews].to(torch.float32)
+    each = frames // COLUMNS
+    parts = data[:, :, : each * COLUMNS].reshape(data.shape[0], channels, COLUMNS, each)
+    parts = parts[..., :: max(1, each // 256)]
+    curve = torch.nan_to_num(torch.stack([parts.amin(-1), parts.amax(-1)], -1), 0.0, 0.0, 0.0)
+    first = torch.nan_to_num(data[:, 0], 0.0, 0.0, 0.0)
+    window = torch.hann_window(WINDOW, dtype=torch.float32, device="cpu")
+    places = torch.linspace(0, frames - WINDOW, COLUMNS, dtype=torch.float64, device="cpu").long()
+    pieces = torch.stack([first[:, place : place + WINDOW] for place in places.tolist()], 1) * window
+    power = torch.fft.rfft(pieces)[..., 1:].abs().square().clamp_min(1e-20).log10() * 10.0
+    strongest = power.amax(dim=(1, 2), keepdim=True)
+    light = ((1.0 - (strongest - power) / RANGE_DB).clamp(0.0, 1.0) * 255.0).to(torch.uint8)
+    picture = light.transpose(1, 2).flip(1).unsqueeze(3)
+    values = curve.reshape(-1).tolist()
+    return (
+        {"name": name + ".envelope", "dtype": "loadscope.envelope", "shape": list(curve.shape), "data": {"numbers": values}},
+        {
+            "name": name + ".spectrogram",
+            "dtype": "loadscope.spectrogram",
+            "shape": list(picture.shape[:3]),
+            "data": {"pictures": packed_pictures(picture)},
+        },
+    )
+
+
+def packed_pictures(data):
+    """Bytes by batch, row, column, channel."""
+    pixels = bytes(data.contiguous().view(-1).tolist())
+    return {
+        "width": data.shape[2],
+        "height": data.shape[1],
+        "channels": data.shape[3],
+        "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
+    }
+
+
+def pictures_of(data, torch, largest=LARGEST_PREVIEW):
     """The first pictures of a batch, scaled down by leaving pixels out; `None` if it has none."""
     if data.device.type != "cpu" or data.layout != torch.strided:
         return None
@@ -1732,7 +1941,7 @@ def pictures_of(data, torch):
     if data is None:
         return None
     data = data[: PROBE.previews]
-    step = max(1, -(-max(data.shape[1], data.shape[2]) // LARGEST_PREVIEW))
+    step = max(1, -(-max(data.shape[1], data.shape[2]) // largest))
     data = data[:, ::step, ::step, :]
     if data.dtype != torch.uint8:
         data = data.to(torch.float32)
@@ -1742,13 +1951,7 @@ def pictures_of(data, torch):
         if low < 0.0 or high > 1.0:
             data = (data - low) / ((high - low) or 1.0)
         data = (data * 255.0).to(torch.uint8)
-    pixels = bytes(data.contiguous().view(-1).tolist())
-    return {
-        "width": data.shape[2],
-        "height": data.shape[1],
-        "channels": data.shape[3],
-        "pixels": binascii.b2a_base64(pixels, newline=False).decode("ascii"),
-    }
+    return packed_pictures(data)
 
 
 def as_pictures(data, torch):
@@ -1779,13 +1982,30 @@ def once(owner, name):
     return original
 
 
+# What was put in the place of what: the owner, the name, ours, and what was there.
+PLACED = []
+
+
+def place(owner, name, ours):
+    PLACED.append((owner, name, ours, vars(owner).get(name)))
+    setattr(owner, name, ours)
+
+
+def put_back():
+    """Everything is as it was, except where another has put something in our place."""
+    while PLACED:
+        owner, name, ours, before = PLACED.pop()
+        if vars(owner).get(name) is ours:
+            setattr(owner, name, before)
+
+
 def put_in(owner, name, wrapper, original, static=False):
     unseen(wrapper)
     wrapper._loadscope = True
     for part in ("__module__", "__name__", "__qualname__", "__doc__"):
         quiet(lambda part=part: setattr(wrapper, part, getattr(original, part)))
     wrapper.__wrapped__ = original
-    setattr(owner, name, staticmethod(wrapper) if static else wrapper)
+    place(owner, name, staticmethod(wrapper) if static else wrapper)
 
 
 def passing(owner, name, before=None, after=None):
@@ -2241,7 +2461,7 @@ def hook_dataloader(module):
     base = module._BaseDataLoaderIter
     hook_base_init(base)
     hook_next(base)
-    passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs)))
+    passing(base, "_reset", lambda self, args, kwargs: begin_epoch(self, first_of(args, kwargs), args[0] if args else kwargs.get("loader")))
     hook_index(base)
     passing(module.DataLoader, "__len__", None, lambda self, noted, result: told_length(self, result))
     hook_workers(module._MultiProcessingDataLoaderIter)
@@ -2292,7 +2512,7 @@ def hook_old_tracebacks():
             seen = seen.__cause__ or seen.__context__
         before(kind, value, tb)
 
-    sys.excepthook = excepthook
+    place(sys, "excepthook", excepthook)
 
 
 class StandIn:
@@ -2348,6 +2568,8 @@ OTHERS = {
 }
 
 HOOKS = {
+    # At once: PyTorch takes seconds to be imported, and the listener wonders about processes that load its libraries.
+    "torch.version": lambda module: greet(),
     "torch.utils.data.dataloader": hook_dataloader,
     "torchdata.stateful_dataloader.stateful_dataloader": hook_stateful,
     "torchvision.transforms.transforms": lambda module: hook_compose(module.Compose, "__call__"),
@@ -2399,16 +2621,27 @@ class Finder:
 
 
 PROBE = Probe()
+FINDER = Finder()
 
 
 def install():
+    """Puts the hooks in; also again, after `leave`, with what the environment says then."""
+    PROBE.asks()
+    PROBE.fresh()
     for name in HOOKS:
         if name in sys.modules:
             hook(sys.modules[name], name)
-    sys.meta_path.insert(0, Finder())
+    sys.meta_path.insert(0, FINDER)
     atexit.register(PROBE.bye)
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=PROBE.before_fork, after_in_parent=PROBE.after_fork, after_in_child=PROBE.forked)
+
+
+def leave():
+    """Ends the stream of this process and takes the hooks out; the program goes on without them."""
+    put_back()
+    if FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
+    atexit.unregister(PROBE.bye)
+    PROBE.leave()
 
 
 try:
@@ -2417,4 +2650,7 @@ except ImportError:
     NO_SIGNAL = 0
 from socket import timeout as socket_timeout
 
+if hasattr(os, "register_at_fork"):
+    # They stay, for what is registered there cannot be taken back.
+    os.register_at_fork(before=PROBE.before_fork, after_in_parent=PROBE.after_fork, after_in_child=PROBE.forked)
 install()

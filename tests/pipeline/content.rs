@@ -202,7 +202,7 @@ fn inspector<'a>(height: f32, theme: Theme, mut state: State) -> (Harness<'a, St
 fn content_of_every_kind_has_its_form() {
     let mut results = SnapshotResults::new();
     for (name, theme) in [("content", Theme::Dark), ("content-light", Theme::Light)] {
-        let (mut harness, _) = inspector(2_500.0, theme, state(run(6, true), Cursor::Live));
+        let (mut harness, _) = inspector(2_900.0, theme, state(run(6, true), Cursor::Live));
         harness.run();
         harness.get_by_label("heat map of [\"embedding\"]");
         harness.get_by_label("histogram of [\"embedding\"]");
@@ -215,7 +215,7 @@ fn content_of_every_kind_has_its_form() {
 
 #[test]
 fn what_is_inside_a_map_folds() {
-    let (mut harness, _) = inspector(2_500.0, Theme::Dark, state(run(6, true), Cursor::Live));
+    let (mut harness, _) = inspector(2_900.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness.get_by_label("heat map of [\"target\"][\"boxes\"]");
     harness
@@ -234,10 +234,12 @@ fn what_is_inside_a_map_folds() {
 fn a_picture_is_enlarged_and_saved() {
     let (mut harness, asked) = inspector(1_400.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
-    harness.get_by_label("picture of sample 7919, sun").click();
+    harness
+        .get_by_label("picture of sample 7919, sun, with 1 box (sun), 1 caption")
+        .click();
     harness.run();
     assert_eq!(harness.state().session.enlarged, Some((0, 1)));
-    harness.get_by_label("enlarged picture of sample 7919, sun");
+    harness.get_by_label_contains("enlarged picture of sample 7919, sun");
     harness.get_by_label("Size, pixels 48 × 32");
     harness.get_by_label("The recording keeps it at 24 × 16 pixels");
     save(&mut harness, "inspector-picture");
@@ -251,7 +253,9 @@ fn a_picture_is_enlarged_and_saved() {
     harness.run();
     assert_eq!(harness.state().session.enlarged, None);
     // Another selection has other pictures.
-    harness.get_by_label("picture of sample 7919, sun").click();
+    harness
+        .get_by_label("picture of sample 7919, sun, with 1 box (sun), 1 caption")
+        .click();
     harness.run();
     harness.get_by_label("worker 0").click();
     harness.run();
@@ -260,7 +264,7 @@ fn a_picture_is_enlarged_and_saved() {
 
 #[test]
 fn values_and_indices_are_copied() {
-    let (mut harness, asked) = inspector(2_500.0, Theme::Dark, state(run(6, true), Cursor::Live));
+    let (mut harness, asked) = inspector(2_900.0, Theme::Dark, state(run(6, true), Cursor::Live));
     harness.run();
     harness.get_by_label("Copy the indices").click();
     harness.run();
@@ -328,7 +332,7 @@ fn whatever_a_recording_says_is_inside_can_be_looked_at() {
     fields[2].min = Some(f64::MAX);
     fields[2].max = Some(f64::MIN);
     fields[2].histogram = vec![1, 0, u64::MAX];
-    fields.extend((0..400).map(|k| field(&format!("[{k}]"), "int", &[], numbers(1))));
+    fields.extend((0..600).map(|k| field(&format!("[{k}]"), "int", &[], numbers(1))));
     run.apply(&Event {
         at: run.end(),
         run: RunId(0),
@@ -337,7 +341,7 @@ fn whatever_a_recording_says_is_inside_can_be_looked_at() {
     let (mut harness, _) = inspector(20_000.0, Theme::Dark, state(run, Cursor::Live));
     harness.run();
     harness.get_by_label("and 11,808 values more");
-    harness.get_by_label("and 151 fields more");
+    harness.get_by_label("and 95 fields more");
     harness.get_by_label("Its histogram has too many bins to be shown");
     for k in 0..8 {
         harness.state_mut().session.enlarged = Some((k, k));

@@ -248,6 +248,7 @@ def checks(options):
     yield "fork", "StatefulDataLoader", check_stateful
     for start in ("fork",) if fast else ("none", "fork"):
         yield start, "previews", looks.check_previews
+    yield "fork", "contents", looks.check_contents
     two = ("fails", "killed")
     for start, some in (("fork", two),) if fast else (("none", list(ends.ENDS)[:-1]), ("fork", ends.ENDS), ("spawn", two)):
         for end in some:

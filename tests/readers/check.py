@@ -116,8 +116,9 @@ def tables(case):
 
     csv = case.export("csv", case.folder / "run.csv")
     parquet = case.export("parquet", case.folder / "tables")
-    assert [p.name for p in csv] == ["run.batches.csv", "run.samples.csv", "run.gauges.csv"]
-    assert [p.name for p in parquet] == ["batches.parquet", "samples.parquet", "gauges.parquet"]
+    tables = ["batches", "samples", "gauges", "waits", "loaders", "errors"]
+    assert [p.name for p in csv] == ["run.%s.csv" % name for name in tables]
+    assert [p.name for p in parquet] == ["%s.parquet" % name for name in tables]
     sql = duckdb.connect()
     for text, binary in zip(csv, parquet):
         name = binary.stem

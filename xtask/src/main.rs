@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | wheel | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -21,6 +21,7 @@ mod exit;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a supervisor of system calls makes them itself")]
 mod faults;
+mod film;
 mod fuzz;
 mod kinds;
 mod libtorch;
@@ -38,6 +39,7 @@ mod test;
 mod truth;
 mod version;
 mod web;
+mod wheel;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -144,6 +146,8 @@ enum Command {
     Speak(faults::speak::Speech),
     /// Hold what `loadscope export` writes against DuckDB, pyarrow and Perfetto, in a Python environment of its own
     Readers,
+    /// Build the package for pip: the program without the embedded loader and the Python package, in one wheel
+    Wheel(wheel::Options),
     /// Draw the pictures that the picture tests compare with anew, and make them small
     Screenshots,
     /// Measure how long the program takes to build after one line was changed, beside another checkout if one is given. Wants a quiet
@@ -152,6 +156,8 @@ enum Command {
     /// Make the pictures of the tests and of the README small, without changing a pixel; for those that were drawn by
     /// UPDATE_SNAPSHOTS=true
     Pictures,
+    /// Make the short films of the README: the window's own frames, as animated pictures in screenshots/
+    Film,
 }
 
 fn main() -> ExitCode {
@@ -172,22 +178,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             print,
             pytorch,
             web,
-        } => {
-            let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
-            if pytorch {
-                let python = pytorch::python(&pytorch::cache()?)?;
-                eprintln!("PyTorch is there for {}.", python.display());
-            }
-            if web {
-                web::setup()?;
-            }
-            if print {
-                println!("{}", ready.libtorch.display());
-            } else {
-                eprintln!("Ready: libtorch is in {}.", ready.libtorch.display());
-            }
-            Ok(0)
-        }
+        } => set_up(print, pytorch, web),
         Command::Run { release, arguments } => {
             let ready = setup::prepare(Level::Window, packages::Missing::Warns)?;
             steps::run(&ready, release, &arguments)
@@ -238,6 +229,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
         #[cfg(target_os = "linux")]
         Command::Speak(speech) => faults::speak::speak(&speech),
         Command::Readers => steps::readers(&building()?, &setup::workspace()),
+        Command::Wheel(options) => wheel::run(&building()?, &options),
         Command::Screenshots => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
             steps::screenshots(&ready, &setup::workspace())
@@ -247,7 +239,28 @@ fn run(command: Command) -> anyhow::Result<u8> {
             rebuild::run(&options)
         }
         Command::Pictures => pictures::shrink(&setup::workspace()),
+        Command::Film => {
+            let ready = setup::prepare(Level::Tests, packages::Missing::Fails)?;
+            film::film(&ready, &setup::workspace())
+        }
     }
+}
+
+fn set_up(print: bool, pytorch: bool, web: bool) -> anyhow::Result<u8> {
+    let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
+    if pytorch {
+        let python = pytorch::python(&pytorch::cache()?)?;
+        eprintln!("PyTorch is there for {}.", python.display());
+    }
+    if web {
+        web::setup()?;
+    }
+    if print {
+        println!("{}", ready.libtorch.display());
+    } else {
+        eprintln!("Ready: libtorch is in {}.", ready.libtorch.display());
+    }
+    Ok(0)
 }
 
 /// What it takes to build.

@@ -21,6 +21,7 @@
 pub mod arrival;
 pub mod background;
 pub mod colours;
+pub mod content;
 mod datasets;
 pub mod diagnose;
 pub mod format;

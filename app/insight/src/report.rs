@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 pub mod compare;
 mod facts;
 mod html;
+pub mod junit;
 pub mod loader;
+mod markdown;
 pub mod order;
 mod outlook;
 pub mod program;
@@ -18,6 +20,7 @@ use loadscope_plan::forecast::prospects;
 use crate::Datasets;
 pub use html::html;
 pub use loader::AboutLoader;
+pub use markdown::markdown;
 pub use program::Program;
 pub use text::text;
 

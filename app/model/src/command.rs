@@ -8,6 +8,7 @@ use loadscope_trace::{RunId, RunOptions};
 use crate::markers::Mark;
 use crate::notice::Notice;
 use crate::palette::Palette;
+use crate::prefs::Annotations;
 use crate::question::{Answer, Output};
 use crate::typing::{PathFor, TypedPath};
 use crate::view::{Cursor, Item, LaneGroup, OptionsOf, TimeView, Workspace};
@@ -115,6 +116,8 @@ pub enum Command {
     Answer(Answer),
     /// Show a picture of the selected batch enlarged: its field and its place in it; `None`: none.
     Enlarge(Option<(usize, usize)>),
+    /// Draw this over pictures.
+    Annotate(Annotations),
     /// Put this on the clipboard.
     Copy(String),
     /// Tell the user something.

@@ -20,6 +20,31 @@ pub enum Motion {
     Full,
 }
 
+/// What is drawn over pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Annotations {
+    /// Boxes around objects.
+    pub boxes: bool,
+    /// Masks of objects and of classes.
+    pub masks: bool,
+    /// Points of objects.
+    pub keypoints: bool,
+    /// Names of classes at the boxes.
+    pub names: bool,
+}
+
+impl Default for Annotations {
+    fn default() -> Self {
+        Self {
+            boxes: true,
+            masks: true,
+            keypoints: true,
+            names: true,
+        }
+    }
+}
+
 /// How wide the user made the panels, points; 0: as they come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,6 +78,8 @@ pub struct Prefs {
     pub motion: Motion,
     /// How wide the panels are.
     pub splits: Splits,
+    /// What is drawn over pictures.
+    pub annotations: Annotations,
     /// Ask before a run that was not saved is replaced.
     pub asks: bool,
     /// Recently opened or saved, latest first.
@@ -83,6 +110,7 @@ impl Default for Prefs {
             variables_open: false,
             motion: Motion::System,
             splits: Splits::default(),
+            annotations: Annotations::default(),
             asks: true,
             recent: Vec::new(),
             window: None,

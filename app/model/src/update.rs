@@ -169,6 +169,7 @@ fn change(state: &mut State, command: Command) {
             state.session.enlarged = None;
         }
         Command::Enlarge(picture) => state.session.enlarged = picture,
+        Command::Annotate(annotations) => state.prefs.annotations = annotations,
         Command::Fold(group) => {
             if !state.look.folded.remove(&group) {
                 state.look.folded.insert(group);

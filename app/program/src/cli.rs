@@ -1,10 +1,12 @@
 //! The command line.
 
 mod arguments;
+mod attach;
 mod compare;
 mod export;
 mod force;
 mod info;
+mod install;
 mod interrupt;
 mod load;
 mod order;
@@ -57,6 +59,15 @@ enum Sub {
     Record(program::RecordArgs),
     /// Run a PyTorch program, unchanged, and watch its data loaders live
     Watch(program::ProgramArgs),
+    /// Record a PyTorch program that runs already, from its next iterator of a DataLoader on
+    Attach(attach::AttachArgs),
+    /// Record the process that calls this
+    #[command(hide = true)]
+    Listen(attach::AttachArgs),
+    /// Let all programs of a Python environment be recorded whatever becomes of their environment, and attached to while they run
+    Install(install::InstallArgs),
+    /// Undo `install`
+    Uninstall(install::InstallArgs),
     /// Print the probe, for programs that import it themselves
     Probe,
     /// Load a dataset without a window
@@ -117,6 +128,10 @@ pub fn run() -> anyhow::Result<ExitCode> {
         Some(Sub::Open { files }) => window::open(files, &cli.window),
         Some(Sub::Record(args)) => program::record(&args),
         Some(Sub::Watch(args)) => program::watch(&args, &cli.window),
+        Some(Sub::Attach(args)) => attach::attach(&args),
+        Some(Sub::Listen(args)) => attach::listen(&args),
+        Some(Sub::Install(args)) => install::run(&args, "install"),
+        Some(Sub::Uninstall(args)) => install::run(&args, "uninstall"),
         Some(Sub::Probe) => program::probe(),
         Some(Sub::Run(args)) => load::run(&args),
         Some(Sub::Order(args)) => order::run(&args),

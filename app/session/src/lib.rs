@@ -40,8 +40,8 @@ pub use file::{look, refusal};
 pub use journal::{Entry, Journal, LeftOver, NewEntry};
 pub use loadscope_insight::arrival::{Arrival as Update, Notice as Note};
 pub use loadscope_live::{
-    End, Output, PROBE, ProgramError, Request, Stop, at_exit, end_at_once, end_by,
-    give_signals_back, is_ignored, take_signals, tells_of_set,
+    Address, Attach, AttachError, End, Output, PROBE, ProgramError, Request, Stop, at_exit,
+    end_at_once, end_by, give_signals_back, is_ignored, take_signals, tells_of_set,
 };
 pub use opened::{Opened, open, read_run};
 pub use record::{Record, Waker};

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 use loadscope_live::{
-    End, Gauges, Introduction, Join, Listener, Lookout, Output, Program, ProgramError, Request,
+    Address, Attach, AttachError, End, Gauges, Introduction, Join, Listener, Lookout, Output,
+    Program, ProgramError, Request,
 };
 use loadscope_trace::{Event, Nanos, RunId, Sorter};
 
@@ -27,6 +28,9 @@ const GREETED: usize = 8;
 
 /// So long the processes that a program leaves behind are still heard.
 const AFTERWARDS: Duration = Duration::from_secs(2);
+
+/// So long a program is heard that goes on: what it said before it was let go may be on its way.
+const LET_GO: Duration = Duration::from_millis(300);
 
 /// How a program is asked to end, the later ones more firmly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,15 +67,27 @@ impl Watched {
         request: &Request,
         output: Output,
     ) -> Result<Self, ProgramError> {
-        let started = Program::start(command, request, output)?;
-        Ok(Self(Arc::new(Inner {
+        Program::start(command, request, output).map(Self::of)
+    }
+
+    fn of(started: (Program, Listener)) -> Self {
+        Self(Arc::new(Inner {
             started: Mutex::new(Some(started)),
             asking: AtomicU8::new(0),
             away: AtomicBool::new(false),
             told_to_end: AtomicBool::new(false),
             end: Mutex::new(None),
             ended: Condvar::new(),
-        })))
+        }))
+    }
+
+    /// Listens to a program that runs already.
+    ///
+    /// # Errors
+    /// If there is no such process, or it cannot be asked to tell.
+    pub fn attach(pid: u32, how: Attach, previews: u32) -> Result<(Self, Address), AttachError> {
+        let (program, listener, address) = Program::attach(pid, how, previews)?;
+        Ok((Self::of((program, listener)), address))
     }
 
     /// True once a session follows it.
@@ -127,6 +143,11 @@ impl Watched {
         self.0.asking.fetch_max(asking as u8, Ordering::AcqRel);
     }
 
+    /// A program that ran already is not recorded any more; it goes on.
+    pub fn let_go(&self) {
+        self.ask_to_end(Asking::Interrupt);
+    }
+
     /// Waits at most so long for its end.
     pub fn wait_for(&self, time: Duration) -> Option<End> {
         let end = self.0.end.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +201,7 @@ struct Pump {
     stragglers: Vec<Event>,
     seen: bool,
     gauges: Gauges,
-    lookout: Lookout,
+    lookout: Option<Lookout>,
     /// Processes that were named when the probe reached them.
     greeted: usize,
     outgoing: Outgoing,
@@ -211,7 +232,12 @@ impl Pump {
             if let Some(end) = self.program.ended() {
                 let since = *ended.get_or_insert_with(Instant::now);
                 let silent = self.listener.speaking() == 0;
-                if silent || since.elapsed() > AFTERWARDS {
+                // Processes of a program that goes on may speak on.
+                let patience = match self.program.ran_already() {
+                    true => LET_GO,
+                    false => AFTERWARDS,
+                };
+                if silent || since.elapsed() > patience {
                     self.program.clear_up();
                     break end;
                 }
@@ -248,7 +274,8 @@ impl Pump {
                 self.outgoing.tell(Update::Notice(recording(&process)));
             }
         }
-        for unrecorded in self.lookout.look(self.join.pids()) {
+        let lookout = self.lookout.as_mut();
+        for unrecorded in lookout.map_or_else(Vec::new, |l| l.look(self.join.pids())) {
             let text = unrecorded.sentence();
             self.outgoing.tell(Update::Notice(text));
         }
@@ -266,6 +293,9 @@ impl Pump {
 
     fn finish(mut self, end: End) {
         self.turn();
+        if self.program.is_let_go() {
+            self.join.let_go();
+        }
         self.join.finish();
         self.take_in();
         let mut rest: Vec<Event> = std::iter::from_fn(|| self.sorter.flush()).collect();
@@ -281,8 +311,10 @@ impl Pump {
         self.pass_on(rest);
         self.outgoing.close();
         // The folder of the probe goes before anyone hears of the end: this process may end at once.
+        let running = self.program.ran_already().then(|| self.program.pid());
         drop(self.program);
-        let complaint = (self.join.loaders() == 0).then(|| nothing_seen(&self.join, &self.lookout));
+        let complaint = (self.join.loaders() == 0)
+            .then(|| nothing_seen(&self.join, self.lookout.as_ref(), running));
         self.outgoing.tell(Update::Ended(complaint));
         let mut known = self
             .shared
@@ -324,7 +356,7 @@ fn recording(process: &Introduction) -> String {
 }
 
 /// What to say of a program in which no loader was seen: the true reason, as far as it is known.
-fn nothing_seen(join: &Join, lookout: &Lookout) -> String {
+fn nothing_seen(join: &Join, lookout: Option<&Lookout>, running: Option<u32>) -> String {
     let others: Vec<&str> = join.others().collect();
     if !others.is_empty() {
         return format!(
@@ -332,13 +364,18 @@ fn nothing_seen(join: &Join, lookout: &Lookout) -> String {
             others.join(" and ")
         );
     }
-    if let Some(unrecorded) = lookout.found().first() {
+    if let Some(unrecorded) = lookout.and_then(|l| l.found().first()) {
         return unrecorded.sentence();
     }
-    match join.pids().len() {
-        0 => "No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
+    match (join.pids().len(), running) {
+        (0, Some(pid)) => format!(
+            "Process {pid} told nothing: no iterator of a DataLoader was made meanwhile, or its Python was started before `python -m \
+             loadscope install` was called for it"
+        ),
+        (_, Some(pid)) => format!("No DataLoader was iterated in process {pid} meanwhile"),
+        (0, None) => "No DataLoader was seen: no Python process of this program imported PyTorch. Python must not be told to \
               ignore its environment (-I, -E, -S)"
             .to_owned(),
-        _ => "No DataLoader was iterated in this program, though it imported PyTorch".to_owned(),
+        (_, None) => "No DataLoader was iterated in this program, though it imported PyTorch".to_owned(),
     }
 }

@@ -183,6 +183,14 @@ impl Palette {
         self.panel.lerp_to_gamma(self.stall, share.clamp(0.0, 1.0))
     }
 
+    /// What marks a class on a picture: neighbours in the numbering differ most. Pictures have every colour, so these are not those
+    /// of stages.
+    pub fn class(label: i64) -> Color32 {
+        let turns = label.rem_euclid(4096) as f32 * 0.618_034;
+        let value = if label.rem_euclid(2) == 0 { 1.0 } else { 0.88 };
+        egui::ecolor::Hsva::new((turns + 0.12).fract(), 0.75, value, 1.0).into()
+    }
+
     /// The ground of something that the pointer is over.
     pub fn hovered(&self) -> Color32 {
         self.panel.lerp_to_gamma(self.text, 0.10)

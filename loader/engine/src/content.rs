@@ -3,12 +3,14 @@
 mod limits;
 mod numbers;
 mod pictures;
+mod waves;
 
 use loadscope_trace::{BatchContent, BatchId, Field, FieldData};
 
 use crate::value::{Key, NdArray, NumpyScalar, Sequence, Value};
 pub use limits::ContentLimits;
 use numbers::Elements;
+use pictures::{Layout, Sizing};
 
 /// Most characters of a kept text.
 const TEXT_CHARS: usize = 200;
@@ -47,6 +49,15 @@ impl Walk<'_> {
                         let shape = vec![items.len() as i64];
                         self.fields.push(leaf(name, "str", shape, data));
                     }
+                    None if depth > 0 && are_pictures(items) => {
+                        let left = self.limits.fields - self.fields.len();
+                        let kept = items.iter().take(self.limits.samples.min(left));
+                        for (i, item) in kept.enumerate() {
+                            if let Value::Tensor(tensor) = item {
+                                self.picture(format!("{name}[{i}]"), tensor);
+                            }
+                        }
+                    }
                     None => {
                         for (i, item) in items.iter().enumerate().take(self.limits.fields) {
                             self.visit(format!("{name}[{i}]"), item, depth + 1);
@@ -68,7 +79,7 @@ impl Walk<'_> {
                     self.visit(format!("{name}[{key}]"), item, depth + 1);
                 }
             }
-            Value::Tensor(tensor) => self.fields.push(tensor_field(name, tensor, self.limits)),
+            Value::Tensor(tensor) => self.tensor(name, tensor),
             Value::Bool(v) => self.number(name, value, f64::from(u8::from(*v))),
             Value::Int(v) => self.number(name, value, *v as f64),
             Value::BigInt(v) => self.number(name, value, *v as f64),
@@ -89,6 +100,21 @@ impl Walk<'_> {
                 self.fields.push(field);
             }
         }
+    }
+
+    /// A tensor, and what there is to be seen of it besides its values.
+    fn tensor(&mut self, name: String, tensor: &tch::Tensor) {
+        let waves = waves::of(&name, tensor, self.limits);
+        self.fields.push(tensor_field(name, tensor, self.limits));
+        self.fields.extend(waves.into_iter().flatten());
+    }
+
+    /// A picture of its own size.
+    fn picture(&mut self, name: String, tensor: &tch::Tensor) {
+        let layout = Layout::of_one(&tensor.size());
+        let layout = layout.map(|layout| (layout, Sizing::Annotated));
+        let field = tensor_field_as(name, tensor, layout, self.limits);
+        self.fields.push(field);
     }
 
     fn number(&mut self, name: String, value: &Value, number: f64) {
@@ -168,7 +194,36 @@ fn scalar_field(name: String, scalar: &NumpyScalar, limits: &ContentLimits) -> F
     }
 }
 
+/// Whether these are pictures that do not stack: each one tensor, `[1|3, H, W]` or `[H, W, 1|3]`.
+fn are_pictures(items: &[Value]) -> bool {
+    let is_picture = |item: &Value| match item {
+        Value::Tensor(tensor) => tensor.defined() && Layout::of_one(&tensor.size()).is_some(),
+        _ => false,
+    };
+    !items.is_empty() && items.iter().all(is_picture)
+}
+
 fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> Field {
+    let layout = layout(&name, tensor);
+    tensor_field_as(name, tensor, layout, limits)
+}
+
+/// How it is seen as pictures. Masks are known by their name, since nothing else tells them from other numbers.
+fn layout(name: &str, tensor: &tch::Tensor) -> Option<(Layout, Sizing)> {
+    let shape = numbers::shape(tensor);
+    if name.ends_with("[\"mask\"]") || name.ends_with("[\"masks\"]") {
+        let layout = Layout::of_mask(&shape).or_else(|| Layout::of(&shape));
+        return layout.map(|layout| (layout, Sizing::Classes));
+    }
+    Layout::of(&shape).map(|layout| (layout, Sizing::Small))
+}
+
+fn tensor_field_as(
+    name: String,
+    tensor: &tch::Tensor,
+    layout: Option<(Layout, Sizing)>,
+    limits: &ContentLimits,
+) -> Field {
     let Some(elements) = Elements::of(tensor) else {
         return leaf(
             name,
@@ -179,8 +234,18 @@ fn tensor_field(name: String, tensor: &tch::Tensor, limits: &ContentLimits) -> F
     };
     let stats = elements.stats(limits.elements);
     let shape = tensor.size();
-    let data = match pictures::Layout::of(&shape) {
-        Some(layout) => FieldData::Pictures(pictures::shrink(&elements, layout, &stats, limits)),
+    let data = match layout {
+        Some((layout, Sizing::Classes)) => FieldData::Pictures(pictures::shrink(
+            &elements,
+            layout,
+            Sizing::Classes,
+            pictures::class,
+            limits,
+        )),
+        Some((layout, sizing)) => {
+            let to_byte = pictures::scale(elements.kind(), &stats);
+            FieldData::Pictures(pictures::shrink(&elements, layout, sizing, to_byte, limits))
+        }
         None => FieldData::Numbers(
             (0..elements.len().min(limits.numbers))
                 .map(|i| elements.get(i))

@@ -1,5 +1,7 @@
 //! Datasets of data as people have them, beside their counterparts in Python.
 #![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+#![allow(clippy::print_stdout, reason = "a test says what it compared")]
 
 #[path = "formats/expected.rs"]
 mod expected;

@@ -10,8 +10,10 @@ use loadscope_trace::{Run, RunId};
 
 use crate::ExportError;
 
+mod cell;
 mod chrome;
 mod comma;
+mod facts;
 mod failure;
 mod parquet;
 mod table;
@@ -24,9 +26,9 @@ use table::Table;
 pub enum Format {
     /// A trace that Perfetto opens: a track for each row of each lane, flows, counters.
     Chrome,
-    /// Three tables as text.
+    /// Tables as text.
     Csv,
-    /// Three tables that DuckDB, Polars and pandas read fast.
+    /// Tables that DuckDB, Polars and pandas read fast.
     Parquet,
 }
 
@@ -57,7 +59,7 @@ impl Format {
     }
 }
 
-/// The files that writing to `out` makes. A trace is one file. Tables are three: beside each other if `out` has their ending
+/// The files that writing to `out` makes. A trace is one file. Each table is one: beside each other if `out` has their ending
 /// (`run.csv` → `run.batches.csv`, …), otherwise in the folder `out`.
 pub fn files(format: Format, out: &Path) -> Vec<PathBuf> {
     let ending = format.extension();
@@ -151,13 +153,11 @@ mod tests {
             files.iter().map(|f| f.display().to_string()).collect()
         };
         assert_eq!(names(Format::Chrome, "a.json"), ["a.json"]);
-        let beside = ["x/run.batches.csv", "x/run.samples.csv", "x/run.gauges.csv"];
+        let tables = Table::ALL.map(Table::name);
+        assert_eq!(tables[..3], ["batches", "samples", "gauges"]);
+        let beside = tables.map(|name| format!("x/run.{name}.csv"));
         assert_eq!(names(Format::Csv, "x/run.csv"), beside);
-        let inside = [
-            "run/batches.parquet",
-            "run/samples.parquet",
-            "run/gauges.parquet",
-        ];
+        let inside = tables.map(|name| format!("run/{name}.parquet"));
         assert_eq!(names(Format::Parquet, "run"), inside);
         assert_eq!(Format::for_path(Path::new("a.json.gz")), Format::Chrome);
         assert_eq!(Format::for_path(Path::new("a.CSV")), Format::Csv);

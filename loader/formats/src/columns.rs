@@ -1,6 +1,7 @@
 //! Columns of Arrow as cells, for `arrow` and `parquet`.
 
 mod blocks;
+mod bytes;
 mod cells;
 mod dates;
 mod files;

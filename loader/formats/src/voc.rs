@@ -2,9 +2,12 @@
 
 mod annotation;
 mod folder;
+mod options;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+
+pub use options::Options;
 
 use annotation::{Annotation, Object, broken, parse};
 
@@ -43,30 +46,6 @@ const CLASSES: [&str; 20] = [
 ];
 /// The name of label 0.
 const BACKGROUND: &str = "__background__";
-
-/// What is loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The list in `ImageSets`, without its ending; `all`: every annotation.
-    pub set: String,
-    /// The year, where there are several.
-    pub year: Option<String>,
-    /// Whether the masks in `SegmentationClass` are loaded; the lists are those of `ImageSets/Segmentation` then.
-    pub has_masks: bool,
-    /// The classes from label 1 on; none: those of VOC, or those that are found.
-    pub classes: Vec<String>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            set: "train".to_owned(),
-            year: None,
-            has_masks: false,
-            classes: Vec::new(),
-        }
-    }
-}
 
 /// Annotated pictures. A row is `(picture, {image_id, boxes, labels, difficult})`, and `mask` where masks are loaded; boxes are
 /// `xmin, ymin, xmax, ymax` as the XML has them, float32 `[n, 4]`.

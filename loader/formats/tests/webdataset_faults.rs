@@ -77,7 +77,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_the_next_shard_comes() {
+fn damage_is_reported_with_its_place_and_the_next_shard_comes() {
     let dir = tempfile::tempdir().unwrap();
     let whole = sound();
     let path = |name: &str| dir.path().join(name);

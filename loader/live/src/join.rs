@@ -106,9 +106,16 @@ pub struct Join {
     pids: BTreeSet<u64>,
     /// What loads data in the program and is no `DataLoader`.
     others: BTreeSet<String>,
+    /// It is not heard any more, and goes on: that it says nothing of its end means nothing.
+    goes_on: bool,
 }
 
 impl Join {
+    /// From here on the program is not heard, though it goes on.
+    pub fn let_go(&mut self) {
+        self.goes_on = true;
+    }
+
     /// A process begins to tell.
     pub fn open(&mut self, id: StreamId, introduction: Introduction) {
         if self.pids.insert(introduction.pid) && !self.pids.contains(&introduction.parent) {
@@ -209,7 +216,7 @@ impl Join {
         let mut runs: Vec<RunId> = stream.runs.values().copied().collect();
         runs.sort_unstable();
         for run in runs {
-            if !stream.said_bye {
+            if !stream.said_bye && !self.goes_on {
                 let text = "The program ended without saying so: it was killed, or it crashed. Everything up to then is here";
                 self.message(at, run, Level::Warning, text.to_owned());
             }

@@ -5,6 +5,7 @@
 //! streams from sockets, [`folder`] from files, [`Program`] starts a program so that its processes find the socket.
 //! No window, no engine.
 
+mod attach;
 pub mod folder;
 #[allow(unsafe_code, reason = "a system call")]
 mod gauges;
@@ -23,10 +24,11 @@ mod streams;
 mod unrecorded;
 mod wire;
 
+pub use attach::AttachError;
 pub use gauges::Gauges;
 pub use join::{Join, Process, STOPPED, StreamId, tells_of_set};
 pub use listen::{Listener, Said};
-pub use program::{End, Output, Program, ProgramError};
+pub use program::{Address, Attach, End, Output, Program, ProgramError};
 pub use request::{Request, Stop};
 pub use signals::{at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals};
 pub use unrecorded::{Lookout, Unrecorded, Why};

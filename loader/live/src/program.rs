@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use loadscope_files::TemporaryFolder;
 
+use crate::attach::{Asked, AttachError, Running};
 #[cfg(unix)]
 use crate::signals;
 use crate::{Listener, Lookout, PROBE, Request, SITECUSTOMIZE, variable};
@@ -66,11 +67,39 @@ pub enum Output {
 
 /// A program under way, and the folder that brings the probe into it.
 pub struct Program {
-    child: Child,
+    process: Process,
     end: Option<End>,
     /// It leads a process group.
     leads: bool,
     folder: TemporaryFolder,
+    /// By which processes of it learn where to tell whose environment does not say so.
+    _asked: Option<Asked>,
+}
+
+/// Whose program it is.
+enum Process {
+    /// We started it.
+    Started(Child),
+    /// It ran already. It never hears of us, and goes on once it is let go.
+    Running { process: Running, is_let_go: bool },
+}
+
+/// How a program that runs already learns where to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attach {
+    /// It is asked to, by a file that Pythons look for where `python -m loadscope install` was called.
+    Ask,
+    /// It told us to listen, and is told the address.
+    Listen,
+}
+
+/// Where to tell, and the word that the listener wants to hear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// As the probe reads it: `unix:PATH`.
+    pub to: String,
+    /// The word.
+    pub token: String,
 }
 
 impl Program {
@@ -106,6 +135,7 @@ impl Program {
         let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
         let (listener, token, path) = prepare().map_err(|e| ProgramError::Preparing(placed(e)))?;
         let address = listener.address().map_err(ProgramError::Preparing)?;
+        let (to, word) = (address.clone(), token.clone());
         let (name, arguments) = command.split_first().ok_or_else(|| {
             let nothing = io::Error::new(io::ErrorKind::InvalidInput, "there is no command");
             ProgramError::Starting(OsString::new(), nothing)
@@ -136,67 +166,151 @@ impl Program {
         let child = start
             .spawn()
             .map_err(|e| ProgramError::Starting(name.clone(), e))?;
+        // It does without where that cannot be: its environment says so, too.
+        let asked = Running::of(child.id()).ok();
+        let asked = asked.and_then(|run| Asked::new(run, &to, &word, request.previews).ok());
         Ok((
             Self {
-                child,
+                process: Process::Started(child),
                 end: None,
                 leads,
                 folder: place,
+                _asked: asked,
             },
             listener,
         ))
     }
 
-    /// A look-out for processes of it that the probe does not reach.
-    pub fn lookout(&self) -> Lookout {
-        Lookout::new(self.pid(), self.folder.path())
+    /// Listens to a program that runs already, from its next iterator of a loader on.
+    ///
+    /// # Errors
+    /// If there is no such process, it is of another user, or the socket has no place.
+    pub fn attach(
+        pid: u32,
+        how: Attach,
+        previews: u32,
+    ) -> Result<(Self, Listener, Address), AttachError> {
+        let process = Running::of(pid)?;
+        let place = TemporaryFolder::new(FOLDER).map_err(AttachError::Asking)?;
+        let token = token().map_err(AttachError::Asking)?;
+        #[cfg(unix)]
+        let listener = Listener::unix(&place.path().join("socket"), token.clone());
+        #[cfg(not(unix))]
+        let listener = Listener::tcp(token.clone());
+        let listener = listener.map_err(AttachError::Asking)?;
+        let to = listener.address().map_err(AttachError::Asking)?;
+        let asked = match how {
+            Attach::Ask => {
+                Some(Asked::new(process, &to, &token, previews).map_err(AttachError::Asking)?)
+            }
+            Attach::Listen => None,
+        };
+        let program = Self {
+            process: Process::Running {
+                process,
+                is_let_go: false,
+            },
+            end: None,
+            leads: false,
+            folder: place,
+            _asked: asked,
+        };
+        Ok((program, listener, Address { to, token }))
+    }
+
+    /// True if it ran before it was recorded, and will run on.
+    pub fn ran_already(&self) -> bool {
+        matches!(self.process, Process::Running { .. })
+    }
+
+    /// True if it was let go.
+    pub fn is_let_go(&self) -> bool {
+        matches!(
+            self.process,
+            Process::Running {
+                is_let_go: true,
+                ..
+            }
+        )
+    }
+
+    /// A look-out for processes of it that the probe does not reach. Of a program that ran already none is expected to.
+    pub fn lookout(&self) -> Option<Lookout> {
+        (!self.ran_already()).then(|| Lookout::new(self.pid(), self.folder.path()))
     }
 
     /// Its process id.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        match &self.process {
+            Process::Started(child) => child.id(),
+            Process::Running { process, .. } => process.pid(),
+        }
     }
 
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<End> {
-        if self.end.is_none()
-            && let Ok(Some(status)) = self.child.try_wait()
-        {
-            self.end = Some(end_of(status));
+        if self.end.is_none() {
+            self.end = match &mut self.process {
+                Process::Started(child) => child.try_wait().ok().flatten().map(end_of),
+                Process::Running { process, is_let_go } => {
+                    (*is_let_go || !process.is_alive()).then_some(End::Code(0))
+                }
+            };
         }
         self.end
     }
 
+    /// A program that ran already goes on without us. True if it is one.
+    pub fn let_go(&mut self) -> bool {
+        match &mut self.process {
+            Process::Started(_) => false,
+            Process::Running { is_let_go, .. } => {
+                *is_let_go = true;
+                true
+            }
+        }
+    }
+
     /// Asks it to end, as Ctrl-C does.
     pub fn interrupt(&mut self) {
-        if self.ended().is_some() {
+        if self.let_go() || self.ended().is_some() {
             return;
         }
         #[cfg(unix)]
         self.send(libc::SIGINT);
         #[cfg(not(unix))]
-        let _ = self.child.kill();
+        self.end_child();
     }
 
     /// Asks it to end, as `kill` does.
     pub fn terminate(&mut self) {
-        if self.ended().is_some() {
+        if self.let_go() || self.ended().is_some() {
             return;
         }
         #[cfg(unix)]
         self.send(libc::SIGTERM);
         #[cfg(not(unix))]
-        let _ = self.child.kill();
+        self.end_child();
     }
 
     /// Ends it and, where it has a group of its own, all that it left behind in that.
     pub fn kill(&mut self) {
+        if self.let_go() {
+            return;
+        }
         #[cfg(unix)]
         if self.leads || self.ended().is_none() {
             self.send(libc::SIGKILL);
         }
         #[cfg(not(unix))]
-        let _ = self.child.kill();
+        self.end_child();
+    }
+
+    #[cfg(not(unix))]
+    fn end_child(&mut self) {
+        if let Process::Started(child) = &mut self.process {
+            let _ = child.kill();
+        }
     }
 
     /// Ends what it left behind in a group of its own, once it has ended itself.
@@ -211,20 +325,20 @@ impl Program {
     #[cfg(unix)]
     fn send(&self, number: i32) {
         match self.leads {
-            true => signal_group(self.child.id(), number),
-            false => signal(self.child.id(), number),
+            true => signal_group(self.pid(), number),
+            false => signal(self.pid(), number),
         }
     }
 
     /// Passes the signals on to it that were sent to us since the last call ([`crate::take_signals`]). True if one of them asked this
-    /// process to end: SIGTERM or SIGHUP.
+    /// process to end: SIGTERM or SIGHUP. A program that ran already is let go by any of them.
     pub fn pass_signals_on(&mut self) -> bool {
         let mut asks = false;
         #[cfg(unix)]
         while let Some(number) = signals::next() {
             asks |= [libc::SIGTERM, libc::SIGHUP].contains(&number);
-            if self.ended().is_none() {
-                signal(self.child.id(), number);
+            if !self.let_go() && self.ended().is_none() {
+                signal(self.pid(), number);
             }
         }
         asks

@@ -35,12 +35,14 @@ impl Why {
         match self {
             Self::Environment => {
                 "its environment was cleared on the way (env -i, sudo, a container, ssh). Pass PYTHONPATH and the \
-                 variables LOADSCOPE_PROBE_* on, or write `import loadscope_probe` at the top of the program (see \
-                 `loadscope probe`)"
+                 variables LOADSCOPE_PROBE_* on, call `loadscope install` once for this Python, or write `import \
+                 loadscope_probe` at the top of the program (see `loadscope probe`)"
                     .to_owned()
             }
             Self::Path => {
-                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH".to_owned()
+                "PYTHONPATH was replaced on the way. Extend it instead: PYTHONPATH=.:$PYTHONPATH, or call \
+                 `loadscope install` once for this Python"
+                    .to_owned()
             }
             Self::Flag(flag) => format!(
                 "Python was started with -{flag}, which keeps the probe out. Leave it out, or write \
@@ -130,6 +132,11 @@ impl Lookout {
             *looks = u32::MAX / 2;
             // A child that was forked is as its parent is.
             let parent = parents.get(&pid);
+            if parent
+                .is_some_and(|parent| reached.contains(parent) && proc::are_alike(pid, *parent))
+            {
+                continue;
+            }
             let is_known = self.found.iter().any(|f| parent == Some(&f.pid));
             if !is_known && self.found.len() < NAMED {
                 self.found.push(unrecorded.clone());
@@ -226,6 +233,12 @@ mod proc {
         pids.filter_map(|pid| Some((pid, parent(pid)?))).collect()
     }
 
+    /// True if both have the same command: one was forked from the other.
+    pub fn are_alike(pid: u64, other: u64) -> bool {
+        let command = |pid| fs::read(format!("/proc/{pid}/cmdline")).ok();
+        command(pid).is_some_and(|own| command(other) == Some(own))
+    }
+
     /// The process, if it is a Python that has loaded PyTorch and has no probe.
     pub fn judge(pid: u64, folder: &Path) -> Option<Unrecorded> {
         let exe = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
@@ -257,6 +270,10 @@ mod proc {
 
     pub fn parents() -> BTreeMap<u64, u64> {
         BTreeMap::new()
+    }
+
+    pub fn are_alike(_: u64, _: u64) -> bool {
+        false
     }
 
     pub fn judge(_: u64, _: &Path) -> Option<Unrecorded> {

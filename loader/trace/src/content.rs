@@ -18,6 +18,9 @@ impl BatchContent {
     /// Bytes of its tensors, by their types and shapes.
     pub fn bytes(&self) -> u64 {
         let of = |field: &Field| {
+            if field.is_derived() {
+                return 0;
+            }
             let each: u64 = match field.dtype.trim_start_matches("torch.") {
                 "uint8" | "int8" | "bool" => 1,
                 "float16" | "bfloat16" | "int16" | "uint16" => 2,
@@ -106,6 +109,20 @@ impl Field {
             pinned: false,
             data,
         }
+    }
+}
+
+/// The `dtype` of a field that shows the course of the waveforms of another: the least and the largest value of each column,
+/// `[batch, channels, columns, 2]`.
+pub const ENVELOPE: &str = "loadscope.envelope";
+/// The `dtype` of a field that shows the frequencies of the waveforms of another, in decibels: a grey picture each,
+/// `[batch, bands, columns]`, low frequencies in the lowest row.
+pub const SPECTROGRAM: &str = "loadscope.spectrogram";
+
+impl Field {
+    /// Whether it was computed from another field for looking at, and is not in the batch itself.
+    pub fn is_derived(&self) -> bool {
+        self.dtype == ENVELOPE || self.dtype == SPECTROGRAM
     }
 }
 

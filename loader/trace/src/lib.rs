@@ -56,7 +56,7 @@ mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
-pub use content::{BatchContent, Field, FieldData, Pictures};
+pub use content::{BatchContent, ENVELOPE, Field, FieldData, Pictures, SPECTROGRAM};
 pub use counter::Counter;
 
 pub use error::LogError;

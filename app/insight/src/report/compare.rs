@@ -16,6 +16,7 @@ use crate::format::signed;
 mod chance;
 mod distribution;
 mod pieces;
+pub mod rules;
 mod strip;
 mod titles;
 

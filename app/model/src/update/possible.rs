@@ -93,9 +93,10 @@ pub fn obstacle(state: &State, action: Action) -> Option<&'static str> {
             "This is as fast as it goes",
         )),
         A::NextStage | A::PreviousStage => no_steps.or_else(|| stages(state, action)),
-        A::NextSpan | A::PreviousSpan | A::LaneUp | A::LaneDown => {
-            no_steps.or_else(|| lanes(state, action))
-        }
+        A::NextSpan => no_steps.or_else(|| to_span(state, true)),
+        A::PreviousSpan => no_steps.or_else(|| to_span(state, false)),
+        A::LaneUp => no_steps.or_else(|| to_lane(state, false)),
+        A::LaneDown => no_steps.or_else(|| to_lane(state, true)),
         A::NextBatch => moment(Goal::Batch, true),
         A::PreviousBatch => moment(Goal::Batch, false),
         A::NextStall => moment(Goal::Stall, true),
@@ -222,20 +223,24 @@ fn stages(state: &State, action: Action) -> Option<&'static str> {
     }
 }
 
-fn lanes(state: &State, action: Action) -> Option<&'static str> {
-    use Action as A;
-    match action {
-        A::LaneUp | A::LaneDown => match beside(state, action == A::LaneDown) {
-            Some(_) => None,
-            None if action == A::LaneDown => Some("This is the last lane"),
-            None => Some("This is the first lane"),
-        },
-        _ if lane(state).is_none() => Some("No lane and no batch is selected: press ↓ for a lane"),
-        A::NextSpan if neighbour(state, true).is_none() => Some("No batch after this one here"),
-        A::PreviousSpan if neighbour(state, false).is_none() => {
-            Some("No batch before this one here")
-        }
-        _ => None,
+/// Why the lane above or below cannot be gone to.
+fn to_lane(state: &State, down: bool) -> Option<&'static str> {
+    match beside(state, down) {
+        Some(_) => None,
+        None if down => Some("This is the last lane"),
+        None => Some("This is the first lane"),
+    }
+}
+
+/// Why the next or the previous batch of a lane cannot be gone to.
+fn to_span(state: &State, forwards: bool) -> Option<&'static str> {
+    if lane(state).is_none() {
+        return Some("No lane and no batch is selected: press ↓ for a lane");
+    }
+    match neighbour(state, forwards) {
+        Some(_) => None,
+        None if forwards => Some("No batch after this one here"),
+        None => Some("No batch before this one here"),
     }
 }
 
@@ -258,6 +263,6 @@ fn tries(state: &State) -> Option<&'static str> {
         _ if state.session.watched && state.session.source.is_live() => {
             Some("The program is still running, and would compete with its tries")
         }
-        _ => None,
+        Some(_) | None => None,
     }
 }

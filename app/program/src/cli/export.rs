@@ -23,8 +23,8 @@ pub struct ExportArgs {
     /// As what
     #[arg(long, value_enum)]
     to: To,
-    /// chrome: the file, compressed if its name ends in .gz. csv, parquet: a folder for batches, samples and gauges; with a name
-    /// that ends in .csv or .parquet, three files beside each other (run.csv: run.batches.csv, run.samples.csv, run.gauges.csv)
+    /// chrome: the file, compressed if its name ends in .gz. csv, parquet: a folder for batches, samples, gauges, waits, loaders and errors;
+    /// with a name that ends in .csv or .parquet, files beside each other (run.csv: run.batches.csv, run.samples.csv, …)
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]

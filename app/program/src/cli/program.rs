@@ -35,7 +35,8 @@ pub struct RecordArgs {
 /// A program to be watched.
 #[derive(Debug, Args)]
 pub struct ProgramArgs {
-    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    /// Keep what is in a batch, about once a second: up to so many small pictures and waveforms, and the first numbers and texts
+    /// of each field; 64 at most
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
     previews: u32,
     /// Set an argument of DataLoader where the program makes one, in place of its own: num_workers=8, prefetch_factor=4,
@@ -205,10 +206,10 @@ pub fn probe() -> anyhow::Result<ExitCode> {
 
 /// What was recorded.
 #[derive(Default)]
-struct Seen {
-    loaders: u64,
+pub(super) struct Seen {
+    pub(super) loaders: u64,
     /// Those that the program got.
-    batches: u64,
+    pub(super) batches: u64,
     /// Something went wrong with the recording.
     is_partial: bool,
     /// Arguments of a loader were set.
@@ -216,7 +217,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn note(&mut self, event: &Event) {
+    pub(super) fn note(&mut self, event: &Event) {
         match event.kind {
             EventKind::RunStarted(_) => self.loaders += 1,
             EventKind::Entered {
@@ -229,7 +230,7 @@ impl Seen {
     }
 
     /// `2 loaders, 100 batches in run.jsonl.zst`
-    fn sentence(&self, path: &Path) -> String {
+    pub(super) fn sentence(&self, path: &Path) -> String {
         let loaders = plural(self.loaders, "loader", "loaders");
         let batches = plural(self.batches, "batch", "batches");
         match self.is_partial {
@@ -241,7 +242,7 @@ impl Seen {
 }
 
 /// Follows a session to its end: what was recorded, and why nothing was.
-fn follow(session: &Session) -> (Seen, Option<String>) {
+pub(super) fn follow(session: &Session) -> (Seen, Option<String>) {
     let mut seen = Seen::default();
     let mut complaint = None;
     for update in &session.updates {
@@ -283,7 +284,7 @@ pub(super) fn end_as(end: End) -> anyhow::Result<ExitCode> {
 }
 
 /// `run.jsonl.zst`, `run-2.jsonl.zst`, …
-fn default_names() -> impl Iterator<Item = PathBuf> {
+pub(super) fn default_names() -> impl Iterator<Item = PathBuf> {
     let first = std::iter::once("run.jsonl.zst".to_owned());
     let others = (2..=MOST_NAMES).map(|n| format!("run-{n}.jsonl.zst"));
     first.chain(others).map(PathBuf::from)

@@ -1,7 +1,7 @@
 //! `loadscope report`: why training waited, and what to do about it.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -11,8 +11,9 @@ use loadscope_files::{NewFile, refuse_input};
 use super::force::ForceArg;
 use super::pick::{LoaderArg, pick};
 use super::terminal::{complain, say, say_json};
+use loadscope_insight::report::junit::{Checked, junit};
 use loadscope_insight::report::rules::Rule;
-use loadscope_insight::report::{Report, html, text};
+use loadscope_insight::report::{Report, html, markdown, text};
 use loadscope_session::datasets;
 
 /// What to say about which recording.
@@ -25,6 +26,12 @@ pub struct ReportArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Print it as Markdown, for summaries of CI and comments in code review
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+    /// Write a test report to this file that CI systems read (JUnit's XML), with a test for each --fail-on
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     /// Write the report to this file, as one page with pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -38,37 +45,54 @@ pub struct ReportArgs {
 
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     // Before anything is read: what cannot be written is known at once.
-    let page = match &args.html {
-        Some(path) => {
-            refuse_input(path, &args.file)?;
-            Some(NewFile::create(path, args.force.existing())?)
-        }
-        None => None,
-    };
+    let page = created(args.html.as_deref(), args)?;
+    let tests = created(args.junit.as_deref(), args)?;
     let picked = pick(&args.file, args.loader.loader.as_deref())?;
     let mut report = Report::with_prospects(picked.run(), picked.cut(), datasets());
     report.loader = picked.about();
-    if args.json {
-        say_json(report.json())?;
-    } else {
-        say(&text(&report))?;
+    match (args.json, args.markdown) {
+        (true, _) => say_json(report.json())?,
+        (false, true) => say(&markdown(&report))?,
+        (false, false) => say(&text(&report))?,
     }
-    if let Some(mut page) = page {
-        let path = page.path().display().to_string();
-        page.write_all(html(&report).as_bytes())
-            .with_context(|| format!("cannot write the report to {path}"))?;
-        page.commit()?;
+    if let Some(page) = page {
+        write(page, &html(&report))?;
     }
-    let broken = args
-        .fail_on
-        .iter()
-        .filter_map(|rule| rule.broken_by(&report));
-    let broken: Vec<String> = broken.collect();
-    for rule in &broken {
-        complain(format_args!("broken: {rule}"));
+    let checked = args.fail_on.iter().map(|rule| Checked {
+        rule: rule.to_string(),
+        broken: rule.broken_by(&report),
+    });
+    let checked: Vec<Checked> = checked.collect();
+    if let Some(tests) = tests {
+        let name = args.file.display().to_string();
+        let seconds = report.survey.total().as_secs_f64();
+        write(tests, &junit(&name, seconds, &checked, &text(&report)))?;
     }
-    Ok(match broken.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(1),
-    })
+    Ok(say_broken(&checked))
+}
+
+/// Begins a file that the report is written to.
+fn created(path: Option<&Path>, args: &ReportArgs) -> anyhow::Result<Option<NewFile>> {
+    let Some(path) = path else { return Ok(None) };
+    refuse_input(path, &args.file)?;
+    Ok(Some(NewFile::create(path, args.force.existing())?))
+}
+
+/// Writes it as a whole.
+pub(super) fn write(mut file: NewFile, text: &str) -> anyhow::Result<()> {
+    let path = file.path().display().to_string();
+    file.write_all(text.as_bytes())
+        .with_context(|| format!("cannot write the report to {path}"))?;
+    Ok(file.commit()?)
+}
+
+/// Says which rules are broken: then the exit code is 1.
+pub(super) fn say_broken(checked: &[Checked]) -> ExitCode {
+    let broken = checked.iter().filter_map(|rule| rule.broken.as_ref());
+    let mut code = ExitCode::SUCCESS;
+    for why in broken {
+        complain(format_args!("broken: {why}"));
+        code = ExitCode::from(1);
+    }
+    code
 }

@@ -66,22 +66,18 @@ impl App {
             Some(Effect::AskData { word, is_folder }) => self.dialogs.data(word, is_folder),
             Some(Effect::AskOpenFolder) => self.dialogs.open_folder(),
             Some(Effect::AskExport) => self.dialogs.export(),
-            Some(other) => self.tell_session(&other),
+            Some(Effect::Stop) => self.tell_session(Session::stop),
+            Some(Effect::Pause) => self.tell_session(Session::pause),
+            Some(Effect::Resume) => self.tell_session(Session::resume),
+            Some(Effect::Step) => self.tell_session(Session::step),
+            Some(Effect::CancelExport) => self.tell_session(Session::cancel_export),
             None => {}
         }
     }
 
-    fn tell_session(&self, effect: &Effect) {
-        let Some(session) = &self.session else {
-            return;
-        };
-        match effect {
-            Effect::Stop => session.stop(),
-            Effect::Pause => session.pause(),
-            Effect::Resume => session.resume(),
-            Effect::Step => session.step(),
-            Effect::CancelExport => session.cancel_export(),
-            _ => {}
+    fn tell_session(&self, what: impl FnOnce(&Session)) {
+        if let Some(session) = &self.session {
+            what(session);
         }
     }
 

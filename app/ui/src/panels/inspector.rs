@@ -2,7 +2,9 @@
 
 use egui::{ScrollArea, Ui};
 
+mod annotated;
 mod batch;
+mod columns;
 mod content;
 mod crew;
 mod enlarged;
@@ -13,9 +15,11 @@ mod pictures;
 mod range;
 mod sampler;
 mod samples;
+mod sequences;
 mod story;
 mod tensor;
 mod tree;
+mod waves;
 
 use crate::kit::titles::title;
 use crate::theme::space;
@@ -24,12 +28,12 @@ use loadscope_model::state::State;
 use loadscope_model::view::Item;
 
 use crate::kit::empty::remark;
-use pictures::PictureCache;
+use content::ContentCache;
 
 /// The inspector.
 #[derive(Debug, Default)]
 pub struct Inspector {
-    pictures: PictureCache,
+    content: ContentCache,
     range: range::RangePage,
     /// What was shown in the last frame: something else begins at the top.
     shown: Option<Item>,
@@ -56,7 +60,7 @@ impl Inspector {
     fn selected(&mut self, ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         match state.session.selection {
             Some(Item::Batch(row)) if row < state.session.run.batches().len() => {
-                batch::show(ui, &mut self.pictures, state, row, commands);
+                batch::show(ui, &mut self.content, state, row, commands);
             }
             Some(Item::Lane(which)) => lane::show(ui, state, which, commands),
             Some(Item::Sampler) => sampler::show(ui, state, commands),

@@ -94,16 +94,91 @@ pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut V
     }
 }
 
-/// True for what is switched on.
+/// True for what is switched on. Every action is named: a new switch must not be forgotten here.
+#[allow(clippy::too_many_lines, reason = "a line for each action")]
 fn is_on(state: &State, action: Action) -> bool {
+    use Action as A;
     match action {
-        Action::ToggleAsking => state.prefs.asks,
-        Action::ToggleMotion => state.look.still,
-        Action::ToggleOptions => state.prefs.options_open,
-        Action::ToggleInspector => state.prefs.inspector_open,
-        Action::ToggleVariables => state.prefs.variables_open,
-        Action::ShowMessages => state.overlay.messages_open,
-        _ => false,
+        A::ToggleAsking => state.prefs.asks,
+        A::ToggleMotion => state.look.still,
+        A::ToggleOptions => state.prefs.options_open,
+        A::ToggleInspector => state.prefs.inspector_open,
+        A::ToggleVariables => state.prefs.variables_open,
+        A::ShowMessages => state.overlay.messages_open,
+        A::RunDemo
+        | A::Run
+        | A::Simulate
+        | A::Stop
+        | A::PauseResume
+        | A::StepForward
+        | A::StepBack
+        | A::NextBatch
+        | A::PreviousBatch
+        | A::NextStall
+        | A::PreviousStall
+        | A::NextOutOfOrder
+        | A::PreviousOutOfOrder
+        | A::NextTrouble
+        | A::PreviousTrouble
+        | A::NextStage
+        | A::PreviousStage
+        | A::Slower
+        | A::Faster
+        | A::GoToStart
+        | A::FollowLive
+        | A::ZoomIn
+        | A::ZoomOut
+        | A::PanLeft
+        | A::PanRight
+        | A::ShowAll
+        | A::FitSelection
+        | A::ZoomToRange
+        | A::ViewBack
+        | A::ViewForward
+        | A::NextSpan
+        | A::PreviousSpan
+        | A::LaneUp
+        | A::LaneDown
+        | A::Search
+        | A::NextMatch
+        | A::PreviousMatch
+        | A::ToggleMarker
+        | A::NextMarker
+        | A::PreviousMarker
+        | A::ClearMarkers
+        | A::Open
+        | A::OpenFolder
+        | A::Save
+        | A::Compare
+        | A::TryProgram
+        | A::EndTries
+        | A::Export
+        | A::CancelExport
+        | A::ChooseFolder
+        | A::WatchProgram
+        | A::SavePicture
+        | A::CopyValues
+        | A::CopyContent
+        | A::CopyIndices
+        | A::CopyVariables
+        | A::Close
+        | A::Undo
+        | A::Redo
+        | A::TakeOptions
+        | A::Escape
+        | A::ShowDebug
+        | A::ShowSampling
+        | A::ShowDiagnose
+        | A::ShowTimeline
+        | A::ShowBatches
+        | A::ShowPlots
+        | A::ShowLoaders
+        | A::NextLoader
+        | A::PreviousLoader
+        | A::ToggleTheme
+        | A::Palette
+        | A::Help
+        | A::Quit => false,
     }
 }
 

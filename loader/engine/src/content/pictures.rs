@@ -42,6 +42,20 @@ impl Layout {
         }
     }
 
+    /// A picture that stands alone: `[1|3, H, W]` or `[H, W, 1|3]`, H and W of 4 or more.
+    pub(super) fn of_one(shape: &[i64]) -> Option<Self> {
+        let [a, b, c] = *shape else { return None };
+        Self::of(&[1, a, b, c])
+    }
+
+    /// A mask that stands alone: `[H, W]`.
+    pub(super) fn of_mask(shape: &[i64]) -> Option<Self> {
+        let [height, width] = *shape else {
+            return None;
+        };
+        Self::of(&[1, height, width])
+    }
+
     /// Position of a pixel's value in the tensor.
     fn offset(&self, picture: usize, y: usize, x: usize, channel: usize) -> usize {
         let start = picture * self.height * self.width * self.channels;
@@ -59,10 +73,19 @@ impl Layout {
 pub(super) fn shrink(
     elements: &Elements,
     layout: Layout,
-    stats: &Stats,
+    sizing: Sizing,
+    to_byte: impl Fn(f64) -> f64,
     limits: &ContentLimits,
 ) -> Pictures {
-    let side = (limits.side.max(1) as usize).min(1024);
+    let side = match sizing {
+        Sizing::Small => limits.side,
+        Sizing::Annotated | Sizing::Classes => limits.annotated_side,
+    };
+    let side = (side.max(1) as usize).min(1024);
+    let taps = match sizing {
+        Sizing::Small | Sizing::Annotated => taps,
+        Sizing::Classes => middles,
+    };
     let longer = layout.width.max(layout.height);
     let fit = |size: usize| {
         if longer <= side {
@@ -77,7 +100,6 @@ pub(super) fn shrink(
     let columns = taps(layout.width, width);
     let rows = taps(layout.height, height);
     let mut pixels = Vec::with_capacity(count * width * height * layout.channels);
-    let to_byte = scale(elements.kind(), stats);
     let offsets = (0..count).flat_map(|picture| {
         let columns = &columns;
         rows.iter().flat_map(move |&[top, bottom]| {
@@ -107,6 +129,24 @@ pub(super) fn shrink(
     }
 }
 
+/// How pictures are made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sizing {
+    /// Many of a size, side by side.
+    Small,
+    /// One that has boxes.
+    Annotated,
+    /// As large as those with boxes; its values are numbers of classes, of which there is no average.
+    Classes,
+}
+
+/// For each of `to` pixels the middle one of the `from` pixels that it covers, twice.
+fn middles(from: usize, to: usize) -> Vec<[usize; 2]> {
+    (0..to)
+        .map(|i| [((2 * i + 1) * from / (2 * to)).min(from - 1); 2])
+        .collect()
+}
+
 /// For each of `to` pixels two of the `from` pixels that it covers: at a quarter and at three quarters.
 fn taps(from: usize, to: usize) -> Vec<[usize; 2]> {
     (0..to)
@@ -114,8 +154,16 @@ fn taps(from: usize, to: usize) -> Vec<[usize; 2]> {
         .collect()
 }
 
+/// Numbers of classes as they are, as far as a byte goes.
+pub(super) fn class(value: f64) -> f64 {
+    match value.is_nan() {
+        true => 0.0,
+        false => value.clamp(0.0, 255.0),
+    }
+}
+
 /// Values to 0..=255: bytes as they are, anything else from its smallest to its largest value. NaN becomes 0, also in an average.
-fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
+pub(super) fn scale(kind: Kind, stats: &Stats) -> impl Fn(f64) -> f64 + use<> {
     let (low, high) = match kind {
         Kind::Uint8 => (0.0, 255.0),
         Kind::Bool => (0.0, 1.0),

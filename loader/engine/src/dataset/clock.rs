@@ -141,7 +141,7 @@ impl SampleClock {
     }
 }
 
-/// What reads the formats of files says by name what it does; [`SampleClock::leave`] ends the last stage.
+/// What reads the formats of files says by name what it does; `leave` ends the last stage.
 impl Stages for SampleClock {
     fn enter(&mut self, name: &'static str) {
         self.leave();

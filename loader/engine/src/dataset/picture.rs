@@ -19,12 +19,10 @@ use super::{SampleClock, SampleError};
 use crate::value::new_tensor;
 pub(super) use classes::classes;
 pub(super) use fault::Fault;
+use fault::MAX_PIXELS;
 
 /// Largest side of a resized picture.
 pub(super) const MAX_SIDE: u32 = 8192;
-/// Pictures with more pixels are refused, as by Pillow (twice its `MAX_IMAGE_PIXELS`): a few bytes can unpack to
-/// gigabytes.
-const MAX_PIXELS: u64 = 2 * 89_478_485;
 /// Most bytes of a file with a picture, and most memory that a decoder may take for one.
 const MAX_BYTES: u64 = 1 << 30;
 /// Larger buffers are not kept for the next picture.

@@ -1,14 +1,15 @@
 //! Tables as text with commas (RFC 4180): names in the first line, nothing for what is missing.
 //!
 //! Spreadsheets take a text that begins like a formula for one, and run it. Names are the recorded program's, so such a one
-//! gets an apostrophe before it.
+//! gets an apostrophe before it. So does one that begins with an apostrophe: taking one away gives every text back.
 
 use std::io::Write;
 
 use loadscope_trace::{Run, RunId};
 
+use super::cell::Cell;
 use super::failure::Failure;
-use super::table::{Cell, Table};
+use super::table::Table;
 
 /// Writes a table.
 pub(super) fn write(
@@ -38,7 +39,7 @@ pub(super) fn write(
                 Cell::Unsigned(n) => write!(text, "{n}"),
                 Cell::Float(x) => write!(text, "{x}"),
                 Cell::Bool(b) => write!(text, "{b}"),
-                Cell::Text(t) if is_formula(t) => write!(text, "'{t}"),
+                Cell::Text(t) if is_formula(t) || t.starts_with('\'') => write!(text, "'{t}"),
                 Cell::Text(t) => write!(text, "{t}"),
             };
             lines.write_field(&text).map_err(failed)?;

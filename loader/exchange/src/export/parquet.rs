@@ -11,8 +11,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
+use super::cell::{Cell, Column, Kind};
 use super::failure::Failure;
-use super::table::{Cell, Column, Kind, Table};
+use super::table::Table;
 
 /// Rows that are held before they are written.
 const GROUP: usize = 1 << 17;

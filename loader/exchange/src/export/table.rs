@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use loadscope_trace::{GaugeKind, Nanos, Run, RunId, Stage};
 
+use super::cell::{Cell, Column, Kind};
+use super::facts;
 use super::failure::Failure;
 
 /// A table.
@@ -15,40 +17,12 @@ pub(super) enum Table {
     Samples,
     /// One row a measurement.
     Gauges,
-}
-
-/// What is in a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Int,
-    Unsigned,
-    Float,
-    Bool,
-    Text,
-}
-
-/// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Column {
-    pub name: String,
-    pub kind: Kind,
-}
-
-/// A value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Cell<'a> {
-    None,
-    Int(i64),
-    Unsigned(u64),
-    Float(f64),
-    Bool(bool),
-    Text(&'a str),
-}
-
-impl From<Option<Nanos>> for Cell<'_> {
-    fn from(time: Option<Nanos>) -> Self {
-        time.map_or(Self::None, |t| Self::Int(t.0))
-    }
+    /// One row a wait.
+    Waits,
+    /// One row a loader.
+    Loaders,
+    /// One row an error or a warning.
+    Errors,
 }
 
 /// Stages that last, in the order of a batch's life, with their columns.
@@ -67,29 +41,31 @@ const STAGES: [(Stage, &str); 8] = [
 const LOOK_EVERY: usize = 1 << 14;
 
 impl Table {
-    pub const ALL: [Self; 3] = [Self::Batches, Self::Samples, Self::Gauges];
+    pub const ALL: [Self; 6] = [
+        Self::Batches,
+        Self::Samples,
+        Self::Gauges,
+        Self::Waits,
+        Self::Loaders,
+        Self::Errors,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Batches => "batches",
             Self::Samples => "samples",
             Self::Gauges => "gauges",
+            Self::Waits => "waits",
+            Self::Loaders => "loaders",
+            Self::Errors => "errors",
         }
     }
 
     /// Its columns, of these runs.
     pub fn columns(self, runs: &[(RunId, &Run)]) -> Vec<Column> {
-        let fixed = |columns: &[(&str, Kind)]| -> Vec<Column> {
-            let columns = columns.iter();
-            let column = |(name, kind): &(&str, Kind)| Column {
-                name: (*name).to_owned(),
-                kind: *kind,
-            };
-            columns.map(column).collect()
-        };
         match self {
             Self::Batches => {
-                let mut columns = fixed(&[
+                let mut columns = Column::all(&[
                     ("run", Kind::Int),
                     ("epoch", Kind::Int),
                     ("batch", Kind::Int),
@@ -103,11 +79,11 @@ impl Table {
                     ("ended_at_ns", Kind::Int),
                     ("waited_ns", Kind::Int),
                 ]);
-                columns.extend(fixed(&STAGES.map(|(_, name)| (name, Kind::Int))));
+                columns.extend(Column::all(&STAGES.map(|(_, name)| (name, Kind::Int))));
                 columns
             }
             Self::Samples => {
-                let mut columns = fixed(&[
+                let mut columns = Column::all(&[
                     ("run", Kind::Int),
                     ("epoch", Kind::Int),
                     ("batch", Kind::Int),
@@ -124,7 +100,7 @@ impl Table {
                 }));
                 columns
             }
-            Self::Gauges => fixed(&[
+            Self::Gauges => Column::all(&[
                 ("run", Kind::Int),
                 ("at_ns", Kind::Int),
                 ("lane", Kind::Text),
@@ -133,6 +109,9 @@ impl Table {
                 ("unit", Kind::Text),
                 ("value", Kind::Float),
             ]),
+            Self::Waits => facts::wait_columns(),
+            Self::Loaders => facts::loader_columns(),
+            Self::Errors => facts::error_columns(),
         }
     }
 
@@ -154,6 +133,9 @@ impl Table {
                 Self::Batches => batches(id, run, &mut tell, each)?,
                 Self::Samples => samples(id, run, &names, &mut tell, each)?,
                 Self::Gauges => gauges(id, run, each)?,
+                Self::Waits => facts::waits(id, run, each)?,
+                Self::Loaders => facts::loader(id, run, each)?,
+                Self::Errors => facts::errors(id, run, each)?,
             }
         }
         Ok(())
@@ -169,10 +151,6 @@ fn look(progress: Progress<'_>, k: usize, count: usize) -> Result<(), Failure> {
         return Err(Failure::Cancelled);
     }
     Ok(())
-}
-
-fn worker(worker: Option<u16>) -> Cell<'static> {
-    worker.map_or(Cell::None, |w| Cell::Int(i64::from(w)))
 }
 
 fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> Result<(), Failure> {
@@ -201,7 +179,7 @@ fn batches(id: Cell<'_>, run: &Run, progress: Progress<'_>, each: Each<'_>) -> R
             id,
             Cell::Int(i64::from(batch.id.epoch)),
             Cell::Int(i64::from(batch.id.idx)),
-            worker(batch.worker),
+            Cell::worker(batch.worker),
             Cell::Text(batch.stage.id()),
             match batch.samples() {
                 // The source does not tell.
@@ -261,7 +239,7 @@ fn samples(
                 indices
                     .get(position)
                     .map_or(Cell::None, |i| Cell::Unsigned(*i)),
-                worker(batch.worker),
+                Cell::worker(batch.worker),
                 timing.map(|t| t.start).into(),
                 timing.map(|t| t.wall).into(),
                 timing.and_then(|t| t.cpu).into(),

@@ -219,7 +219,7 @@ fn schema(
     };
     if !schema.endianness().equals_to_target_endianness() {
         return Err(ArrowError::ParseError(
-            "it was written by a machine with another byte order".to_owned(),
+            "it was written on a computer with another byte order".to_owned(),
         ));
     }
     let schema = arrow_ipc::convert::try_fb_to_schema(schema)?;

@@ -10,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, types};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::bytes::binary;
 use super::meaning::Meaning;
 use super::{dates, files};
 use crate::array::{Array as Numbers, Dtype};
@@ -161,25 +162,6 @@ fn entry<'a>(array: &'a dyn Array, keys: &DataType, row: usize) -> Option<(usize
 fn decimal<T: DecimalType>(array: &dyn Array, row: usize) -> Option<Cell> {
     let text = array.as_primitive_opt::<T>()?.value_as_string(row);
     text.parse().ok().map(Cell::Float)
-}
-
-pub(super) fn binary(array: &dyn Array, row: usize) -> Option<&[u8]> {
-    match array.data_type() {
-        DataType::Binary => array.as_binary_opt::<i32>().map(|a| a.value(row)),
-        DataType::LargeBinary => array.as_binary_opt::<i64>().map(|a| a.value(row)),
-        DataType::BinaryView => array.as_binary_view_opt().map(|a| a.value(row)),
-        DataType::FixedSizeBinary(_) => array.as_fixed_size_binary_opt().map(|a| a.value(row)),
-        _ => None,
-    }
-}
-
-pub(super) fn text(array: &dyn Array, row: usize) -> Option<&str> {
-    match array.data_type() {
-        DataType::Utf8 => array.as_string_opt::<i32>().map(|a| a.value(row)),
-        DataType::LargeUtf8 => array.as_string_opt::<i64>().map(|a| a.value(row)),
-        DataType::Utf8View => array.as_string_view_opt().map(|a| a.value(row)),
-        _ => None,
-    }
 }
 
 /// A list: numbers of one dtype without nulls as an array.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::{Array as _, StructArray};
 
-use super::cells::{binary, text};
+use super::bytes::{binary, text};
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{FormatError, Place};
 

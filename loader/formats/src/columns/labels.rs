@@ -10,7 +10,7 @@ use crate::cell::Cell;
 use crate::error::Place;
 use crate::slices::LABELS;
 
-/// The column that has the classes: the one that is said to, else the only one of whole numbers that is named so.
+/// The column that has the classes: the one that was named, else the only one of whole numbers that is named so.
 pub(super) fn column(schema: &Schema, said: Option<&str>) -> Option<usize> {
     if let Some(said) = said {
         return schema.index_of(said).ok();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Options;
+use super::options::Options;
 use crate::error::{Fault, FormatError, Place};
 use crate::file::{line_and_column, read};
 

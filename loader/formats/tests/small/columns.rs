@@ -99,7 +99,7 @@ fn rows_of_arrow() {
         (data.labels(), data.notes().len()),
         (Some(vec![3, 4, 4]), 0)
     );
-    // Without the mark of the end it may be cut off: that is said.
+    // Without the mark of the end it may be cut off, and that is reported.
     write(&path, &whole[..whole.len() - 8]);
     let data = Saved::open(&path).expect("a stream");
     assert!(

@@ -8,7 +8,7 @@ use crate::order::{Order, Samples, order};
 /// 300 samples of three classes, of which one is rare; 40 groups; lengths from 1 to 97.
 fn table() -> SampleTable {
     let all = 0..300u32;
-    let class = |i: u32| if i % 30 == 0 { 2 } else { i % 2 };
+    let class = |i: u32| if i.is_multiple_of(30) { 2 } else { i % 2 };
     SampleTable {
         classes: Some(all.clone().map(class).collect()),
         groups: Some(all.clone().map(|i| i * 7 % 40).collect()),
@@ -157,8 +157,8 @@ fn ranks_share_the_batches() {
         for (batch, whole) in whole.epochs[0].iter().enumerate() {
             let [a, b] = [0, 1].map(|rank: usize| &parts[rank].epochs[0][batch]);
             let mut both: Vec<u64> = Vec::new();
-            for at in 0..a.len() {
-                both.push(a[at]);
+            for (at, index) in a.iter().enumerate() {
+                both.push(*index);
                 both.extend(b.get(at));
             }
             assert_eq!(both, *whole, "{sampler}");

@@ -66,7 +66,14 @@ pub const WRITERS: &[Writer] = &[
     Writer {
         name: "export --to csv",
         arguments: "export sample.jsonl.zst --to csv -o t.csv",
-        outputs: &["t.batches.csv", "t.samples.csv", "t.gauges.csv"],
+        outputs: &[
+            "t.batches.csv",
+            "t.samples.csv",
+            "t.gauges.csv",
+            "t.waits.csv",
+            "t.loaders.csv",
+            "t.errors.csv",
+        ],
         kind: Kind::Derived,
     },
     Writer {

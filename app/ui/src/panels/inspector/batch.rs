@@ -3,7 +3,7 @@
 use egui::{Align, Layout, RichText, Ui};
 use loadscope_trace::{Level, Nanos, PathStep, Run, Stage};
 
-use super::pictures::PictureCache;
+use super::content::ContentCache;
 use super::{content, samples, story};
 use crate::kit::empty::remark;
 use crate::kit::rows::{Marks, millis, share};
@@ -20,7 +20,7 @@ use loadscope_model::view::{Cursor, Item};
 /// Everything about the batch at `at`.
 pub fn show(
     ui: &mut Ui,
-    pictures: &mut PictureCache,
+    cache: &mut ContentCache,
     state: &State,
     at: usize,
     commands: &mut Vec<Command>,
@@ -34,7 +34,7 @@ pub fn show(
         ui.label(sentence);
     }
     samples::costliest(ui, run, at, state.now());
-    content::show(ui, pictures, state, at, commands);
+    content::show(ui, cache, state, at, commands);
     samples::show(ui, state, at, commands);
 }
 

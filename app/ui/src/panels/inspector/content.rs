@@ -1,27 +1,58 @@
 //! What is inside a batch: its pictures, and its leaves in the tree of the containers that hold them.
 
 use egui::{CollapsingHeader, RichText, Ui};
-use loadscope_trace::{BatchContent, Field, FieldData, Run};
+use loadscope_trace::{BatchContent, Field, FieldData, Run, RunInfo};
 
+use super::annotated::{self, AnnotatedCache};
 use super::pictures::{Captions, PictureCache, Shown};
 use super::samples::copy_button;
 use super::tree::Node;
-use super::{enlarged, tensor};
+use super::waves::WavesCache;
+use super::{columns, enlarged, sequences, tensor};
 use crate::kit::empty::remark;
 use crate::kit::titles::{section, section_with};
 use crate::theme::{Palette, mono, size, space};
+use loadscope_insight::content::path::Slot;
+use loadscope_insight::content::{Views, views};
 use loadscope_insight::format;
 use loadscope_model::clipboard;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 
 /// Fields that are shown; the engine keeps fewer, other programs may not.
-const FIELDS: usize = 256;
+const FIELDS: usize = 512;
+/// Containers of more leaves are folded at first.
+const UNFOLDED: usize = 16;
+
+/// What was made for the batch that is looked at: textures, and what its leaves mean together.
+#[derive(Debug, Default)]
+pub struct ContentCache {
+    pictures: PictureCache,
+    annotated: AnnotatedCache,
+    waves: WavesCache,
+    /// Of which batch, where its leaves are in memory, and what they mean.
+    views: Option<((usize, usize), Views)>,
+}
+
+impl ContentCache {
+    /// What the leaves mean, read once.
+    fn read(&mut self, at: usize, content: &BatchContent, info: &RunInfo) -> Views {
+        let key = (at, content.fields.as_ptr() as usize);
+        match &self.views {
+            Some((of, views)) if *of == key => views.clone(),
+            _ => {
+                let views = views(content, info);
+                self.views = Some((key, views.clone()));
+                views
+            }
+        }
+    }
+}
 
 /// All that is known of the content of the batch at `at`.
 pub fn show(
     ui: &mut Ui,
-    pictures: &mut PictureCache,
+    cache: &mut ContentCache,
     state: &State,
     at: usize,
     commands: &mut Vec<Command>,
@@ -33,7 +64,48 @@ pub fn show(
         return;
     };
     let captions = captions(run, at, content);
-    for (k, field) in content.fields.iter().enumerate().take(FIELDS) {
+    let views = cache.read(at, content, &run.info);
+    if let Some(pictures) = &views.annotated {
+        let shown = annotated::Shown {
+            at,
+            content,
+            annotated: pictures,
+            captions: &captions,
+            annotations: state.prefs.annotations,
+            enlarged: state.session.enlarged,
+        };
+        cache.annotated.show(ui, &shown, commands);
+    }
+    if let Some(table) = &views.table {
+        columns::show(ui, table, run.indices(at));
+    }
+    for all in &views.sequences {
+        sequences::show(ui, content, all);
+    }
+    for waves in &views.waveforms {
+        cache.waves.show(ui, (at, content), waves, &captions);
+    }
+    let is_shown = |k: usize| views.annotated.as_ref().is_some_and(|a| a.covers(k));
+    pictures(
+        ui,
+        cache,
+        (state, at, content),
+        (&captions, &is_shown),
+        commands,
+    );
+    fields(ui, &Place { run, at, content }, commands);
+}
+
+/// Pictures that stack and have no annotations.
+fn pictures(
+    ui: &mut Ui,
+    cache: &mut ContentCache,
+    (state, at, content): (&State, usize, &BatchContent),
+    (captions, is_shown): (&Captions, &dyn Fn(usize) -> bool),
+    commands: &mut Vec<Command>,
+) {
+    let all = content.fields.iter().enumerate().take(FIELDS);
+    for (k, field) in all.filter(|(k, field)| !field.is_derived() && !is_shown(*k)) {
         let FieldData::Pictures(data) = &field.data else {
             continue;
         };
@@ -41,27 +113,36 @@ pub fn show(
         let shown = Shown {
             key: (at, k),
             data,
-            captions: &captions,
+            captions,
         };
         if let Some((_, which)) = state
             .session
             .enlarged
             .filter(|(f, w)| *f == k && *w < data.count())
         {
-            enlarged::show(ui, pictures, run, &shown, field, which, commands);
+            let run = &state.session.run;
+            enlarged::show(ui, &mut cache.pictures, run, &shown, field, which, commands);
         }
-        pictures.grid(ui, &shown, state.session.enlarged, commands);
+        cache
+            .pictures
+            .grid(ui, &shown, state.session.enlarged, commands);
     }
+}
+
+/// The leaves in the tree of their containers.
+fn fields(ui: &mut Ui, place: &Place<'_>, commands: &mut Vec<Command>) {
+    let content = place.content;
     section_with(ui, "Fields", |ui| {
         copy_button(ui, Action::CopyValues, commands)
     });
     if content.fields.is_empty() {
         remark(ui, "The batch is empty");
     }
-    let names = content.fields.iter().map(|f| f.name.as_str());
-    let root = Node::of(names.take(FIELDS));
-    let place = Place { run, at, content };
-    branches(ui, &place, &root, "", commands);
+    // What was computed for looking at is no leaf of the batch.
+    let leaves = content.fields.iter().enumerate().take(FIELDS);
+    let leaves = leaves.filter(|(_, field)| !field.is_derived());
+    let root = Node::of(leaves.map(|(k, field)| (k, field.name.as_str())));
+    branches(ui, place, &root, "", commands);
     let left = content.fields.len().saturating_sub(FIELDS) as u64;
     if left > 0 {
         remark(
@@ -110,7 +191,7 @@ fn branch(ui: &mut Ui, place: &Place<'_>, node: &Node, above: &str, commands: &m
     // Folded by its path, not by its batch: what is not of interest stays folded from batch to batch.
     CollapsingHeader::new(text)
         .id_salt(("field", &path))
-        .default_open(true)
+        .default_open(node.leaves() <= UNFOLDED)
         .show(ui, |ui| match field {
             Some((k, field)) => leaf(ui, place, k, field, commands),
             None => branches(ui, place, node, &path, commands),
@@ -138,10 +219,18 @@ fn why_not(run: &Run, at: usize) -> &'static str {
     }
 }
 
+/// Numbers of samples that are no labels.
+const RATES: [&str; 3] = ["rate", "sample_rate", "sampling_rate"];
+
 /// What stands below each picture: the name of its class or its label, and its index.
 fn captions(run: &Run, at: usize, content: &BatchContent) -> Captions {
+    // One number a sample, of the batch and not of one of its samples.
+    let is_label = |f: &Field| {
+        let slot = Slot::of(&f.name);
+        f.shape.len() == 1 && f.dtype.contains("int") && slot.sample.is_none() && !slot.is(&RATES)
+    };
     let labels = content.fields.iter().find_map(|f| match &f.data {
-        FieldData::Numbers(values) if f.shape.len() == 1 && f.dtype.contains("int") => Some(values),
+        FieldData::Numbers(values) if is_label(f) => Some(values),
         _ => None,
     });
     let name = |label: f64| {

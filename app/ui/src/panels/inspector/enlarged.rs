@@ -22,7 +22,9 @@ pub fn show(
 ) {
     let (at, k) = shown.key;
     let data = shown.data;
-    buttons(ui, (k, which), data.count(), commands);
+    let before = which.checked_sub(1).map(|which| (k, which));
+    let after = (which + 1 < data.count()).then_some((k, which + 1));
+    buttons(ui, before, after, commands);
     if let Some((texture, part)) = cache.part(ui, shown, which) {
         let size = enlarged(data, ui.available_width(), ui.pixels_per_point());
         let image = Image::new((texture, size)).uv(part).sense(Sense::hover());
@@ -53,12 +55,7 @@ pub fn show(
 
 /// What differs between the picture on the screen, the one in the recording and the one in the batch.
 fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64)) {
-    if original != kept {
-        remark(
-            ui,
-            &format!("The recording keeps it at {} pixels", sides(kept)),
-        );
-    }
+    smaller(ui, original, kept);
     let brightest = data.pixels.iter().max().copied().unwrap_or(255);
     if brightest < 128 {
         let times = 255.0 / f64::from(brightest.max(1));
@@ -69,19 +66,24 @@ fn remarks(ui: &mut Ui, data: &Pictures, original: (u64, u64), kept: (u64, u64))
     }
 }
 
-fn buttons(ui: &mut Ui, (field, which): (usize, usize), count: usize, commands: &mut Vec<Command>) {
+/// To the neighbours, to a file, and back to all. The neighbours are given by their field and their place in it.
+pub(super) fn buttons(
+    ui: &mut Ui,
+    before: Option<(usize, usize)>,
+    after: Option<(usize, usize)>,
+    commands: &mut Vec<Command>,
+) {
     let named = |ui: &mut Ui, text: &str, name: &str, enabled: bool| {
         let response = ui.add_enabled(enabled, Button::new(text));
         response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, name));
         response.on_hover_text(name).clicked()
     };
     ui.horizontal(|ui| {
-        let go = |k: usize| Command::Enlarge(Some((field, k)));
-        if named(ui, "‹", "Previous picture", which > 0) {
-            commands.push(go(which.saturating_sub(1)));
+        if named(ui, "‹", "Previous picture", before.is_some()) {
+            commands.push(Command::Enlarge(before));
         }
-        if named(ui, "›", "Next picture", which + 1 < count) {
-            commands.push(go(which + 1));
+        if named(ui, "›", "Next picture", after.is_some()) {
+            commands.push(Command::Enlarge(after));
         }
         let info = Action::SavePicture.info();
         if named(ui, "Save…", info.name, true) {
@@ -93,8 +95,16 @@ fn buttons(ui: &mut Ui, (field, which): (usize, usize), count: usize, commands: 
     });
 }
 
+/// Says so where the recording keeps less than there was.
+pub(super) fn smaller(ui: &mut Ui, original: (u64, u64), kept: (u64, u64)) {
+    if original != kept {
+        let text = format!("The recording keeps it at {} pixels", sides(kept));
+        remark(ui, &text);
+    }
+}
+
 /// `48 × 36`.
-fn sides((width, height): (u64, u64)) -> String {
+pub(super) fn sides((width, height): (u64, u64)) -> String {
     format!("{} × {}", format::count(width), format::count(height))
 }
 

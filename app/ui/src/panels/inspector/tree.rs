@@ -1,5 +1,7 @@
 //! The structure of a batch, from the paths of its leaves: maps, lists and tuples that hold each other.
 
+use loadscope_insight::content::path::segments;
+
 /// A container or a leaf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
@@ -12,10 +14,10 @@ pub struct Node {
 }
 
 impl Node {
-    /// The tree of the leaves with these paths, in their order.
-    pub fn of<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
+    /// The tree of the leaves with these positions and paths, in their order.
+    pub fn of<'a>(paths: impl IntoIterator<Item = (usize, &'a str)>) -> Self {
         let mut root = Self::default();
-        for (field, path) in paths.into_iter().enumerate() {
+        for (field, path) in paths {
             root.insert(&segments(path), field);
         }
         root
@@ -70,49 +72,6 @@ impl Node {
     }
 }
 
-/// Deeper is not taken apart.
-const DEEPEST: usize = 32;
-
-/// `["boxes"][1]` → `["boxes"]`, `[1]`. Whatever is no such path is one part.
-pub fn segments(path: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = path;
-    while !rest.is_empty() {
-        let end = if parts.len() < DEEPEST {
-            end_of_first(rest)
-        } else {
-            rest.len()
-        };
-        let (first, others) = rest.split_at(end);
-        parts.push(first);
-        rest = others;
-    }
-    parts
-}
-
-fn end_of_first(path: &str) -> usize {
-    let bytes = path.as_bytes();
-    if bytes.starts_with(b"[") {
-        let (mut quoted, mut escaped) = (false, false);
-        for (at, byte) in bytes.iter().enumerate().skip(1) {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' if quoted => escaped = true,
-                b'"' => quoted = !quoted,
-                b']' if !quoted => return at + 1,
-                _ => {}
-            }
-        }
-        return bytes.len();
-    }
-    let begins = |(at, byte): (usize, &u8)| (at > 0 && matches!(byte, b'[' | b'.')).then_some(at);
-    bytes
-        .iter()
-        .enumerate()
-        .find_map(begins)
-        .unwrap_or(bytes.len())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -120,24 +79,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_come_apart_at_their_keys() {
-        assert_eq!(
-            segments("[1][\"a]b\\\"c\"].x[0]"),
-            ["[1]", "[\"a]b\\\"c\"]", ".x", "[0]"]
-        );
-        assert_eq!(segments(""), Vec::<&str>::new());
-        assert_eq!(segments("[never closed"), ["[never closed"]);
-        assert_eq!(segments("plain"), ["plain"]);
-    }
-
-    #[test]
     fn leaves_stand_below_their_containers() {
         let root = Node::of([
-            "[0]",
-            "[1][\"label\"]",
-            "[1][\"boxes\"][0]",
-            "[1][\"boxes\"][1]",
-            "[2]",
+            (0, "[0]"),
+            (1, "[1][\"label\"]"),
+            (2, "[1][\"boxes\"][0]"),
+            (3, "[1][\"boxes\"][1]"),
+            (4, "[2]"),
         ]);
         let labels = |n: &Node| {
             n.children
@@ -150,7 +98,7 @@ mod tests {
         assert_eq!((map.kind(), map.leaves(), map.field), ("dict", 3, None));
         assert_eq!(labels(&map.children[1]), ["[0]", "[1]"]);
         assert_eq!(map.children[1].children[1].field, Some(3));
-        let single = Node::of([""]);
+        let single = Node::of([(0, "")]);
         assert_eq!(
             (single.children.len(), single.children[0].field),
             (1, Some(0))
@@ -160,10 +108,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_paths_make_a_tree(paths in prop::collection::vec("[\\[\\].\"\\\\a0é]{0,12}", 0..20)) {
-            for path in &paths {
-                prop_assert_eq!(&segments(path).concat(), path);
-            }
-            let root = Node::of(paths.iter().map(String::as_str));
+            let root = Node::of(paths.iter().map(String::as_str).enumerate());
             prop_assert_eq!(root.leaves(), paths.len());
         }
     }

@@ -6,5 +6,5 @@ mod sample;
 mod scale;
 mod stream;
 
-pub use open::StreamPlace;
 pub(super) use open::open;
+pub use stream::StreamPlace;

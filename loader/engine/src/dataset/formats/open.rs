@@ -14,20 +14,9 @@ use loadscope_plan::dataset::{
 
 use super::rows::RowsDataset;
 use super::sample::Shaping;
-use super::stream::StreamDataset;
+use super::stream::{StreamDataset, StreamPlace};
 use crate::dataset::AnyDataset;
 use crate::error::EngineError;
-
-/// Which part of a stream a process loads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamPlace {
-    /// Which process of a distributed training, from 0.
-    pub rank: u32,
-    /// How many there are; 0 counts as 1.
-    pub world_size: u32,
-    /// What the main thread's streams are shuffled with; workers have their own seeds.
-    pub seed: u64,
-}
 
 /// Opens `data`; `image_size` is the side of squares that pictures are resized to, where that is asked for.
 ///

@@ -4,11 +4,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadscope_formats::{Share, Stream, StreamSource};
 
-use super::open::StreamPlace;
 use super::sample::{Shaping, sample_error};
 use crate::dataset::{IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::value::Value;
 use crate::worker_info::get_worker_info;
+
+/// Which part of a stream a process loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamPlace {
+    /// Which process of a distributed training, from 0.
+    pub rank: u32,
+    /// How many there are; 0 counts as 1.
+    pub world_size: u32,
+    /// What the main thread's streams are shuffled with; workers have their own seeds.
+    pub seed: u64,
+}
 
 /// A stream, whose pictures are decoded and whose arrays become tensors.
 pub(super) struct StreamDataset<S> {

@@ -4,8 +4,11 @@ use std::{fmt, io};
 
 use image::ImageError;
 
-use super::MAX_PIXELS;
 use crate::dataset::SampleError;
+
+/// Pictures with more pixels are refused, as by Pillow (twice its `MAX_IMAGE_PIXELS`): a few bytes can unpack to
+/// gigabytes.
+pub(super) const MAX_PIXELS: u64 = 2 * 89_478_485;
 
 /// What is wrong with a picture.
 #[derive(Debug, PartialEq)]

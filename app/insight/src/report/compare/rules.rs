@@ -1,0 +1,195 @@
+//! Rules that a second recording can break beside a first one: `wait>+5%`, for scripts and CI.
+
+use std::fmt;
+use std::str::FromStr;
+
+use loadscope_plan::keyvalue::{Key, Language, Mistake, real};
+
+use super::chance::Outcome;
+use super::{Comparison, Measure, change, shown};
+use crate::format::percent;
+
+/// By how much a measure may change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangeRule {
+    what: What,
+    is_greater: bool,
+    /// As a share.
+    limit: f64,
+    text: String,
+}
+
+/// What rules can be about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    /// The share of the time that was waited, by points.
+    Wait,
+    /// A measure, relative to the first recording.
+    Measure(&'static str),
+}
+
+const NAMES: [(&str, What); 4] = [
+    ("wait", What::Wait),
+    ("throughput", What::Measure("samples_per_second")),
+    ("wait_per_batch", What::Measure("wait_seconds_per_batch")),
+    ("work_per_batch", What::Measure("work_seconds_per_batch")),
+];
+
+/// Why a rule is not understood.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "'{0}' is no rule: {1}. A rule is a name, > or <, and a change with its sign: wait>+5% (of the time, 5 points more is waited), \
+     throughput<-10% (a tenth fewer samples a second), wait_per_batch>+20%, work_per_batch>+20%"
+)]
+pub struct NoChangeRule(String, String);
+
+impl FromStr for ChangeRule {
+    type Err = NoChangeRule;
+
+    fn from_str(text: &str) -> Result<Self, NoChangeRule> {
+        let no = |why: &str| NoChangeRule(text.to_owned(), why.to_owned());
+        let (name, limit, is_greater) = match (text.split_once('>'), text.split_once('<')) {
+            (Some((name, limit)), None) => (name.trim(), limit.trim(), true),
+            (None, Some((name, limit))) => (name.trim(), limit.trim(), false),
+            _ => return Err(no("there has to be one > or < in it")),
+        };
+        let known = NAMES.into_iter().find(|(own, _)| *own == name);
+        let (_, what) = known.ok_or_else(|| {
+            let names = Language::new(NAMES.map(|(name, _)| Key::once(name, name)));
+            no(&names.sentence(&Mistake::Unknown(name.to_owned())))
+        })?;
+        let number = limit
+            .strip_suffix('%')
+            .ok_or_else(|| no("its limit is a change in %"))?;
+        if !number.starts_with(['+', '-']) {
+            return Err(no("its limit needs a sign, + or -"));
+        }
+        let number = number.strip_prefix('+').unwrap_or(number);
+        let limit = real(number, ..).map_err(|wrong| no(&wrong.to_string()))?;
+        Ok(Self {
+            what,
+            is_greater,
+            limit: limit / 100.0,
+            text: text.to_owned(),
+        })
+    }
+}
+
+impl ChangeRule {
+    /// Why the second recording breaks the rule; `None` if it does not, or if the change may be chance. A rule about what cannot be
+    /// compared is broken, too.
+    pub fn broken_by(&self, comparison: &Comparison) -> Option<String> {
+        let id = match self.what {
+            What::Wait => "wait_share",
+            What::Measure(id) => id,
+        };
+        let Some(measure) = comparison.measures.iter().find(|m| m.id == id) else {
+            return Some(format!(
+                "{self} cannot be checked: one of the recordings has no batches"
+            ));
+        };
+        let by = match self.what {
+            What::Wait => measure.b - measure.a,
+            What::Measure(_) => match measure.change {
+                Some(change) => change,
+                // Nothing became something.
+                None if measure.b > 0.0 => f64::INFINITY,
+                None => 0.0,
+            },
+        };
+        let is_beyond = match self.is_greater {
+            true => by > self.limit,
+            false => by < self.limit,
+        };
+        (is_beyond && !may_be_chance(measure)).then(|| self.sentence(measure, by))
+    }
+
+    fn sentence(&self, measure: &Measure, by: f64) -> String {
+        let (name, a, b) = shown(measure);
+        let by = match self.what {
+            What::Wait => format!(
+                "{}{} of the time",
+                if by < 0.0 { "-" } else { "+" },
+                percent(by.abs())
+            ),
+            What::Measure(_) => change(measure),
+        };
+        format!("{self}: {name} went from {a} to {b}, {by}")
+    }
+}
+
+/// Where there are too few batches for an interval, the change itself is all there is.
+fn may_be_chance(measure: &Measure) -> bool {
+    measure.low.is_some() && measure.outcome == Outcome::Unclear
+}
+
+impl fmt::Display for ChangeRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Run, RunOptions};
+
+    use super::*;
+    use crate::Datasets;
+    use crate::simulated::simulated;
+
+    fn run(num_workers: usize, seed: u64) -> Run {
+        simulated(&RunOptions {
+            dataset: format!("synthetic:len=400,cost_ms=10,jitter=0.5,seed={seed}"),
+            batch_size: Some(2),
+            num_workers,
+            step_ms: 8.0,
+            epochs: 2,
+            ..RunOptions::default()
+        })
+    }
+
+    fn broken(rule: &str, a: &Run, b: &Run) -> Option<String> {
+        let comparison = Comparison::of((a, false), (b, false), Datasets::default());
+        let rule: ChangeRule = rule.parse().expect("a rule");
+        rule.broken_by(&comparison)
+    }
+
+    #[test]
+    fn fewer_workers_break_rules_and_more_do_not() {
+        let (many, few) = (run(4, 1), run(1, 2));
+        let why = broken("wait>+5%", &many, &few).expect("it waits more");
+        assert!(why.starts_with("wait>+5%: share waited went from"), "{why}");
+        assert!(why.ends_with("of the time"), "{why}");
+        assert!(broken("throughput<-10%", &many, &few).is_some());
+        assert!(broken("wait_per_batch>+100%", &many, &few).is_some());
+        for rule in ["wait>+5%", "throughput<-10%", "wait_per_batch>+0%"] {
+            assert_eq!(broken(rule, &few, &many), None, "{rule}");
+        }
+        // Points of the time, and not a share of the share.
+        assert_eq!(broken("wait>+100%", &many, &few), None);
+    }
+
+    #[test]
+    fn what_may_be_chance_breaks_nothing_and_what_cannot_be_compared_does() {
+        let (a, b) = (run(2, 1), run(2, 2));
+        assert_eq!(broken("throughput<-0%", &a, &b), None);
+        assert_eq!(broken("throughput>+0%", &a, &b), None);
+        let nothing = Run::default();
+        assert!(broken("wait>+5%", &a, &nothing).is_some());
+    }
+
+    #[test]
+    fn what_is_no_rule_is_answered_with_what_is_one() {
+        for text in [
+            "wait",
+            "wait>5%",
+            "wait>+5",
+            "speed>+5%",
+            "wait>+x%",
+            "wait>+1%<",
+        ] {
+            let error = text.parse::<ChangeRule>().expect_err(text).to_string();
+            assert!(error.contains("wait>+5%"), "{error}");
+        }
+    }
+}

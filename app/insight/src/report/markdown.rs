@@ -1,0 +1,207 @@
+//! The report in Markdown, for comments in code review, summaries of CI and notebooks.
+//!
+//! Names and sentences come from recorded programs: what would be markup in them is spelled out.
+
+use std::fmt::Write as _;
+
+use loadscope_trace::{Nanos, Severity};
+
+use super::Report;
+use super::facts::{causes, facts, ready};
+use crate::format::{percent, printable, signed};
+
+/// The verdict, why, what next, and the numbers, as GitHub's Markdown.
+pub fn markdown(report: &Report) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut out, report);
+    out.trim_end().to_owned()
+}
+
+fn write(out: &mut String, report: &Report) -> std::fmt::Result {
+    let survey = &report.survey;
+    let run = survey.run;
+    writeln!(out, "**{}**\n", plain(&report.diagnosis.verdict.text()))?;
+    if let Some(loader) = &report.loader {
+        writeln!(out, "{}\n", plain(&loader.sentence()))?;
+    }
+    blame(out, report)?;
+    let (weighty, notes): (Vec<_>, Vec<_>) =
+        (report.diagnosis.findings.iter()).partition(|f| f.severity > Severity::Note);
+    for (heading, findings) in [("Why, and what to do", weighty), ("Also", notes)] {
+        if findings.is_empty() {
+            continue;
+        }
+        writeln!(out, "### {heading}\n")?;
+        for finding in findings {
+            let (text, remedy) = (plain(&finding.text), plain(&finding.remedy));
+            writeln!(out, "- {text}  \n  → {remedy}")?;
+        }
+        writeln!(out)?;
+    }
+    outlook(out, report)?;
+    let mut about = format!("{} · {}", run.info.dataset, run.info.origin.label());
+    if report.summary.samples > 0 {
+        about += &format!(" · {}", facts(&report.summary));
+    }
+    writeln!(out, "{}", plain(&about))?;
+    if let Some(line) = run.info.python_line() {
+        writeln!(out, "\n{}", code(&line))?;
+    }
+    if report.cut {
+        writeln!(
+            out,
+            "\nThe file is cut off in the middle; everything before the cut was read"
+        )?;
+    }
+    Ok(())
+}
+
+fn blame(out: &mut String, report: &Report) -> std::fmt::Result {
+    let survey = &report.survey;
+    let waited = survey.blame.waited;
+    if waited.0 <= 0 {
+        return Ok(());
+    }
+    writeln!(out, "| What the trainer waited for | time | share |")?;
+    writeln!(out, "|---|--:|--:|")?;
+    let mut row = |name: &str, time: Nanos| {
+        let share = percent(time.0 as f64 / waited.0 as f64);
+        writeln!(
+            out,
+            "| {} | {} | {share} |",
+            plain(name),
+            plain(&survey.say(time))
+        )
+    };
+    let (causes, rest) = causes(report);
+    for (cause, time) in causes {
+        row(cause.label(), time)?;
+    }
+    if rest.0 > 0 {
+        row("Everything else", rest)?;
+    }
+    writeln!(out)?;
+    if let Some(ready) = ready(report) {
+        let ready = plain(&survey.say(ready));
+        writeln!(
+            out,
+            "Finished batches lay {ready} behind missing ones, added up\n"
+        )?;
+    }
+    Ok(())
+}
+
+/// What other settings would bring.
+fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
+    let rows = super::outlook::rows(report);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let say = |time: Nanos| plain(&report.survey.say(time));
+    writeln!(
+        out,
+        "| What other settings would bring | time | | waited | 90 % interval |"
+    )?;
+    writeln!(out, "|---|--:|--:|--:|---|")?;
+    for row in rows {
+        let change = row.change.map(signed).unwrap_or_default();
+        let between = row.between.filter(|(low, high)| low < high);
+        let between = between.map(|(low, high)| format!("{} and {}", say(low), say(high)));
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} |",
+            plain(&row.name),
+            say(row.took),
+            plain(&change),
+            say(row.waited),
+            between.unwrap_or_default()
+        )?;
+    }
+    writeln!(out)
+}
+
+/// A text in which nothing is markup, on one line.
+fn plain(text: &str) -> String {
+    let text = printable(text);
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '!'
+            | '&' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            // A name of somebody who is to be called, or an address that becomes a link: not in a stranger's words.
+            '@' | ':' if out.ends_with(|before: char| !before.is_whitespace()) || c == '@' => {
+                out.push(c);
+                out.push('\u{2060}');
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text as code: with a fence longer than any in it.
+fn code(text: &str) -> String {
+    let text = printable(text).replace(['\n', '\r'], " ");
+    let longest = text.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or_default() + 1);
+    format!("{fence} {text} {fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_trace::{Run, RunOptions};
+
+    use super::*;
+    use crate::Datasets;
+    use crate::simulated::simulated;
+
+    fn slow() -> Run {
+        simulated(&RunOptions {
+            dataset: "synthetic:len=24,cost_ms=50,slow=4:1000".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        })
+    }
+
+    #[test]
+    fn the_verdict_comes_first_and_tables_are_whole() {
+        let run = slow();
+        let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("**Training waits"), "{text}");
+        let tables = lines.iter().filter(|line| line.starts_with('|'));
+        let columns: Vec<usize> = tables.map(|line| line.matches(" |").count()).collect();
+        assert!(
+            columns.contains(&3) && columns.contains(&5),
+            "both tables are there: {text}"
+        );
+        assert!(text.contains("### Why, and what to do"), "{text}");
+        assert!(text.contains("` DataLoader("), "{text}");
+    }
+
+    #[test]
+    fn what_a_stranger_says_is_no_markup() {
+        let mut run = slow();
+        run.info.dataset = "<img src=x> [a](javascript:b) | `c` **d**\nhttps://e @user".to_owned();
+        let text = markdown(&Report::of(&run, false, Datasets::default()));
+        let line = text.lines().find(|line| line.contains("img"));
+        let line = line.expect("the dataset is named");
+        assert!(
+            line.starts_with(r"\<img src=x\> \[a\](javascript:"),
+            "{line}"
+        );
+        assert!(line.contains(r"\| \`c\` \*\*d\*\* https:"), "{line}");
+        assert!(
+            !line.contains("https://") && !line.contains("@user"),
+            "{line}"
+        );
+        assert_eq!(code("a ``b"), "``` a ``b ```");
+    }
+}

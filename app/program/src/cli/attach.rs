@@ -1,0 +1,115 @@
+//! `loadscope attach`: a program that runs already. `loadscope listen` is what the Python package calls for the process it is in.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use serde_json::json;
+
+use super::force::ForceArg;
+use super::program::{Seen, default_names, follow};
+use super::terminal::{complain, say_json};
+use loadscope_session::{
+    Attach, Record, Session, Update, Watched, new_recording, new_recording_in, take_signals,
+};
+
+/// Which process is recorded, and how.
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// The process; processes that it started are recorded as well
+    pid: u32,
+    /// Write the recording to this file (.jsonl or .jsonl.zst) [default: run.jsonl.zst, or the next number that is free]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
+    /// Keep up to so many small pictures of a batch, about once a second; 64 at most
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=64))]
+    previews: u32,
+}
+
+/// Records a program that runs already, until Ctrl-C or its end. The program goes on.
+pub fn attach(args: &AttachArgs) -> anyhow::Result<ExitCode> {
+    take_signals();
+    let (watched, _) = Watched::attach(args.pid, Attach::Ask, args.previews)
+        .map_err(|e| anyhow!("cannot record process {}: {e}", args.pid))?;
+    let file = match &args.output {
+        Some(path) => new_recording(path, args.force.existing()),
+        None => new_recording_in(default_names()),
+    }?;
+    let path = file.path().to_owned();
+    let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
+    complain(format_args!(
+        "process {} is recorded from its next iterator of a DataLoader on. Ctrl-C ends the recording; the program goes on",
+        args.pid
+    ));
+    let (seen, complaint) = follow(&session);
+    watched.wait();
+    Ok(match complaint {
+        Some(text) => {
+            complain(format_args!("{text}. Nothing was written"));
+            ExitCode::from(1)
+        }
+        None => {
+            complain(seen.sentence(&path));
+            ExitCode::SUCCESS
+        }
+    })
+}
+
+/// Records the process that called us, until something comes, or nothing can come any more, from our standard input. Prints where to tell, as a line of JSON, and what was recorded as
+/// another.
+pub fn listen(args: &AttachArgs) -> anyhow::Result<ExitCode> {
+    let (watched, address) = Watched::attach(args.pid, Attach::Listen, args.previews)
+        .map_err(|e| anyhow!("cannot record process {}: {e}", args.pid))?;
+    let file = match &args.output {
+        Some(path) => new_recording(path, args.force.existing()),
+        None => new_recording_in(default_names()),
+    }?;
+    let path = file.path().to_owned();
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let session = Session::watch(&watched, Record::File(file), Arc::new(|| {}))?;
+    end_with_input(&watched)?;
+    say_json(json!({ "to": address.to, "token": address.token, "recording": path }))?;
+    let mut seen = Seen::default();
+    let mut troubles = Vec::new();
+    let mut complaint = None;
+    for update in &session.updates {
+        match update {
+            Update::Events(events) => events.iter().for_each(|event| seen.note(event)),
+            Update::Failed(text) => troubles.push(text),
+            Update::Ended(text) => {
+                complaint = text;
+                break;
+            }
+            _ => {}
+        }
+    }
+    watched.wait();
+    say_json(json!({
+        "recording": complaint.is_none().then_some(path),
+        "loaders": seen.loaders,
+        "batches": seen.batches,
+        "troubles": troubles,
+        "nothing": complaint,
+    }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The process that called us says by a byte on our standard input, or by its end, that it is enough.
+fn end_with_input(watched: &Watched) -> anyhow::Result<()> {
+    let watched = watched.clone();
+    let wait = move || {
+        // A byte, its end or an error: workers that were forked may have it open for long.
+        let _ = std::io::stdin().read(&mut [0]);
+        watched.let_go();
+    };
+    std::thread::Builder::new()
+        .name("input".to_owned())
+        .spawn(wait)
+        .context("the system gives no thread")?;
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! `loadscope install` and `uninstall`: an environment of Python that can be recorded whatever becomes of its variables. The work is
+//! done by the package there, which knows where that Python looks for its packages.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{anyhow, bail};
+use clap::Args;
+
+/// Which Python.
+#[derive(Debug, Args)]
+pub struct InstallArgs {
+    /// The Python [default: the one beside this program, else python3]
+    #[arg(long, value_name = "PYTHON")]
+    python: Option<PathBuf>,
+}
+
+/// Calls `python -m loadscope WHAT`.
+pub fn run(args: &InstallArgs, what: &str) -> anyhow::Result<ExitCode> {
+    let python = args.python.clone().unwrap_or_else(beside);
+    let name = python.display();
+    let has_package =
+        "import importlib.util, sys; sys.exit(importlib.util.find_spec('loadscope') is None)";
+    let asked = Command::new(&python)
+        .args(["-c", has_package])
+        .status()
+        .map_err(|e| anyhow!("cannot start {name}: {e}. Say which Python it is with --python"))?;
+    if !asked.success() {
+        bail!("{name} has no package loadscope: call `{name} -m pip install loadscope` first");
+    }
+    let status = Command::new(&python)
+        .args(["-m", "loadscope", what])
+        .status()
+        .map_err(|e| anyhow!("cannot start {name}: {e}"))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
+}
+
+/// The Python of the environment that this program was installed into.
+fn beside() -> PathBuf {
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(|own| own.parent());
+    let names = ["python", "python3", "python.exe"];
+    let found = beside.and_then(|folder| {
+        let mut paths = names.iter().map(|name| folder.join(name));
+        paths.find(|path| path.is_file())
+    });
+    found.unwrap_or_else(|| PathBuf::from("python3"))
+}

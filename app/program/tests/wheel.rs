@@ -1,0 +1,62 @@
+//! The Python package beside the program: its tests are in `tests/wheel`, and run where there is a Python with PyTorch.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+mod python;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// So long one of its files may take.
+const DEADLINE: Duration = Duration::from_secs(900);
+
+/// Runs one file of tests.
+fn unittest(name: &str) {
+    let Some(python) = python::pytorch() else {
+        eprintln!(
+            "There is no Python with PyTorch here, so {name} was not tested: cargo xtask setup --pytorch"
+        );
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = std::fs::canonicalize(root).expect("the repository");
+    let paths = [root.join("app/wheel/python"), root.join("tests/wheel")];
+    let mut tests = Command::new(python);
+    tests
+        .args(["-m", "unittest", "-v", name])
+        .current_dir(root.join("tests/wheel"))
+        .env("PYTHONPATH", std::env::join_paths(paths).expect("paths"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("LOADSCOPE_BINARY", env!("CARGO_BIN_EXE_loadscope"))
+        .env_remove("LD_LIBRARY_PATH");
+    let mut running = tests.spawn().expect("Python starts");
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = running.try_wait().expect("it is our child") {
+            break status;
+        }
+        if began.elapsed() > DEADLINE {
+            running.kill().expect("it is our child");
+            panic!("{name} takes longer than {DEADLINE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(status.success(), "{name}: see above");
+}
+
+#[test]
+fn programs_are_recorded_from_inside_without_harm() {
+    unittest("test_recording");
+}
+
+#[test]
+fn recordings_are_read_to_the_letter() {
+    unittest("test_results");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn programs_that_run_already_are_recorded() {
+    unittest("test_attach");
+}

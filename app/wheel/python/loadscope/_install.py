@@ -1,0 +1,73 @@
+"""``python -m loadscope install``: programs of this Python can be recorded whatever becomes of their environment, and while they run."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from typing import Iterator, List
+
+NAME = "loadscope.pth"
+# Read by Python at every start. It waits for `import torch`, and does nothing where the package is gone. One line that begins with `import` is
+# what Python takes for a program there; a file of its own to import would cost ten times as much. What is in quotes is compiled once it is needed.
+WAKE = "try:\n from loadscope._dormant import wake; wake()\nexcept Exception: pass"
+LINE = (
+    "import sys; sys.meta_path.insert(0, type(sys.implementation)(find_spec=lambda name, *_, **__: exec(%r, {}) if name == 'torch' else None))\n"
+    % WAKE
+)
+
+
+def folders() -> Iterator[str]:
+    """Where this Python looks for such files: its own packages, then those of the user."""
+    yield sysconfig.get_path("purelib")
+    if sys.prefix == sys.base_prefix and site.ENABLE_USER_SITE:
+        yield site.getusersitepackages()
+
+
+def install() -> str:
+    """Writes the file; returns its path."""
+    why: List[str] = []
+    for folder in folders():
+        path = os.path.join(folder, NAME)
+        beside = "%s.%d.part" % (path, os.getpid())
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(beside, "x", encoding="utf-8") as file:
+                file.write(LINE)
+            os.replace(beside, path)
+            return path
+        except OSError as error:
+            why.append(str(error))
+    raise OSError("; ".join(why))
+
+
+def uninstall() -> List[str]:
+    """Removes the file wherever it is; returns where it was."""
+    removed = []
+    for folder in folders():
+        path = os.path.join(folder, NAME)
+        if os.path.isfile(path):
+            os.remove(path)
+            removed.append(path)
+    return removed
+
+
+def main(arguments: List[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python -m loadscope install | uninstall", file=sys.stderr)
+        return 2
+    try:
+        if arguments == ["install"]:
+            print(install())
+            print(
+                "From now on programs of this Python that use PyTorch can be recorded whatever becomes of their environment, and while they "
+                "run: loadscope attach PID"
+            )
+        else:
+            removed = uninstall()
+            print("\n".join(removed) if removed else "nothing was installed for this Python")
+    except OSError as error:
+        print("loadscope: %s" % error, file=sys.stderr)
+        return 1
+    return 0

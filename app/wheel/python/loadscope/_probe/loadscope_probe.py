@@ -1,0 +1,1 @@
+../../../../../assets/probe/loadscope_probe.py

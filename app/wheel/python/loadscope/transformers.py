@@ -1,0 +1,72 @@
+"""A callback for the ``Trainer`` of transformers: records ``train`` and logs whether it waited for data.
+
+::
+
+    from loadscope.transformers import LoadscopeCallback
+
+    LoadscopeCallback.add_to(trainer)
+    trainer.train()
+
+Logged at the end, to all that the trainer reports to: ``loadscope/wait_share`` (0 to 1), ``loadscope/waited_seconds``,
+``loadscope/samples_per_second``, of the loader that was waited for most, and the verdict as a text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+from ._figures import Path, figures, of_rank, tell_running, tell_text
+from ._recording import Recording, start, warn
+
+if TYPE_CHECKING:
+    TrainerCallback = Any
+else:
+    from transformers import TrainerCallback
+
+__all__ = ["LoadscopeCallback"]
+
+
+class LoadscopeCallback(TrainerCallback):  # type: ignore[misc]
+    """Records ``train``. It has to come before those that report, which close at the end: :meth:`add_to` puts it there.
+
+    Args:
+        trainer: the ``Trainer``.
+        path: the file; by default ``run.jsonl.zst``, or the next number that is free. Ranks beside the first add theirs to the name.
+        force: replace a file that is there.
+        previews: keep up to so many small pictures of a batch, about once a second.
+
+    Attributes:
+        recording: the :class:`loadscope.Recording`, once ``train`` has begun.
+    """
+
+    def __init__(self, trainer: Any, path: Path = None, *, force: bool = False, previews: int = 0) -> None:
+        self.trainer = trainer
+        self.path, self.force, self.previews = path, force, previews
+        self.recording: Optional[Recording] = None
+
+    @classmethod
+    def add_to(cls, trainer: Any, path: Path = None, *, force: bool = False, previews: int = 0) -> "LoadscopeCallback":
+        """Makes one for a ``Trainer`` and puts it before its other callbacks."""
+        callback = cls(trainer, path, force=force, previews=previews)
+        trainer.callback_handler.callbacks.insert(0, callback)
+        return callback
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        path = of_rank(self.path, args.process_index)
+        self.recording = start(path, force=self.force, previews=self.previews)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.recording is None:
+            return
+        self.recording.stop()
+        told = figures(self.recording) if state.is_world_process_zero else None
+        if told is None:
+            return
+        numbers, verdict = told
+        try:
+            self.trainer.log(numbers)
+            for callback in self.trainer.callback_handler.callbacks:
+                tell_text(getattr(callback, "tb_writer", None), verdict, state.global_step)
+            tell_running(verdict)
+        except Exception as error:
+            warn("the logger cannot be told the verdict: %s" % error)

@@ -1,0 +1,61 @@
+//! What a table is made of.
+
+use loadscope_trace::{Nanos, WorkerId};
+
+/// What is in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Int,
+    Unsigned,
+    Float,
+    Bool,
+    Text,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub name: String,
+    pub kind: Kind,
+}
+
+impl Column {
+    /// Columns whose names are known.
+    pub fn all(columns: &[(&str, Kind)]) -> Vec<Self> {
+        let column = |(name, kind): &(&str, Kind)| Self {
+            name: (*name).to_owned(),
+            kind: *kind,
+        };
+        columns.iter().map(column).collect()
+    }
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    None,
+    Int(i64),
+    Unsigned(u64),
+    Float(f64),
+    Bool(bool),
+    Text(&'a str),
+}
+
+impl From<Option<Nanos>> for Cell<'_> {
+    fn from(time: Option<Nanos>) -> Self {
+        time.map_or(Self::None, |t| Self::Int(t.0))
+    }
+}
+
+impl Cell<'_> {
+    /// Who fetched it; nothing: the main thread.
+    pub fn worker(worker: Option<WorkerId>) -> Self {
+        worker.map_or(Self::None, |w| Self::Int(i64::from(w)))
+    }
+
+    /// A number that may be too large for the column, or unknown.
+    pub fn count(number: Option<impl TryInto<i64>>) -> Self {
+        let number = number.and_then(|n| n.try_into().ok());
+        number.map_or(Self::None, Self::Int)
+    }
+}

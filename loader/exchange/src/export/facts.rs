@@ -1,0 +1,148 @@
+//! The tables that are short: waits, loaders, and what went wrong.
+
+use loadscope_trace::{Level, Origin, PinMemory, Run};
+
+use super::cell::{Cell, Column, Kind};
+use super::failure::Failure;
+
+type Each<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<(), Failure>;
+
+/// Columns of the waits.
+pub(super) fn wait_columns() -> Vec<Column> {
+    Column::all(&[
+        ("run", Kind::Int),
+        ("epoch", Kind::Int),
+        ("batch", Kind::Int),
+        ("start_ns", Kind::Int),
+        ("waited_ns", Kind::Int),
+    ])
+}
+
+/// One row for each time that the trainer waited.
+pub(super) fn waits(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+    for wait in run.waits() {
+        let batch = wait.batch.and_then(|row| run.batches().get(row as usize));
+        each(&[
+            id,
+            Cell::count(batch.map(|b| b.id.epoch)),
+            Cell::count(batch.map(|b| b.id.idx)),
+            Cell::Int(wait.start.0),
+            Cell::Int((wait.end.min(run.end()) - wait.start).0),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Columns of the loaders.
+pub(super) fn loader_columns() -> Vec<Column> {
+    Column::all(&[
+        ("run", Kind::Int),
+        ("name", Kind::Text),
+        ("dataset", Kind::Text),
+        ("dataset_len", Kind::Int),
+        ("batches_per_epoch", Kind::Int),
+        ("batch_size", Kind::Int),
+        ("num_workers", Kind::Int),
+        ("prefetch_factor", Kind::Int),
+        ("pin_memory", Kind::Bool),
+        ("persistent_workers", Kind::Bool),
+        ("in_order", Kind::Bool),
+        ("drop_last", Kind::Bool),
+        ("rank", Kind::Int),
+        ("world_size", Kind::Int),
+        ("host", Kind::Text),
+        ("origin", Kind::Text),
+        ("started_unix_ns", Kind::Int),
+        ("run_ns", Kind::Int),
+        ("waited_ns", Kind::Int),
+        ("epochs", Kind::Int),
+        ("batches", Kind::Int),
+    ])
+}
+
+/// A text that is empty where it is not known.
+fn told(text: &str) -> Cell<'_> {
+    match text {
+        "" => Cell::None,
+        text => Cell::Text(text),
+    }
+}
+
+/// One row.
+pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+    let (info, options) = (&run.info, &run.info.options);
+    // What another tool wrote does not tell the arguments.
+    let is_told = !matches!(info.origin, Origin::Import(_));
+    let flag = |value: bool| match is_told {
+        true => Cell::Bool(value),
+        false => Cell::None,
+    };
+    let made_at = info.made_at.as_ref().map_or("", |at| &at.name);
+    let origin = info.origin.label();
+    each(&[
+        id,
+        told(made_at),
+        told(&info.dataset),
+        Cell::count(info.dataset_len),
+        Cell::count(info.batches_per_epoch),
+        Cell::count(options.batch_size.filter(|_| is_told)),
+        Cell::count(is_told.then_some(options.num_workers)),
+        // Without workers nothing is fetched ahead.
+        Cell::count((is_told && options.num_workers > 0).then(|| options.prefetch())),
+        flag(options.pin_memory != PinMemory::Off),
+        flag(options.persistent_workers),
+        flag(options.in_order),
+        flag(options.drop_last),
+        Cell::Int(i64::from(info.rank)),
+        Cell::Int(i64::from(info.world_size)),
+        told(&info.host),
+        Cell::Text(&origin),
+        match info.started_unix_ns {
+            0 => Cell::None,
+            at => Cell::Int(at),
+        },
+        Cell::Int(run.in_loop().0),
+        match run.tells_only_parts() {
+            true => Cell::None,
+            false => Cell::Int(run.waited().0),
+        },
+        Cell::count(Some(run.epochs().len())),
+        Cell::count(Some(run.batches().len())),
+    ])
+}
+
+/// Columns of what went wrong.
+pub(super) fn error_columns() -> Vec<Column> {
+    Column::all(&[
+        ("run", Kind::Int),
+        ("at_ns", Kind::Int),
+        ("severity", Kind::Text),
+        ("epoch", Kind::Int),
+        ("batch", Kind::Int),
+        ("worker", Kind::Int),
+        ("sample", Kind::Unsigned),
+        ("text", Kind::Text),
+    ])
+}
+
+/// One row an error or a warning.
+pub(super) fn errors(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
+    for (at, message) in run.messages() {
+        let severity = match message.level {
+            Level::Info => continue,
+            Level::Warning => "warning",
+            Level::Error => "error",
+        };
+        each(&[
+            id,
+            Cell::Int(at.0),
+            Cell::Text(severity),
+            Cell::count(message.about.map(|b| b.epoch)),
+            Cell::count(message.about.map(|b| b.idx)),
+            Cell::worker(message.worker),
+            message.sample.map_or(Cell::None, Cell::Unsigned),
+            Cell::Text(&message.text),
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Short films of the window, frame by frame. `cargo xtask film` runs this and makes animated pictures of the frames.
+
+use std::env;
+use std::path::PathBuf;
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::prefs::Motion;
+use loadscope_model::view::{Cursor, Item};
+use loadscope_trace::Nanos;
+
+use crate::fixture::{Window, control_recording, until, wait};
+
+/// Where the frames go.
+const FOLDER: &str = "LOADSCOPE_FILM";
+/// Frames a second.
+const RATE: f64 = 12.0;
+
+/// A film that is being made.
+struct Film {
+    window: Harness<'static, App>,
+    folder: PathBuf,
+    frames: usize,
+}
+
+impl Film {
+    /// Nothing, where no folder was given.
+    fn of(name: &str, files: Vec<PathBuf>) -> Option<Self> {
+        let folder = PathBuf::from(env::var_os(FOLDER)?).join(name);
+        std::fs::create_dir_all(&folder).expect("there is room");
+        let mut window = Window {
+            size: Vec2::new(1100.0, 700.0),
+            theme: Theme::Dark,
+            files,
+            moves: true,
+            ..Window::new()
+        };
+        window.prefs.motion = Motion::Full;
+        let mut window = window.open();
+        window.set_size(Vec2::new(1100.0, 700.0));
+        Some(Self {
+            window,
+            folder,
+            frames: 0,
+        })
+    }
+
+    fn act(&mut self, command: impl Into<Command>) {
+        let ctx = self.window.ctx.clone();
+        self.window.state_mut().run(&ctx, command.into());
+        self.window.run_steps(1);
+    }
+
+    fn key(&mut self, key: Key) {
+        self.window.key_press(key);
+        self.window.run_steps(1);
+    }
+
+    /// Films for so many seconds of the window's time.
+    fn film(&mut self, seconds: f64) {
+        for _ in 0..(seconds * RATE) as usize {
+            let picture = self.window.render().expect("the window can be drawn");
+            let path = self.folder.join(format!("{:04}.png", self.frames));
+            picture.save(&path).expect("there is room");
+            self.frames += 1;
+            // The window's steps are a quarter of a second at most; it draws as often as it would.
+            for _ in 0..5 {
+                self.window.run_steps(1);
+            }
+        }
+    }
+
+    fn end(mut self) {
+        drop::<SnapshotResults>(self.window.take_snapshot_results());
+    }
+}
+
+#[test]
+#[ignore = "cargo xtask film makes the films"]
+fn films() {
+    demo();
+    head_of_line_blocking();
+    time_travel();
+    diagnosis();
+}
+
+/// The digits, from the first batch on.
+fn demo() {
+    let Some(mut film) = Film::of("demo", Vec::new()) else {
+        return;
+    };
+    film.film(1.0);
+    film.act(Action::Simulate);
+    wait(&mut film.window, |app| app.state.has_run());
+    film.act(Command::Cursor(Cursor::Step(0)));
+    film.act(Command::Speed(0.1));
+    film.act(Action::PauseResume);
+    film.film(9.0);
+    film.end();
+}
+
+/// One slow batch holds all that came before it.
+fn head_of_line_blocking() {
+    let (_dir, path) = control_recording();
+    let Some(mut film) = Film::of("head-of-line", vec![path]) else {
+        return;
+    };
+    film.act(Command::Select(Some(Item::Batch(3))));
+    film.act(Command::Cursor(Cursor::At(Nanos::from_millis(250))));
+    film.film(1.0);
+    film.act(Command::Speed(0.1));
+    film.act(Action::PauseResume);
+    film.film(8.0);
+    film.end();
+}
+
+/// Step by step, forwards and backwards.
+fn time_travel() {
+    let (_dir, path) = control_recording();
+    let Some(mut film) = Film::of("time-travel", vec![path]) else {
+        return;
+    };
+    film.act(Command::Cursor(Cursor::At(Nanos::from_millis(300))));
+    film.film(1.0);
+    for _ in 0..10 {
+        film.key(Key::ArrowRight);
+        film.film(0.5);
+    }
+    for _ in 0..6 {
+        film.key(Key::ArrowLeft);
+        film.film(0.4);
+    }
+    film.act(Action::NextStall);
+    film.film(2.0);
+    film.end();
+}
+
+/// Why training waits, and what would help.
+fn diagnosis() {
+    let Some(mut film) = Film::of("diagnose", Vec::new()) else {
+        return;
+    };
+    film.act(Action::Simulate);
+    wait(&mut film.window, |app| app.state.has_run());
+    film.film(1.0);
+    film.window.key_press_modifiers(Modifiers::NONE, Key::Num3);
+    film.window.run_steps(2);
+    until(&mut film.window, "Apply and check");
+    film.film(3.0);
+    film.act(Command::Pick(None));
+    film.film(3.0);
+    film.end();
+}

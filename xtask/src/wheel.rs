@@ -1,0 +1,175 @@
+//! The package for pip: builds it, and tries it as a user would.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+
+use crate::setup::{Ready, workspace};
+use crate::{python, pytorch, steps};
+
+/// A wheel is no larger than this.
+const LARGEST: u64 = 25_000_000;
+
+/// The oldest systems that it runs on: those with this version of glibc.
+const SYSTEMS: &str = "manylinux_2_17";
+
+/// What builds it: maturin, and a linker that knows old versions of glibc.
+const BUILDERS: [&str; 2] = ["maturin>=1.9,<2", "ziglang>=0.13"];
+
+/// What is in it, beside the program.
+const CONTENTS: [&str; 4] = [
+    "loadscope/__init__.py",
+    "loadscope/_probe/loadscope_probe.py",
+    "loadscope/_probe/sitecustomize.py",
+    "loadscope/py.typed",
+];
+
+/// What is done with it.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Try it as well: in a new virtual environment without Rust it is installed, records a program, reports, opens the window under Xvfb
+    /// and runs in a notebook. Writes tests/wheel/RESULTS.md
+    #[arg(long = "try")]
+    tries: bool,
+    /// A wheel that is there already, instead of building one
+    #[arg(long, value_name = "FILE")]
+    wheel: Option<PathBuf>,
+    /// An interpreter with PyTorch to try it with, instead of our own; may be given several times
+    #[arg(long, value_name = "PYTHON", requires = "tries")]
+    python: Vec<PathBuf>,
+}
+
+/// Builds the wheel, says its size and how long it took, and tries it if that is asked for.
+pub fn run(ready: &Ready, options: &Options) -> Result<u8> {
+    let wheel = match &options.wheel {
+        Some(own) => own.clone(),
+        None => build(ready)?,
+    };
+    look_into(&wheel)?;
+    match options.tries {
+        true => attempt(ready, &wheel, &options.python),
+        false => Ok(0),
+    }
+}
+
+fn build(ready: &Ready) -> Result<PathBuf> {
+    let began = Instant::now();
+    let python = builders(&ready.target.join("wheel-builders"))?;
+    let out = ready.target.join("wheels");
+    if out.is_dir() {
+        // Of an older version.
+        fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
+    }
+    let mut maturin = Command::new(&python);
+    maturin
+        .args(["-m", "maturin", "build", "--release", "--out"])
+        .arg(&out)
+        .current_dir(workspace().join("app/wheel"))
+        .env("CARGO_TARGET_DIR", &ready.target);
+    if cfg!(target_os = "linux") {
+        maturin.args(["--zig", "--compatibility", SYSTEMS]);
+    }
+    // What cargo was told for this run is not for the one that maturin starts.
+    for (name, value) in steps::cargo(ready, &[]).get_envs() {
+        if value.is_none() {
+            maturin.env_remove(name);
+        }
+    }
+    // It finds zig beside its own interpreter.
+    if let Some(folder) = python.parent() {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(folder.to_owned()).chain(env::split_paths(&path));
+        maturin.env("PATH", env::join_paths(paths)?);
+    }
+    if steps::finish(&mut maturin)? != 0 {
+        bail!("The wheel could not be built.");
+    }
+    let wheel = only_wheel(&out)?;
+    eprintln!("It took {}.", minutes(began.elapsed()));
+    Ok(wheel)
+}
+
+/// A Python environment of its own with what builds wheels.
+fn builders(environment: &Path) -> Result<PathBuf> {
+    let python = pytorch::inside(environment);
+    let is_there = "import ziglang, importlib.metadata as m; m.version('maturin')";
+    if pytorch::runs(Command::new(&python).args(["-c", is_there])) {
+        return Ok(python);
+    }
+    eprintln!(
+        "Installing {} in {}",
+        BUILDERS.join(", "),
+        environment.display()
+    );
+    let mut make = Command::new(python::find()?);
+    make.args(["-m", "venv", "--clear"]).arg(environment);
+    pytorch::succeed(&mut make, "No Python environment could be made")?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet"]).args(BUILDERS);
+    pytorch::succeed(&mut pip, "What builds wheels could not be installed")?;
+    Ok(python)
+}
+
+fn only_wheel(folder: &Path) -> Result<PathBuf> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("{} is not there", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut wheels = paths.filter(|path| path.extension().is_some_and(|e| e == "whl"));
+    match (wheels.next(), wheels.next()) {
+        (Some(wheel), None) => Ok(wheel),
+        _ => bail!("There is not one wheel in {}.", folder.display()),
+    }
+}
+
+/// Its size and its name, and whether everything is in it.
+fn look_into(wheel: &Path) -> Result<()> {
+    let size = fs::metadata(wheel)
+        .with_context(|| format!("{} cannot be read", wheel.display()))?
+        .len();
+    eprintln!("{}: {:.1} MB", wheel.display(), size as f64 / 1e6);
+    if size > LARGEST {
+        bail!("The wheel is larger than {} MB.", LARGEST / 1_000_000);
+    }
+    let list = Command::new(python::find()?)
+        .args(["-m", "zipfile", "--list"])
+        .arg(wheel)
+        .output()
+        .context("the wheel cannot be looked into")?;
+    let names = String::from_utf8_lossy(&list.stdout);
+    let missing = CONTENTS.iter().find(|name| !names.contains(*name));
+    match missing {
+        Some(name) => bail!("{name} is not in the wheel."),
+        None if !names.contains("/scripts/loadscope") => bail!("The program is not in the wheel."),
+        None => Ok(()),
+    }
+}
+
+/// Tries it, with each of the interpreters.
+fn attempt(ready: &Ready, wheel: &Path, pythons: &[PathBuf]) -> Result<u8> {
+    let mut pythons = pythons.to_vec();
+    if pythons.is_empty() {
+        pythons.push(pytorch::python(&pytorch::cache()?)?);
+    }
+    let root = workspace();
+    let mut command = Command::new(python::find()?);
+    command
+        .arg(root.join("tests/wheel/attempt.py"))
+        .arg(wheel)
+        .arg("--environments")
+        .arg(ready.target.join("wheel-tries"))
+        .arg("--results")
+        .arg(root.join("tests/wheel/RESULTS.md"));
+    for python in pythons {
+        command.arg("--python").arg(python);
+    }
+    steps::finish(&mut command)
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
+}
