@@ -138,10 +138,10 @@ fn another_recording_is_put_beside_and_away_again() {
     ask(&mut window, Command::CompareWith(path));
     until(&mut window, "other.jsonl");
     until(&mut window, "samples/s");
-    window.get_by_label("Compare no more").scroll_to_me();
+    window.get_by_label("Stop comparing").scroll_to_me();
     window.run();
     window.picture("diagnose_compared");
-    window.get_by_label("Compare no more").click();
+    window.get_by_label("Stop comparing").click();
     window.run();
     assert!(window.state().state.session.diagnose.other.is_none());
     // What is no recording is refused with a sentence, and nothing else changes.

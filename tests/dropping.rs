@@ -131,7 +131,7 @@ fn what_is_opened_is_looked_at_elsewhere() {
 
 /// A large run is in many pieces; a thread gives them back, and does so soon.
 #[test]
-fn a_run_that_is_closed_is_let_go_of() {
+fn a_run_that_is_dropped_is_let_go_of() {
     let (_dir, path) = control_recording();
     let mut window = Window {
         files: vec![path],
@@ -142,6 +142,6 @@ fn a_run_that_is_closed_is_let_go_of() {
     let ctx = window.ctx.clone();
     window
         .state_mut()
-        .run(&ctx, loadscope_model::command::Action::Close.into());
+        .run(&ctx, loadscope_model::command::Command::DropRun(1));
     wait(&mut window, |_| run.upgrade().is_none());
 }

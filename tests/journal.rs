@@ -172,8 +172,13 @@ fn an_offered_run_can_be_discarded() {
     assert!(window.state().state.session.notices.is_empty());
 }
 
+/// What happens when the window goes away.
+fn exit(mut window: Harness<'static, App>) {
+    eframe::App::on_exit(window.state_mut(), None);
+}
+
 #[test]
-fn a_run_that_is_saved_or_discarded_leaves_no_journal() {
+fn a_run_that_is_saved_or_dropped_leaves_no_journal() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     let ctx = window.ctx.clone();
@@ -181,26 +186,28 @@ fn a_run_that_is_saved_or_discarded_leaves_no_journal() {
     let path = dir.path().join("saved.json");
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
     wait(&mut window, |app| app.state.prefs.recent.contains(&path));
-    window.state_mut().run(&ctx, Action::Close.into());
-    assert_eq!(files(dir.path()), std::slice::from_ref(&path));
+    // The second run takes its place; the third is dropped while it is shown.
     run(&mut window);
-    window.state_mut().run(&ctx, Action::Close.into());
+    run(&mut window);
+    assert_eq!(files(dir.path()).len(), 4);
+    window.get_by_label("Drop run 3").click();
     window.run();
-    window.get_by_label("Discard").click();
+    assert_eq!(window.state().state.session.number, 2);
+    assert_eq!(files(dir.path()).len(), 3);
+    window.get_by_label("Drop run 2").click();
     window.run();
-    assert_eq!(window.state().state.session.source, Source::None);
-    assert_eq!(files(dir.path()), [path]);
+    assert_eq!(window.state().state.session.number, 1);
+    exit(window);
+    assert_eq!(files(dir.path()), [path], "what was saved needs no journal");
 }
 
 #[test]
-fn a_run_that_no_one_was_asked_about_stays_in_the_journal() {
+fn runs_that_are_kept_for_next_time_are_offered_by_the_next_window() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let mut window = open(dir.path());
     let ctx = window.ctx.clone();
-    window.state_mut().run(&ctx, Action::ToggleAsking.into());
     run(&mut window);
-    window.state_mut().run(&ctx, Action::Close.into());
-    assert_eq!(files(dir.path()).len(), 1);
+    run(&mut window);
     // The demo can be had again at any time.
     window.state_mut().run(&ctx, Action::RunDemo.into());
     wait(&mut window, |app| {
@@ -208,7 +215,32 @@ fn a_run_that_no_one_was_asked_about_stays_in_the_journal() {
     });
     window.state_mut().run(&ctx, Action::Close.into());
     window.run_steps(1);
-    assert_eq!(files(dir.path()).len(), 1);
+    assert_eq!(window.state().state.runs.all().len(), 3);
+    window.state_mut().run(&ctx, Action::Quit.into());
+    window.run_steps(2);
+    assert!(window.query_by_label("2 runs were not saved").is_some());
+    window.get_by_label("Keep for next time").click();
+    window.run_steps(2);
+    exit(window);
+    assert_eq!(files(dir.path()).len(), 2);
+    let next = open(dir.path());
+    let offered = next.query_all_by_label("40 made-up samples, 2 workers");
+    assert_eq!(offered.count(), 2);
+}
+
+#[test]
+fn runs_that_are_discarded_leave_no_journal() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let mut window = open(dir.path());
+    let ctx = window.ctx.clone();
+    run(&mut window);
+    run(&mut window);
+    window.state_mut().run(&ctx, Action::Quit.into());
+    window.run_steps(2);
+    window.get_by_label("Discard").click();
+    window.run_steps(2);
+    exit(window);
+    assert_eq!(files(dir.path()), <[PathBuf; 0]>::default());
 }
 
 #[test]

@@ -4,10 +4,10 @@ use eframe::egui::{self, Theme, Ui, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use egui_kittest::{Harness, SnapshotResults};
 use loadscope_insight::landmarks::Landmarks;
+use loadscope_insight::options::problems;
 use loadscope_model::prefs::Prefs;
 use loadscope_model::state::{Look, SessionState, Source, State};
 use loadscope_model::view::Item;
-use loadscope_session as session;
 use loadscope_trace::{Run, RunOptions};
 use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::plots::Plots;
@@ -163,15 +163,18 @@ fn the_options_say_why_they_are_refused_wherever_it_is_scrolled_to() {
         batch_size: None,
         ..RunOptions::default()
     };
-    let refused = session::check(&options).expect_err("without batches no last one is dropped");
-    let refused = refused.to_string();
+    let problems = problems(&options);
+    let refused = problems
+        .first()
+        .expect("without batches no last one is dropped");
+    let refused = refused.text.clone();
     let state = State {
         prefs: Prefs {
             options,
             ..Prefs::default()
         },
         look: Look {
-            options_error: Some(refused.clone()),
+            problems,
             ..Look::default()
         },
         ..State::default()

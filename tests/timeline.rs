@@ -291,7 +291,21 @@ fn markers_are_flags_that_can_be_gone_to_moved_and_removed() {
         None,
         "that was no range"
     );
+    // A right click removes nothing by itself: it asks what to do.
     harness.get_by_label("Marker 1").click_secondary();
+    harness.run();
+    assert_eq!(harness.state().state.session.markers.all().len(), 1);
+    harness.get_by_label("Name of marker 1").focus();
+    harness.run();
+    harness
+        .get_by_label("Name of marker 1")
+        .type_text("slow disk");
+    harness.run();
+    harness.key_press(egui::Key::Escape);
+    harness.run();
+    harness.get_by_label("Marker slow disk").click_secondary();
+    harness.run();
+    harness.get_by_label("Remove marker").click();
     harness.run();
     assert!(harness.state().state.session.markers.all().is_empty());
 }

@@ -87,10 +87,10 @@ fn keys_are_letters_while_text_is_typed() {
         ..Window::new()
     }
     .open();
-    window.state_mut().state.set_up().prefs.options.dataset = "synthetic:len=5".to_owned();
+    window.state_mut().state.set_up().prefs.options.dataset = "folder:/data".to_owned();
     window.get_by_label("Next run").click();
     window.run();
-    window.get_by_label("costs").click();
+    window.get_by_label("folder").click();
     window.run();
     let view = window.state().state.session.view;
     window.key_press(Key::W);

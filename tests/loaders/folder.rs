@@ -125,7 +125,7 @@ fn the_options_of_the_program_are_read_and_taken_over() {
         (state.prefs.options.num_workers, state.prefs.options.rank),
         (2, SLOW)
     );
-    assert_eq!(state.look.options_error, None);
+    assert_eq!(state.look.problems, []);
     assert!(
         state.prefs.options.step_ms > 30.0,
         "{}",

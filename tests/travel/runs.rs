@@ -61,38 +61,34 @@ fn press_live(window: &mut Harnessed, modifiers: Modifiers, key: Key) {
 }
 
 #[test]
-fn an_unsaved_run_is_asked_about_and_saved_before_it_is_replaced() {
+fn unsaved_runs_are_asked_about_when_the_window_closes_and_can_be_saved_then() {
     let mut window = Window::new().open();
     small_run(&mut window);
     let before = window.state().state.session.run.events();
-    press(&mut window, Modifiers::COMMAND, Key::R);
-    assert!(window.query_by_label("This run was not saved").is_some());
-    tap(&mut window, Key::Escape);
-    assert!(window.query_by_label("This run was not saved").is_none());
-    assert_eq!(window.state().state.session.run.events(), before);
-    // Closing asks as well.
+    // Another run takes its place without a question, and it stays in the list.
     press(&mut window, Modifiers::COMMAND, Key::W);
-    window.get_by_label("Discard").click();
-    window.run();
     assert_eq!(window.state().state.session.source, Source::None);
+    assert_eq!(window.state().state.runs.all().len(), 1);
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Command::ShowRun(1));
+    window.run();
+    assert_eq!(window.state().state.session.run.events(), before);
 
-    small_run(&mut window);
+    press(&mut window, Modifiers::COMMAND, Key::Q);
+    assert!(window.query_by_label("1 run was not saved").is_some());
+    tap(&mut window, Key::Escape);
+    assert!(window.query_by_label("1 run was not saved").is_none());
     let dir = tempfile::tempdir().expect("a temporary folder");
     let path = dir.path().join("kept.jsonl");
-    press(&mut window, Modifiers::COMMAND, Key::W);
+    press(&mut window, Modifiers::COMMAND, Key::Q);
     // The dialog of the system is not there in a test; its answer is.
-    let ctx = window.ctx.clone();
-    if let Some(question) = &mut window.state_mut().state.set_up().session.question {
+    if let Some(question) = &mut window.state_mut().state.set_up().overlay.question {
         question.saving = true;
     }
     window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
-    wait(&mut window, |app| app.state.session.source == Source::None);
+    wait(&mut window, |app| app.state.overlay.question.is_none());
     assert!(path.exists());
-
-    small_run(&mut window);
-    window.state_mut().run(&ctx, Action::ToggleAsking.into());
-    press(&mut window, Modifiers::COMMAND, Key::W);
-    assert_eq!(window.state().state.session.source, Source::None);
+    assert_eq!(window.state().state.unsaved(), 0);
 }
 
 #[test]
@@ -150,7 +146,7 @@ fn where_there_is_no_dialog_the_path_is_typed() {
     let command = Command::TypePath(Some(typed));
     window.state_mut().run(&ctx, command);
     window.run();
-    let name = "Save it where?";
+    let name = "Save as";
     window
         .get_by_role_and_label(Role::TextInput, name)
         .type_text(&path.display().to_string());

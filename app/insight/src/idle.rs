@@ -47,7 +47,7 @@ pub fn why_idle(run: &Run, pipeline: &Pipeline<'_>, lane: Lane) -> Option<String
     let window = prefetch_window(run).max(1);
     Some(match (held, pipeline.awaited()) {
         (1.., Some(missing))
-            if run.info.options.in_order && missing.lane != Some(Lane::Reorder) =>
+            if run.info.options.keeps_order() && missing.lane != Some(Lane::Reorder) =>
         {
             format!(
                 "No task: {} held behind batch {}, and {rule}",

@@ -61,7 +61,7 @@ pub struct Landmarks {
     yields: Vec<u32>,
     /// Numbers of transitions after which a batch has just arrived out of order.
     out_of_order: Vec<u32>,
-    /// A batch was discarded: an epoch was stopped early.
+    /// Batches were discarded that a worker still had: an epoch was stopped early.
     stopped_early: bool,
     /// Batches of each epoch that were dispatched and have not arrived.
     under_way: BTreeMap<u32, BTreeSet<u32>>,
@@ -126,7 +126,8 @@ impl Landmarks {
             if t.stage == Stage::Failed {
                 note(&mut self.trouble, t.at);
             }
-            self.stopped_early |= t.stage == Stage::Discarded;
+            // The end of a stream is no stop.
+            self.stopped_early |= t.stage == Stage::Discarded && !gave_up(run, id.epoch, k);
             let under_way = self.under_way.entry(id.epoch).or_default();
             if t.stage == Stage::Queued {
                 under_way.insert(id.idx);
@@ -198,7 +199,7 @@ impl Landmarks {
         }
     }
 
-    /// True if a batch was discarded.
+    /// True if an epoch was stopped while workers had batches for it.
     pub fn stopped_early(&self) -> bool {
         self.stopped_early
     }
@@ -271,6 +272,11 @@ impl Landmarks {
         }
         None
     }
+}
+
+fn gave_up(run: &Run, epoch: u32, transition: usize) -> bool {
+    let epoch = run.epochs().iter().rev().find(|e| e.epoch == epoch);
+    epoch.is_some_and(|e| e.gave_up(transition))
 }
 
 /// Adds an instant to a list in order of time; usually at its end.

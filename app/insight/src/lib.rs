@@ -30,6 +30,7 @@ pub mod idle;
 pub mod landmarks;
 pub mod loaders;
 pub mod narrate;
+pub mod options;
 pub mod platform;
 pub mod report;
 pub mod sampling;

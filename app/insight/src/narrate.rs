@@ -49,11 +49,8 @@ pub fn narrate(run: &Run, t: &Transition) -> String {
 fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> String {
     let name = capital(&id.to_string());
     let worker = run.batches().get(t.batch as usize).and_then(|b| b.worker);
-    let is_over = (run.epochs().iter().rev())
-        .find(|e| e.epoch == id.epoch)
-        .is_some_and(|e| e.end.is_some_and(|end| end <= t.at));
     match before {
-        _ if is_over => {
+        _ if is_over(run, t) => {
             format!("{name} is discarded because the epoch ended before it was asked for")
         }
         Some(Stage::Fetching) => {
@@ -66,9 +63,18 @@ fn discarded(run: &Run, t: &Transition, id: BatchId, before: Option<Stage>) -> S
     }
 }
 
+/// True if the epoch of the batch of `t` has ended by then.
+fn is_over(run: &Run, t: &Transition) -> bool {
+    let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
+        return false;
+    };
+    let epoch = run.epochs().iter().rev().find(|e| e.epoch == id.epoch);
+    epoch.is_some_and(|e| e.end.is_some_and(|end| end <= t.at))
+}
+
 /// Why what `t` tells matters; nothing where the sentence says it all.
 pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
-    let in_order = run.info.options.in_order;
+    let in_order = run.info.options.keeps_order();
     let before = || stage_before(run, t);
     let text = match t.stage {
         Stage::Queued => return dispatch_reason(run, t),
@@ -89,7 +95,7 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
         Stage::Done if is_last(run, t) => "It was the last one",
         Stage::Done => "Now it asks for the next one",
         Stage::Failed => "Without a try around it, the training loop ends here",
-        Stage::Discarded if before() == Some(Stage::Fetching) => {
+        Stage::Discarded if before() == Some(Stage::Fetching) && !is_over(run, t) => {
             "It gets no more tasks in this epoch"
         }
         Stage::Discarded => "Its samples were fetched for nothing, or not at all",
@@ -97,13 +103,29 @@ pub fn consequence(run: &Run, t: &Transition) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// True if no batch of its epoch came after the one of `t`.
+/// True if the trainer got no batch of its epoch after the one of `t`. With in_order=False that need not be the one with the highest
+/// index.
 fn is_last(run: &Run, t: &Transition) -> bool {
     let Some(id) = run.batches().get(t.batch as usize).map(|b| b.id) else {
         return false;
     };
     let epoch = run.epochs().iter().rev().find(|e| e.epoch == id.epoch);
-    epoch.is_some_and(|e| e.end.is_some() && e.rows.len() == id.idx as usize + 1)
+    let Some(end) = epoch.and_then(|e| e.end) else {
+        return false;
+    };
+    let all = run.transitions();
+    let after = all.partition_point(|other| other.at < t.at);
+    let mut after = all[after..].iter().skip_while(|other| *other != t).skip(1);
+    let asked_for = |t: &Transition| matches!(t.stage, Stage::Training | Stage::Failed);
+    let is_of_epoch = |t: &Transition| {
+        let batch = run.batches().get(t.batch as usize);
+        batch.is_some_and(|b| b.id.epoch == id.epoch)
+    };
+    // It is one of the next transitions, but for the last batch, behind which there are few.
+    !after
+        .by_ref()
+        .take_while(|t| t.at <= end)
+        .any(|t| asked_for(t) && is_of_epoch(t))
 }
 
 /// Tasks are sent to fill the prefetch window, and then one for every batch that is yielded.
@@ -191,6 +213,7 @@ mod tests {
     use loadscope_trace::{Event, EventKind, RunId, RunInfo, RunOptions};
 
     use super::*;
+    use crate::simulated::simulated;
 
     fn id(idx: u32) -> BatchId {
         BatchId { epoch: 0, idx }
@@ -347,6 +370,43 @@ mod tests {
             "While it waited, nothing was learned",
         ];
         assert_eq!(told, expected);
+    }
+
+    /// "Now it asks for the next one" stood behind the last batch where that was not the one with the highest index.
+    #[test]
+    fn the_last_batch_is_the_last_one_that_came() {
+        let run = simulated(&RunOptions {
+            dataset: "synthetic:len=8,cost_ms=10,slow=2:500".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            in_order: false,
+            step_ms: 5.0,
+            ..RunOptions::default()
+        });
+        let done = run.transitions().iter().filter(|t| t.stage == Stage::Done);
+        let told: Vec<(u32, Option<String>)> = done
+            .map(|t| (run.batches()[t.batch as usize].id.idx, consequence(&run, t)))
+            .collect();
+        let (last, before) = told.split_last().expect("eight batches");
+        assert_ne!(last.0, 7, "another one came last");
+        assert_eq!(last.1.as_deref(), Some("It was the last one"));
+        let next = Some("Now it asks for the next one".to_owned());
+        assert!(before.iter().all(|(_, why)| *why == next), "{told:?}");
+    }
+
+    #[test]
+    fn without_workers_in_order_has_no_effect() {
+        let run = simulated(&RunOptions {
+            dataset: "synthetic:len=4,cost_ms=10".to_owned(),
+            batch_size: Some(1),
+            num_workers: 0,
+            in_order: false,
+            ..RunOptions::default()
+        });
+        let all = run.transitions().iter();
+        let told: Vec<String> = all.filter_map(|t| consequence(&run, t)).collect();
+        assert!(!told.is_empty());
+        assert!(told.iter().all(|why| !why.contains("in_order")), "{told:?}");
     }
 
     #[test]

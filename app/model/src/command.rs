@@ -54,8 +54,18 @@ pub enum Command {
     CompareWith(PathBuf),
     /// Let a path be typed, or no longer.
     TypePath(Option<TypedPath>),
+    /// This path was typed; what it is for follows as a command of its own.
+    Typed(TypedPath),
     /// Compare no more.
     StopComparing,
+    /// Show the run with this number of this window.
+    ShowRun(u32),
+    /// Compare the run that is shown with the one with this number.
+    CompareRun(u32),
+    /// Keep the run with this number until it is dropped by hand, or no longer.
+    StarRun(u32),
+    /// Drop the run with this number for good.
+    DropRun(u32),
     /// The options were edited.
     Edit(Box<RunOptions>),
     /// Show the options of the next run on the left, or the options of the run that is shown.
@@ -102,7 +112,7 @@ pub enum Command {
     Hit(usize),
     /// Show the palette so, or take it away.
     Palette(Option<Palette>),
-    /// What to do with the run that is about to be replaced.
+    /// What to do with runs that were not saved, before the window closes.
     Answer(Answer),
     /// Show a picture of the selected batch enlarged: its field and its place in it; `None`: none.
     Enlarge(Option<(usize, usize)>),

@@ -23,8 +23,14 @@ pub enum Effect {
     Resume,
     /// Let one transition through.
     Step,
-    /// Forget the session.
+    /// Put the run aside, and show the welcome screen.
     Close,
+    /// Show the run with this number again.
+    ShowRun(u32),
+    /// Compare the run that is shown with the one with this number.
+    CompareRun(u32),
+    /// Drop the run with this number for good.
+    DropRun(u32),
     /// Read this file.
     Open(PathBuf),
     /// Write the recording there, unless there is a file that may not be replaced.
@@ -80,15 +86,4 @@ pub enum Effect {
     ToggleTheme,
     /// Close the window.
     Quit,
-}
-
-impl Effect {
-    /// True if the run that is shown is gone after it.
-    pub fn replaces_the_run(&self) -> bool {
-        use Effect as E;
-        matches!(
-            self,
-            E::Start | E::Demo | E::Simulate | E::Check(_) | E::Close | E::Open(_) | E::Quit
-        )
-    }
 }

@@ -19,6 +19,7 @@ pub mod clipboard;
 pub mod command;
 pub mod effect;
 pub mod history;
+pub mod kept;
 pub mod lanes;
 pub mod markers;
 pub mod message;

@@ -16,7 +16,7 @@ pub struct Marker {
 impl Marker {
     /// What to call it: its name, or its number.
     pub fn label(&self) -> String {
-        match self.name.as_str() {
+        match self.name.trim() {
             "" => self.number.to_string(),
             name => name.to_owned(),
         }
@@ -105,7 +105,8 @@ impl Markers {
             }
             Mark::Rename(number, name) => {
                 if let Some(marker) = self.list.iter_mut().find(|m| m.number == number) {
-                    marker.name = name.trim().to_owned();
+                    // As it is typed: a name may have several words.
+                    marker.name = name;
                 }
             }
             Mark::Remove(number) => drop(self.take(number)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::diagnose::{Check, Other};
+use loadscope_insight::options::Problem;
 use loadscope_insight::unsaved::LeftOver;
 use loadscope_trace::{Nanos, Run, RunId};
 
@@ -23,15 +24,23 @@ pub enum Message {
     Command(Command),
     /// It came from the session.
     Arrived(Arrival),
-    /// A session has begun; the run before is gone.
+    /// A session has begun; the run before was put aside.
     Begun {
         /// Where its events come from.
         source: Source,
         /// It is a program that is watched.
         watched: bool,
     },
-    /// The session was closed.
+    /// The session was closed; its run was put aside.
     Closed,
+    /// The run with this number is shown again; the one before was put aside.
+    Shown(u32),
+    /// It came from the session of a run that is not shown.
+    ArrivedFor(u32, Arrival),
+    /// The run with this number, which is not shown, is no longer kept.
+    Dropped(u32),
+    /// There was no room for the contents of this run, which is not shown.
+    Emptied(u32),
     /// A time of the window begins: so much time has passed since the last one, and so long may be spent on searching.
     Frame {
         /// Since the last frame.
@@ -50,10 +59,12 @@ pub enum Message {
     Driven(TimeView),
     /// The hand has let go of what it changed in the options: the next change is one of its own.
     LetGo,
-    /// The options were checked; why they cannot be run.
-    Checked(Option<String>),
+    /// The options were checked; what is wrong with them.
+    Checked(Vec<Problem>),
     /// The user should know.
     Notice(Notice),
+    /// What was to be opened or compared with could not be read, and why.
+    NotOpened(String),
     /// This is looked at before it is opened, or nothing any more.
     Looking(Option<PathBuf>),
     /// Another recording is being read, to compare the run with.

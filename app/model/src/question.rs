@@ -1,4 +1,4 @@
-//! The questions there are: what to do with a run that was not saved and is about to be replaced, and whether to replace a file.
+//! The questions there are: what to do with runs that were not saved when the window closes, and whether to replace a file.
 
 pub use loadscope_insight::unsaved::Output;
 
@@ -13,25 +13,15 @@ pub struct Question {
     pub saving: bool,
 }
 
-/// What to do with the run.
+/// What to do with the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Save it first.
+    /// Save the run that is shown first.
     Save,
-    /// It is not needed.
+    /// Leave them in the journal, which offers them at the next start.
+    Keep,
+    /// They are not needed.
     Discard,
     /// Leave everything as it is.
     Cancel,
-}
-
-impl Question {
-    /// What will happen to the run, as the end of a question.
-    pub fn what(&self) -> &'static str {
-        match self.then {
-            Effect::Quit => "before the window closes",
-            Effect::Close => "before it is closed",
-            Effect::Open(_) => "before the recording takes its place",
-            _ => "before the next one takes its place",
-        }
-    }
 }

@@ -1,7 +1,8 @@
 //! Everything the window shows. Panels read it; `update` changes it.
 
-use loadscope_trace::{Nanos, Origin, Pipeline, Transition};
+use loadscope_trace::{Nanos, Origin, Pipeline, RunOptions, Transition};
 
+use crate::kept::KeptRuns;
 use crate::prefs::Prefs;
 use crate::view::{Cursor, Item, OptionsOf, TimeView};
 
@@ -18,6 +19,8 @@ pub struct State {
     pub prefs: Prefs,
     /// The run, and what goes with it.
     pub session: SessionState,
+    /// The runs that were shown before.
+    pub runs: KeptRuns,
     /// How the window is looked at and worked with.
     pub look: Look,
     /// What lies over the window.
@@ -27,10 +30,12 @@ pub struct State {
 }
 
 impl State {
-    /// Forgets the run and all that goes with it.
-    pub fn forget_run(&mut self) {
-        self.session = SessionState::after(&self.session);
+    /// Puts the run aside, with all that goes with it. Returns its number if there was anything in it.
+    pub fn set_aside(&mut self) -> Option<u32> {
+        let next = SessionState::after(&self.session);
+        let before = std::mem::replace(&mut self.session, next);
         self.look.search.start_again();
+        self.runs.keep(before)
     }
 
     /// True if there is something to look at.
@@ -41,14 +46,17 @@ impl State {
         )
     }
 
-    /// True if the run that is shown has options that are not those of the next run: it was recorded, or is watched.
+    /// True if the run that is shown has options that can be looked at beside those of the next run.
     pub fn has_options_of_run(&self) -> bool {
-        let is_foreign =
-            self.session.watched || matches!(self.session.source, Source::Recording { .. });
-        is_foreign
-            && self.has_run()
-            && self.session.run.events() > 0
-            && !self.session.run.tells_only_parts()
+        self.has_run() && self.session.run.events() > 0 && !self.session.run.tells_only_parts()
+    }
+
+    /// The options of the run that is shown, where another run could have the same: a program in Python is another matter.
+    pub fn options_of_run(&self) -> Option<&RunOptions> {
+        let info = &self.session.run.info;
+        let is_ours = matches!(info.origin, Origin::Engine | Origin::Simulation);
+        let asked = self.session.asked.as_ref().unwrap_or(&info.options);
+        (is_ours && self.has_options_of_run()).then_some(asked)
     }
 
     /// True if these are shown on the left instead of those of the next run.
@@ -56,19 +64,11 @@ impl State {
         self.has_options_of_run() && self.session.options_of == OptionsOf::Run
     }
 
-    /// True if there is a run of the engine or of a program that would be gone for good.
-    pub fn is_unsaved(&self) -> bool {
-        let of_engine = matches!(self.session.source, Source::Live { .. } | Source::Finished)
-            && matches!(
-                self.session.run.info.origin,
-                Origin::Engine | Origin::Pytorch(_)
-            );
-        // The demo can be had again at any time.
-        let is_demo = self.session.run.info.options == crate::prefs::demo();
-        of_engine
-            && !is_demo
-            && !self.session.run.batches().is_empty()
-            && self.session.saved != Some(self.session.run.events())
+    /// The runs of this window that would be gone for good.
+    pub fn unsaved(&self) -> usize {
+        let kept = self.runs.all().iter().map(|kept| &kept.session);
+        let all = kept.chain([&self.session]);
+        all.filter(|session| session.is_unsaved()).count()
     }
 
     /// True if the run tells no batch, but what was measured over time.

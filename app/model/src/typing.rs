@@ -34,9 +34,9 @@ impl PathFor {
         match self {
             Self::Open => "Which recording?",
             Self::OpenFolder => "Which folder of recordings?",
-            Self::Save => "Save it where?",
+            Self::Save => "Save as",
             Self::Compare => "Compare with which recording?",
-            Self::Export => "Export it where?",
+            Self::Export => "Export as",
             Self::Folder => "Which folder of pictures?",
         }
     }
@@ -47,8 +47,19 @@ impl PathFor {
             Self::Open | Self::Compare => "/path/to/run.jsonl.zst",
             Self::OpenFolder => "/path/to/recordings",
             Self::Save => "run.jsonl.zst",
-            Self::Export => "run.json",
+            Self::Export => "run.json.gz",
             Self::Folder => "/path/to/pictures",
+        }
+    }
+
+    /// What the path has to be, beyond that; empty: nothing.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Save => ".jsonl.zst compressed, .jsonl plain",
+            Self::Export => {
+                ".json.gz or .json for Perfetto; .parquet or .csv for pandas: three tables, run.batches.csv, run.samples.csv and run.gauges.csv"
+            }
+            Self::Open | Self::OpenFolder | Self::Compare | Self::Folder => "",
         }
     }
 

@@ -22,6 +22,7 @@ mod lanes;
 pub mod loader;
 mod look;
 mod possible;
+mod runs;
 mod session;
 mod take;
 mod travel;
@@ -43,16 +44,24 @@ pub fn update(state: &mut State, message: impl Into<Message>) -> Option<Effect> 
         Message::Arrived(arrival) => return arrive::arrive(state, arrival),
         Message::Frame { elapsed, search } => return frame(state, elapsed, search),
         Message::Begun { source, watched } => session::begin(state, source, watched),
-        Message::Closed => state.forget_run(),
+        Message::Closed => _ = state.set_aside(),
+        Message::Shown(number) => runs::show(state, number),
+        Message::ArrivedFor(number, arrival) => runs::arrive_for(state, number, arrival),
+        Message::Dropped(number) => runs::drop(state, number),
+        Message::Emptied(number) => runs::empty(state, number),
         Message::Drawing => state.session.hovered = state.session.hovering.take(),
         Message::Drawn { ms } => state.look.frame_ms += (ms - state.look.frame_ms) * 0.1,
         Message::Driven(view) => drive_to(state, view),
         Message::LetGo => state.look.history.let_go(),
-        Message::Checked(why_not) => state.look.options_error = why_not,
+        Message::Checked(problems) => state.look.problems = problems,
         Message::Notice(notice) => arrive::tell(state, notice),
+        Message::NotOpened(why) => arrive::not_opened(state, &why),
         Message::Looking(path) => state.overlay.looking = path,
         Message::Comparing => state.prefs.workspace = Workspace::Diagnose,
-        Message::Compared(other) => state.session.diagnose.other = Some(other),
+        Message::Compared(other) => {
+            state.overlay.typed = None;
+            state.session.diagnose.other = Some(other);
+        }
         Message::Checking { check, before } => session::check(state, *check, before),
         Message::Answered(answers) => state.session.answers = *answers,
         Message::Copied(copies) => {
@@ -114,12 +123,18 @@ fn carry_out(state: &mut State, command: Command) -> Option<Effect> {
         Command::Open(path) => Some(Effect::Open(path)),
         Command::Check(check) => Some(Effect::Check(check)),
         Command::CompareWith(path) => Some(Effect::Compare(path)),
+        Command::ShowRun(number) => Some(Effect::ShowRun(number)),
+        Command::CompareRun(number) => Some(Effect::CompareRun(number)),
+        Command::DropRun(number) => Some(Effect::DropRun(number)),
         Command::AskData { word, is_folder } => Some(Effect::AskData { word, is_folder }),
         Command::SaveTo(path) => Some(write(Output::Recording(path), false)),
         Command::ExportTo(path) => Some(write(Output::Export(path, None), false)),
         Command::Overwrite(output) => Some(write(output, true)),
         Command::Replace(yes) => {
             let output = state.session.replacing.take();
+            if !yes {
+                arrive::type_again(state);
+            }
             output.filter(|_| yes).map(|output| write(output, true))
         }
         Command::RemoveLeftOver(path) => {
@@ -166,7 +181,12 @@ fn change(state: &mut State, command: Command) {
         Command::Pick(place) => state.session.diagnose.picked = place,
         Command::ShowLoader(id) => loader::show(state, id),
         Command::TypePath(typed) => state.overlay.typing = typed,
+        Command::Typed(typed) => {
+            state.overlay.typing = None;
+            state.overlay.typed = Some(typed);
+        }
         Command::StopComparing => state.session.diagnose.other = None,
+        Command::StarRun(number) => runs::star(state, number),
         Command::Edit(options) => edit(state, *options),
         Command::OptionsOf(of) => state.session.options_of = of,
         Command::UseData { word, path } => {
@@ -211,6 +231,9 @@ fn change(state: &mut State, command: Command) {
         | Command::Copy(_)
         | Command::Check(_)
         | Command::CompareWith(_)
+        | Command::ShowRun(_)
+        | Command::CompareRun(_)
+        | Command::DropRun(_)
         | Command::AskData { .. }
         | Command::Open(_)
         | Command::ExportTo(_)
@@ -221,14 +244,14 @@ fn change(state: &mut State, command: Command) {
     }
 }
 
-/// A run that was not saved is not replaced without a question.
+/// Runs that were not saved do not go with the window without a question. Another run only takes the place of one.
 fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
     let effect = effect?;
-    if !(effect.replaces_the_run() && state.prefs.asks && state.is_unsaved()) {
+    if effect != Effect::Quit || !state.prefs.asks || state.unsaved() == 0 {
         return Some(effect);
     }
     state.overlay.palette = None;
-    state.session.question = Some(Question {
+    state.overlay.question = Some(Question {
         then: effect,
         saving: false,
     });
@@ -236,15 +259,16 @@ fn ask_first(state: &mut State, effect: Option<Effect>) -> Option<Effect> {
 }
 
 fn reply(state: &mut State, answer: Answer) -> Option<Effect> {
-    let question = state.session.question.take()?;
+    let question = state.overlay.question.take()?;
     match answer {
         Answer::Cancel => None,
+        Answer::Keep => Some(question.then),
         Answer::Discard => {
-            state.session.discarded = true;
+            runs::discard_all(state);
             Some(question.then)
         }
         Answer::Save => {
-            state.session.question = Some(Question {
+            state.overlay.question = Some(Question {
                 saving: true,
                 ..question
             });

@@ -93,10 +93,12 @@ impl Dialogs {
         self.ask(dialog.save_file(), Some(PathFor::Export), |f| {
             // The dialog has asked for this name. Of tables it does not know the names of their files.
             match ExportFormat::for_path(f.path()) {
-                ExportFormat::Chrome => {
+                Some(ExportFormat::Chrome) => {
                     Command::Overwrite(Output::Export(f.path().to_owned(), None))
                 }
-                ExportFormat::Csv | ExportFormat::Parquet => Command::ExportTo(f.path().to_owned()),
+                Some(ExportFormat::Csv | ExportFormat::Parquet) | None => {
+                    Command::ExportTo(f.path().to_owned())
+                }
             }
         });
     }

@@ -1,5 +1,6 @@
 //! The window: reads what is new, shows the state, carries commands out.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::dialog::Dialogs;
 use crate::motion::SystemMotion;
 use crate::preferences::Store;
 use loadscope_insight::headline::Headline;
+use loadscope_insight::options::problems;
 use loadscope_model::Model;
 use loadscope_model::command::Command;
 use loadscope_model::message::Message;
@@ -21,6 +23,7 @@ use loadscope_model::prefs::Prefs;
 use loadscope_model::prefs::Splits;
 use loadscope_model::state::{Look, Place, Source, State};
 use loadscope_model::view::Workspace;
+use loadscope_plan::plan::settled;
 use loadscope_session::{self as session, Journal, Session, Waker, Watched};
 use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::inspector::Inspector;
@@ -84,6 +87,8 @@ pub struct App {
     /// What is shown. Public for tests.
     pub state: Model,
     session: Option<Session>,
+    /// The sessions of the runs of this window that are not shown, by number.
+    kept: BTreeMap<u32, Session>,
     journal: Option<Journal>,
     store: Option<Store>,
     dialogs: Dialogs,
@@ -136,6 +141,7 @@ impl App {
                 false => model,
             },
             session: None,
+            kept: BTreeMap::new(),
             journal: start.journal,
             store: start.store,
             dialogs: Dialogs::new(Arc::clone(&wake)),
@@ -187,6 +193,7 @@ impl App {
                     true => Workspace::default(),
                     false => prefs.workspace,
                 },
+                options: settled(prefs.options),
                 ..prefs
             },
             look: Look {
@@ -200,6 +207,7 @@ impl App {
                 platform: desktop::PLATFORM,
                 still_for_now: start.still,
                 program: tries::shown(&start.program),
+                keeps_journal: start.journal.is_some(),
                 ..Place::default()
             },
             ..State::default()
@@ -245,9 +253,8 @@ impl App {
     }
 
     fn check_options(&mut self) {
-        let checked = session::check(&self.state.prefs.options);
-        let why_not = checked.err().map(|e| e.to_string());
-        let _ = self.state.tell(Message::Checked(why_not));
+        let problems = problems(&self.state.prefs.options);
+        let _ = self.state.tell(Message::Checked(problems));
     }
 
     fn refresh_headline(&mut self) {
@@ -271,7 +278,7 @@ impl eframe::App for App {
         self.settle_motion(ctx);
         let elapsed = Nanos::from(self.frame.elapsed());
         self.frame = Instant::now();
-        let more = self.drain(ctx);
+        let more = self.drain(ctx) | self.drain_kept(ctx);
         self.hear_tries(ctx);
         if !more && self.session.as_ref().is_some_and(Session::was_asked_to_end) {
             // What was not saved stays in the journal.
@@ -333,9 +340,16 @@ impl eframe::App for App {
             store.finish(&prefs);
         }
         self.part_with_journal();
+        let kept = std::mem::take(&mut self.kept);
         let lasts =
             self.state.session.source.is_live() || self.state.session.source == Source::Simulating;
-        if let Some(session) = self.session.take_if(|_| lasts) {
+        let is_live = |number: u32| {
+            let kept = self.state.runs.get(number);
+            kept.is_some_and(|kept| kept.session.source.is_live())
+        };
+        let kept = kept.into_iter().filter(|(number, _)| is_live(*number));
+        let kept = kept.map(|(_, session)| session);
+        for session in kept.chain(self.session.take_if(|_| lasts)) {
             // Those that have not ended by then are where nothing can be taken from them but time.
             let _ = session.end(PATIENCE);
         }

@@ -63,9 +63,19 @@ impl Session {
                 !cancel.load(Ordering::Acquire)
             };
             let format = ExportFormat::for_path(&path);
-            let allowed = match &input {
-                Some(input) => refuse_export_onto(input, format, &path),
-                None => Ok(()),
+            let allowed = match (&input, format) {
+                (Some(input), Some(format)) => refuse_export_onto(input, format, &path),
+                (Some(input), None) => refuse_input(&path, input),
+                (None, _) => Ok(()),
+            };
+            let Some(format) = format else {
+                let why = allowed.err().map_or_else(
+                    || unknown(&path),
+                    |e| format!("The run was not exported: {e}"),
+                );
+                let _ = out.send(Update::NotExported(Some(why)));
+                wake();
+                return;
             };
             let exported = allowed
                 .map_err(ExportError::from)
@@ -93,6 +103,16 @@ impl Session {
     }
 }
 
+/// What is wrong with a name of no format.
+fn unknown(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    format!(
+        "The run was not exported: the ending of {} is that of no format. Use {}",
+        name.to_string_lossy(),
+        ExportFormat::ENDINGS
+    )
+}
+
 fn copied((id, run): (RunId, Arc<Run>)) -> (RunId, Arc<Run>) {
     (id, Arc::new(Run::clone(&run)))
 }
@@ -103,6 +123,23 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    /// Whatever the name was, a trace was written.
+    #[test]
+    fn a_name_of_no_format_is_refused_with_the_endings_there_are() {
+        for (name, format) in [
+            ("run.json", Some(ExportFormat::Chrome)),
+            ("run.JSON.gz", Some(ExportFormat::Chrome)),
+            ("run.parquet", Some(ExportFormat::Parquet)),
+            ("run.csv", Some(ExportFormat::Csv)),
+            ("run.txt", None),
+            ("run", None),
+        ] {
+            assert_eq!(ExportFormat::for_path(Path::new(name)), format, "{name}");
+        }
+        let why = unknown(Path::new("/data/run.txt"));
+        assert!(why.contains("run.txt") && why.contains(".parquet"), "{why}");
+    }
 
     #[test]
     fn none_of_the_files_of_an_export_is_its_input() {

@@ -218,6 +218,11 @@ impl Session {
         }
     }
 
+    /// True if the engine runs it.
+    pub fn is_engine(&self) -> bool {
+        matches!(self.origin, Origin::Engine { .. })
+    }
+
     /// True once a program that is watched has ended because this process was asked to end.
     pub fn was_asked_to_end(&self) -> bool {
         matches!(&self.origin, Origin::Program { watched, .. } if watched.was_asked_to_end())

@@ -4,6 +4,7 @@
 //! are given. A button of an action does so by itself.
 
 pub mod action;
+pub mod choice;
 pub mod empty;
 pub mod rows;
 pub mod signs;

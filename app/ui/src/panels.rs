@@ -14,6 +14,7 @@ pub mod options;
 pub mod palette;
 pub mod plots;
 pub mod question;
+pub mod runs;
 pub mod sampling;
 pub mod search;
 pub mod status;

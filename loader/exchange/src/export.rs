@@ -33,16 +33,20 @@ pub enum Format {
 }
 
 impl Format {
-    /// What a file name asks for; a trace unless it is the name of a table.
-    pub fn for_path(path: &Path) -> Self {
+    /// The endings of names by which [`for_path`](Self::for_path) knows the formats, in a sentence.
+    pub const ENDINGS: &str = ".json or .json.gz for Perfetto, .parquet or .csv for three tables";
+
+    /// What a file name asks for; `None`: its ending is that of no format.
+    pub fn for_path(path: &Path) -> Option<Self> {
         let is = |ext: &str| {
             path.extension()
                 .is_some_and(|e| e.eq_ignore_ascii_case(ext))
         };
         match () {
-            () if is("csv") => Self::Csv,
-            () if is("parquet") => Self::Parquet,
-            () => Self::Chrome,
+            () if is("csv") => Some(Self::Csv),
+            () if is("parquet") => Some(Self::Parquet),
+            () if is("json") || is("gz") => Some(Self::Chrome),
+            () => None,
         }
     }
 

@@ -6,7 +6,7 @@ mod recognize;
 mod spec;
 mod stream;
 
-pub use catalog::{Catalog, Entry, MadeUp};
+pub use catalog::{Catalog, DIGITS, Entry, MadeUp};
 pub use cost::{CostModel, Tail};
 pub use recognize::word_of;
 pub use spec::{

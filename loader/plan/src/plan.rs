@@ -2,6 +2,7 @@
 
 #[cfg_attr(target_family = "wasm", path = "plan/no_files.rs")]
 mod files;
+mod settle;
 mod spec;
 mod table;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use loadscope_trace::RunOptions;
 
-use crate::dataset::DatasetSpec;
+use crate::dataset::{DatasetSpec, check_extra_cost, extra_cost};
 use crate::error::EngineError;
 use crate::limits;
 use crate::loader::{Arguments, Index, LoaderOptions};
@@ -23,6 +24,7 @@ use crate::sampler::{
 
 use spec::SamplerSpec;
 
+pub use settle::settled;
 pub use table::{Needed, SampleTable};
 
 /// What a loader draws its tasks from.
@@ -318,7 +320,17 @@ pub fn check_options(options: &RunOptions) -> Result<(), EngineError> {
             "prefetch_factor must be greater than 0",
         ));
     }
-    check(options, dataset.is_stream())
+    check(options, dataset.is_stream())?;
+    check_extra_cost(options, &dataset)?;
+    if !options.extra_cost.is_empty() {
+        // How many samples most datasets have is known once they are opened.
+        let len = match dataset {
+            DatasetSpec::Digits => crate::dataset::DIGITS,
+            _ => limits::SAMPLES as usize,
+        };
+        extra_cost(&options.extra_cost, len)?;
+    }
+    Ok(())
 }
 
 /// Random samplers make the list of an epoch before its first index is asked for, as in PyTorch: it has to fit into memory.

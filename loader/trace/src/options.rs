@@ -115,6 +115,11 @@ impl RunOptions {
         parts::is_stream(&self.dataset)
     }
 
+    /// True if batches are yielded in the order of the sampler. Without workers they always are: `in_order` has no effect then.
+    pub fn keeps_order(&self) -> bool {
+        self.in_order || self.num_workers == 0
+    }
+
     /// The value of `prefetch_factor` that is in force: PyTorch's default is 2, and without workers there is none.
     pub fn prefetch(&self) -> usize {
         if self.num_workers == 0 {

@@ -20,6 +20,7 @@ mod place;
 mod processor;
 mod query;
 mod range;
+mod size;
 mod steps;
 mod times;
 mod worker;
@@ -73,6 +74,15 @@ pub struct Epoch {
     pub(crate) exhausted: Vec<(u32, WorkerId)>,
     /// Positions of the transitions with which tasks were given up that will get no answer.
     pub(crate) lost: Vec<u32>,
+}
+
+impl Epoch {
+    /// True if the transition at this position discarded a batch because its worker had nothing left for it, or had ended: the epoch
+    /// was not stopped early by that.
+    pub fn gave_up(&self, transition: usize) -> bool {
+        let is_it = |at: u32| at as usize == transition;
+        self.exhausted.iter().any(|(at, _)| is_it(*at)) || self.lost.iter().any(|at| is_it(*at))
+    }
 }
 
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.

@@ -1,7 +1,8 @@
-use loadscope_trace::{BatchId, Event, EventKind, Message, RunId};
+use loadscope_trace::{BatchId, Event, EventKind, Message, RunId, RunOptions};
 use proptest::prelude::*;
 
 use super::*;
+use crate::simulated::simulated;
 
 fn apply(run: &mut Run, at: i64, kind: EventKind) {
     run.apply(&Event {
@@ -137,4 +138,26 @@ fn trouble_is_errors_failures_and_losses_each_moment_once() {
     assert_eq!(next, Some(Place::At(Nanos(end + 3))));
     marks.follow(&Run::default());
     assert_eq!(marks.trouble(), []);
+}
+
+/// A stream that ran through was "Stopped": its last tasks are discarded because there is nothing left for them.
+#[test]
+fn the_end_of_a_stream_is_no_stop_and_an_error_is_one() {
+    let options = |dataset: &str| RunOptions {
+        dataset: dataset.to_owned(),
+        batch_size: Some(1),
+        num_workers: 2,
+        ..RunOptions::default()
+    };
+    let run = simulated(&options("stream:len=24,cost_ms=5,shard=true"));
+    let marks = Landmarks::of(&run);
+    assert!(
+        run.transitions()
+            .iter()
+            .any(|t| t.stage == Stage::Discarded)
+    );
+    assert!(!marks.stopped_early() && run.failure().is_none());
+    let run = simulated(&options("synthetic:len=24,cost_ms=5,fail=5"));
+    let marks = Landmarks::of(&run);
+    assert!(marks.stopped_early() && run.failure().is_some());
 }

@@ -109,13 +109,14 @@ impl<'a> Comparison<'a> {
         first.map_or(Outcome::Unclear, |m| m.outcome)
     }
 
-    /// The outcome in one sentence.
+    /// The outcome in one sentence, which names what the change is of.
     pub fn sentence(&self) -> String {
+        let of = |m: &Measure| format!("{} {}", shown(m).0, change(m));
         match (self.outcome(), self.measures.first()) {
-            (Outcome::Improved, Some(m)) => format!("B is faster: {}", change(m)),
-            (Outcome::Worse, Some(m)) => format!("B is slower: {}", change(m)),
+            (Outcome::Improved, Some(m)) => format!("B is faster: {}", of(m)),
+            (Outcome::Worse, Some(m)) => format!("B is slower: {}", of(m)),
             (Outcome::Unclear, Some(m)) if m.low.is_some() => {
-                format!("No difference beyond chance: {}", change(m))
+                format!("No statistically significant change: {}", of(m))
             }
             _ => "Too few batches to compare".to_owned(),
         }

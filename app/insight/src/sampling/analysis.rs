@@ -241,7 +241,8 @@ fn ranks(
     };
     let told = predict::ranks(o, question.epoch, question.datasets, &mut each);
     wanted?;
-    Ok(told.map(|()| Some(builder.finish())))
+    let draws = (o.sampler.starts_with("weighted")).then_some(o.num_samples.unwrap_or(bound));
+    Ok(told.map(|()| Some(builder.finish(draws))))
 }
 
 fn first_repeat(order: &Order, coverage: &Coverage) -> Option<usize> {

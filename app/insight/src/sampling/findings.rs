@@ -72,8 +72,19 @@ fn missing(answers: &Answers, about: &Circumstances) -> Option<Found> {
     let (missed, bound) = (count(c.missed()), count(c.bound));
     let o = &about.options;
     if o.replacement && matches!(about.sampler(), "random" | "weighted") {
+        // Of several ranks this one gets a part of what was drawn.
+        let whose = match o.world_size {
+            0 | 1 => "in this epoch".to_owned(),
+            several => format!("to rank {} of {several} in this epoch", o.rank),
+        };
+        let why = match o.world_size {
+            0 | 1 => "because the sampler draws with replacement",
+            _ => {
+                "because the sampler draws with replacement and shares what it drew among the ranks"
+            }
+        };
         let says = format!(
-            "{missed} of {bound} indices ({}) do not come in this epoch, because the sampler draws with replacement",
+            "{missed} of {bound} indices ({}) do not come {whose}, {why}",
             percent(share)
         );
         return Some(note(

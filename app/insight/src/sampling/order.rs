@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loadscope_trace::{Run, WorkerId};
+use loadscope_trace::{Run, Stage, WorkerId};
 
 use crate::platform::Budget;
 
@@ -54,6 +54,17 @@ impl Order {
         let end = *self.ends.get(batch)?;
         let start = batch.checked_sub(1).map_or(0, |before| self.ends[before]);
         Some(start..end)
+    }
+
+    /// How many batches of `run` these are. A worker answers its last tasks with nothing once its stream has come to its end: those
+    /// are none.
+    pub fn count(&self, run: &Run) -> usize {
+        let is_empty = |row: &&u32| {
+            let batch = run.batches().get(**row as usize);
+            let is_discarded = batch.is_some_and(|b| b.stage == Stage::Discarded);
+            is_discarded && run.indices(**row as usize).is_empty()
+        };
+        self.ends.len() - self.rows.iter().filter(is_empty).count()
     }
 
     /// The batches, each as its indices.
@@ -210,6 +221,8 @@ impl Gathered {
 
 #[cfg(test)]
 mod tests {
+    use loadscope_trace::RunOptions;
+
     use super::*;
 
     #[test]
@@ -224,6 +237,22 @@ mod tests {
         assert_eq!(order.positions(2), Some(2..5));
         assert_eq!(order.positions(3), None);
         assert_eq!(order.batches().nth(2), Some(&[2, 0, 4][..]));
+    }
+
+    /// 29 batches were counted of which 24 had come: the other five were the questions that ended streams.
+    #[test]
+    fn tasks_that_end_a_stream_are_no_batches() {
+        let run = crate::simulated::simulated(&RunOptions {
+            dataset: "stream:len=24,cost_ms=5,shard=true".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            ..RunOptions::default()
+        });
+        let mut gathered = Gathered::default();
+        while gathered.update(0, &run, 0, &Budget::none()) {}
+        let yielded = (run.transitions().iter()).filter(|t| t.stage == Stage::Training);
+        assert!(gathered.looked_at.ends.len() > 24);
+        assert_eq!((gathered.looked_at.count(&run), yielded.count()), (24, 24));
     }
 
     #[test]

@@ -11,8 +11,10 @@ pub struct Ranks {
     pub columns: usize,
     /// The first indices that come more than once, in all ranks together.
     pub repeated: Vec<u64>,
-    /// How many more there are than different ones.
+    /// How many indices are repeated so that all ranks get equally many.
     pub padding: u64,
+    /// How many the sampler drew again, with replacement; `None` where it draws none, but goes through the dataset.
+    pub drawn_again: Option<u64>,
     /// The first indices that come in no rank.
     pub missing: Vec<u64>,
     /// How many there are.
@@ -96,8 +98,8 @@ impl Builder {
         });
     }
 
-    /// All ranks are in.
-    pub fn finish(mut self) -> Ranks {
+    /// All ranks are in, which share so many draws; `None`: they share the dataset.
+    pub fn finish(mut self, draws: Option<u64>) -> Ranks {
         for (index, count) in self.counts.iter().enumerate() {
             match count {
                 0 => {
@@ -115,6 +117,13 @@ impl Builder {
                 }
             }
         }
+        // Of what was drawn with replacement an index comes again without being padding.
+        if let Some(draws) = draws {
+            let all: u64 = self.ranks.shares.iter().map(|share| share.len).sum();
+            let repeated = self.ranks.padding;
+            self.ranks.padding = all.saturating_sub(draws).min(repeated);
+            self.ranks.drawn_again = Some(repeated - self.ranks.padding);
+        }
         self.ranks
     }
 }
@@ -129,7 +138,7 @@ mod tests {
         builder.add(0, &[0, 4, 8, 1], &[7, 8]);
         builder.add(1, &[1, 5, 9, 0], &[9]);
         builder.add(2, &[2, 6], &[7]);
-        let ranks = builder.finish();
+        let ranks = builder.finish(None);
         assert_eq!((ranks.padding, ranks.left_out), (2, 2));
         assert_eq!((ranks.repeated, ranks.missing), (vec![0, 1], vec![3, 7]));
         assert_eq!(ranks.same_seeds, [0, 2]);

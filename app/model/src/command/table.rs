@@ -105,7 +105,7 @@ impl Action {
             A::ToggleVariables => ("Variables", "Shows or hides send_idx, rcvd_idx, task_info and workers_status beside the pipeline", key(Key::V), G::Window),
             A::ToggleTheme => ("Dark or light", "Changes the colours", with(CTRL, Key::T), G::Window),
             A::ToggleMotion => ("Reduce motion", "Zooms and moves without animation, or with it", None, G::Window),
-            A::ToggleAsking => ("Ask before a run is lost", "Asks whether to save a run before another one takes its place, or does not", None, G::Window),
+            A::ToggleAsking => ("Ask before quitting", "Asks what to do with runs that were not saved before the window closes, or does not", None, G::Window),
             A::ShowMessages => ("Errors and warnings", "What the loader complained about, and when", with(CTRL, Key::M), G::Window),
             A::Palette => ("All actions…", "Finds an action, or something in the run, by typing", with(CTRL, Key::K), G::Window),
             A::Help => ("Help", "Shows all keys", key(Key::Questionmark), G::Window),

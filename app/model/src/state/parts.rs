@@ -7,12 +7,13 @@ use loadscope_insight::Datasets;
 use loadscope_insight::diagnose::Diagnose;
 use loadscope_insight::landmarks::{Goal, Landmarks};
 use loadscope_insight::loaders::Loaders;
+use loadscope_insight::options::Problem;
 use loadscope_insight::platform::Platform;
 use loadscope_insight::sampling::Choice;
 use loadscope_insight::search::Search;
 use loadscope_insight::shared::Shared;
 use loadscope_insight::unsaved::LeftOver;
-use loadscope_trace::Run;
+use loadscope_trace::{Origin, Run, RunOptions};
 
 use super::{Seek, Source};
 use crate::answers::Answers;
@@ -39,12 +40,20 @@ pub struct Saving {
 pub struct SessionState {
     /// How many runs there were before this one: what panels keep of one is worth nothing for the next.
     pub run_number: u64,
+    /// Its number in the list of runs of this window, from 1.
+    pub number: u32,
+    /// It stays in that list until it is dropped by hand.
+    pub starred: bool,
+    /// The run that was shown before this one: shown again if this one is refused.
+    pub came_from: Option<u32>,
     /// Where the events come from.
     pub source: Source,
     /// The run is one of a program that is watched: it can be looked at and stopped, but not held.
     pub watched: bool,
     /// What is known of the run; empty while there is none.
     pub run: Shared<Run>,
+    /// The options that the run was started with: those of the run itself have seeds that were drawn for it as well.
+    pub asked: Option<RunOptions>,
     /// The other loaders of the session.
     pub loaders: Loaders,
     /// Whose options are shown, where there is a choice.
@@ -55,8 +64,6 @@ pub struct SessionState {
     pub landmarks: Landmarks,
     /// What the held engine is let go on for.
     pub seeking: Option<Seek>,
-    /// What has to be answered first.
-    pub question: Option<Question>,
     /// The file that is written only if it may be replaced.
     pub replacing: Option<Output>,
     /// The user declared the run not to be needed.
@@ -103,6 +110,29 @@ impl SessionState {
             ..Self::default()
         }
     }
+
+    /// True if something has been heard of the run, so that it is worth a place in the list.
+    pub fn is_worth_keeping(&self) -> bool {
+        let is_there = match self.source {
+            Source::None | Source::Loading { .. } | Source::Simulating => false,
+            Source::Live { .. } | Source::Finished | Source::Recording { .. } => true,
+        };
+        let run = &self.run;
+        is_there && (!run.batches().is_empty() || run.gauges().next().is_some())
+    }
+
+    /// True if this is a run of the engine or of a program that would be gone for good.
+    pub fn is_unsaved(&self) -> bool {
+        let of_engine = matches!(self.source, Source::Live { .. } | Source::Finished)
+            && matches!(self.run.info.origin, Origin::Engine | Origin::Pytorch(_));
+        // The demo can be had again at any time.
+        let is_demo = self.run.info.options == crate::prefs::demo();
+        of_engine
+            && !is_demo
+            && !self.discarded
+            && !self.run.batches().is_empty()
+            && self.saved != Some(self.run.events())
+    }
 }
 
 /// How the window is looked at and worked with, whatever the run.
@@ -111,7 +141,7 @@ pub struct Look {
     /// What was changed in the options.
     pub history: History,
     /// Why the options cannot be run as they are.
-    pub options_error: Option<String>,
+    pub problems: Vec<Problem>,
     /// What the buttons for the next and the previous one of its kind go to.
     pub goal: Goal,
     /// What is looked for in the run.
@@ -137,8 +167,12 @@ pub struct Overlay {
     pub palette: Option<Palette>,
     /// The path that is being typed.
     pub typing: Option<TypedPath>,
+    /// The path that was typed last, until it is known that it served: if it did not, it is there to be corrected.
+    pub typed: Option<TypedPath>,
     /// What is looked at before it is opened.
     pub looking: Option<PathBuf>,
+    /// What has to be answered before the window closes.
+    pub question: Option<Question>,
     /// The list of errors and warnings is shown.
     pub messages_open: bool,
     /// The help sheet is shown.
@@ -158,6 +192,8 @@ pub struct Place {
     pub platform: Platform,
     /// The program that was started to be watched, and its arguments, as a person would type them.
     pub program: Option<String>,
+    /// Live runs are written to a journal as they come: what was not saved is offered at the next start.
+    pub keeps_journal: bool,
     /// Runs that were not saved before their window ended.
     pub left_over: Vec<LeftOver>,
     /// The system asks for no animation.

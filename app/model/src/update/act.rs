@@ -11,7 +11,7 @@ use crate::clipboard;
 use crate::command::Action;
 use crate::effect::Effect;
 use crate::prefs::Motion;
-use crate::state::State;
+use crate::state::{Source, State};
 use crate::view::{Cursor, Lower, OptionsOf, Workspace};
 
 /// What one types to watch a program.
@@ -43,7 +43,14 @@ pub fn act(state: &mut State, action: Action) -> Option<Effect> {
         A::CopyValues | A::CopyContent | A::CopyIndices | A::CopyVariables => {
             return clipboard::text(state, action).map(Effect::Copy);
         }
-        A::Close => return Some(Effect::Close),
+        A::Close => {
+            let is_under_way = matches!(
+                state.session.source,
+                Source::Loading { .. } | Source::Simulating
+            );
+            let before = state.session.came_from.filter(|_| is_under_way);
+            return Some(before.map_or(Effect::Close, Effect::ShowRun));
+        }
         A::Quit => return Some(Effect::Quit),
         // The window knows which theme is shown.
         A::ToggleTheme => return Some(Effect::ToggleTheme),

@@ -4,6 +4,7 @@ use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
 
+use super::edit::edit;
 use super::loader;
 use crate::effect::Effect;
 use crate::prefs::Prefs;
@@ -45,13 +46,14 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             state.session.landmarks = *landmarks;
             simulated(state, *run);
         }
-        Arrival::Ended(error) => ended(state, error),
+        Arrival::Ended(error) => return ended(state, error),
         Arrival::Saved(path) => {
+            state.overlay.typed = None;
             Prefs::remember(&mut state.prefs.recent, &path);
             state.overlay.hint = Some(format!("Saved to {}", path.display()));
             state.session.saved = state.session.saving.take().map(|saving| saving.events);
             // What waited for it can go on.
-            let waiting = state.session.question.take_if(|q| q.saving);
+            let waiting = state.overlay.question.take_if(|q| q.saving);
             return waiting.map(|q| q.then);
         }
         Arrival::Exists(output) => {
@@ -64,6 +66,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::NotSaved(text) => {
             state.session.saving = None;
             complain(state, &text);
+            type_again(state);
         }
         Arrival::Exporting(share) => {
             if let Some((_, shown)) = &mut state.session.exporting {
@@ -71,6 +74,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             }
         }
         Arrival::Exported(files) => {
+            state.overlay.typed = None;
             state.session.exporting = None;
             let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
             state.overlay.hint = Some(format!("Exported to {}", names.join(", ")));
@@ -78,7 +82,10 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::NotExported(why) => {
             state.session.exporting = None;
             match why {
-                Some(text) => complain(state, &text),
+                Some(text) => {
+                    complain(state, &text);
+                    type_again(state);
+                }
                 None => state.overlay.hint = Some("The export was cancelled".to_owned()),
             }
         }
@@ -92,6 +99,18 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::Failed(text) => complain(state, &text),
     }
     None
+}
+
+/// The path that was typed last did not serve: it is there again, to be corrected.
+pub fn type_again(state: &mut State) {
+    let typed = state.overlay.typed.take();
+    state.overlay.typing = state.overlay.typing.take().or(typed);
+}
+
+/// What was to be opened could not be read.
+pub fn not_opened(state: &mut State, why: &str) {
+    complain(state, why);
+    type_again(state);
 }
 
 /// Tells the user.
@@ -112,12 +131,9 @@ fn complain(state: &mut State, text: &str) {
 
 /// The options become those of the recording; undo restores the earlier ones.
 fn show_options(state: &mut State, options: &RunOptions) {
-    if *options != state.prefs.options {
-        state.look.history.let_go();
-        state.look.history.change(&state.prefs.options);
-        state.look.history.let_go();
-        state.prefs.options = options.clone();
-    }
+    state.look.history.let_go();
+    edit(state, options.clone());
+    state.look.history.let_go();
 }
 
 /// A simulated run has happened at once; one looks at its beginning.
@@ -135,6 +151,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
         return;
     };
     let path = path.clone();
+    state.overlay.typed = None;
     // What stands in the journal is offered from there.
     if !state.place.left_over.iter().any(|left| left.path == path) {
         Prefs::remember(&mut state.prefs.recent, &path);
@@ -157,7 +174,7 @@ fn loaded(state: &mut State, run: Run, cut: bool, notes: Vec<Notice>) {
     state.session.options_of = OptionsOf::Run;
 }
 
-fn ended(state: &mut State, error: Option<String>) {
+fn ended(state: &mut State, error: Option<String>) -> Option<Effect> {
     match state.session.source {
         // Refused before anything happened.
         Source::Live { .. } if state.session.run.events() == 0 => {
@@ -167,7 +184,14 @@ fn ended(state: &mut State, error: Option<String>) {
         Source::Loading { .. } | Source::Simulating => state.session.source = Source::None,
         Source::None | Source::Finished | Source::Recording { .. } => {}
     }
-    if let Some(error) = error {
-        complain(state, &error);
-    }
+    let error = error?;
+    complain(state, &error);
+    type_again(state);
+    // The run that was there before is shown again, with the sentence.
+    let was_refused = state.session.source == Source::None;
+    state
+        .session
+        .came_from
+        .filter(|_| was_refused)
+        .map(Effect::ShowRun)
 }

@@ -7,7 +7,7 @@ pub(super) fn escape(state: &mut State) {
     if state.overlay.palette.take().is_some()
         || state.overlay.typing.take().is_some()
         || state.session.replacing.take().is_some()
-        || state.session.question.take().is_some()
+        || state.overlay.question.take().is_some()
     {
         return;
     }

@@ -158,12 +158,12 @@ fn unless(possible: bool, why: &'static str) -> Option<&'static str> {
 
 /// Why the options of the run cannot be taken over.
 fn options(state: &State) -> Option<&'static str> {
-    if !state.has_options_of_run() {
-        return Some("This run was started from these options");
+    if state.options_of_run() == Some(&state.prefs.options) {
+        return Some("The next run has the same options already");
     }
     match state.session.run.info.python_line() {
         Some(_) => None,
-        None => Some("What recorded this does not tell the arguments of the loader"),
+        None => Some("This recording does not include the DataLoader arguments"),
     }
 }
 

@@ -14,7 +14,11 @@ use crate::view::{OptionsOf, Workspace};
 
 /// A session has begun.
 pub fn begin(state: &mut State, source: Source, watched: bool) {
-    state.forget_run();
+    let before = state.set_aside();
+    state.session.number = state.runs.next_number();
+    state.session.came_from = before;
+    let is_ours = !watched && matches!(source, Source::Live { .. } | Source::Simulating);
+    state.session.asked = is_ours.then(|| state.prefs.options.clone());
     state.session.source = source;
     state.session.watched = watched;
     if watched {

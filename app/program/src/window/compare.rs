@@ -46,6 +46,23 @@ impl App {
         }
     }
 
+    /// Puts another run of this window beside the one that is shown.
+    pub(super) fn compare_run(&mut self, ctx: &Context, number: u32) {
+        let other_number = self.next_other();
+        let Some(kept) = self.state.runs.get(number) else {
+            return;
+        };
+        let other = Other {
+            number: other_number,
+            name: format!("#{number} {}", kept.line.name),
+            run: kept.session.run.now(),
+            cut: false,
+            is_before: false,
+        };
+        self.tell(ctx, Message::Comparing);
+        self.tell(ctx, Message::Compared(other));
+    }
+
     /// Reads a recording to compare the run with.
     pub(super) fn compare_with(&mut self, ctx: &Context, path: PathBuf) {
         let wake = Arc::clone(&self.wake);
@@ -104,7 +121,7 @@ impl App {
                 };
                 self.tell(ctx, Message::Compared(other));
             }
-            Err(text) => self.complain(text),
+            Err(text) => self.tell(ctx, Message::NotOpened(text)),
         }
         self.comparing = None;
     }

@@ -13,7 +13,8 @@ use loadscope_ui::panels::batches::BatchTable;
 use loadscope_ui::panels::loaders::LoadersView;
 use loadscope_ui::panels::plots::Plots;
 use loadscope_ui::panels::{
-    diagnose, drop, help, messages, notices, options, palette, search, status, toolbar, welcome,
+    diagnose, drop, help, messages, notices, options, palette, runs, search, status, toolbar,
+    welcome,
 };
 use loadscope_ui::pipeline::PipelineView;
 use loadscope_ui::theme::Palette;
@@ -45,10 +46,17 @@ impl App {
             .frame(frame(12, 4))
             .exact_size(notices::STATUS)
             .show(ui, |ui| commands.extend(status::show(ui, state)));
+        let verdict = self.headline.as_ref();
+        if runs::has_any(state) {
+            Panel::bottom("runs")
+                .frame(frame(8, 0))
+                .exact_size(runs::HEIGHT)
+                .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
+        }
         let splits = state.prefs.splits;
         let mut sizes = self.sizes;
-        let (mut options_open, mut inspector_open) =
-            (state.prefs.options_open, state.prefs.inspector_open);
+        let (shows_options, shows_inspector) = sides(state, ui.content_rect().width());
+        let (mut options_open, mut inspector_open) = (shows_options, shows_inspector);
         Panel::left("options")
             .frame(frame(12, 0))
             .default_size(or(splits.options, 268.0))
@@ -67,10 +75,10 @@ impl App {
                     commands.extend(self.inspector.show(ui, state));
                 });
         }
-        if options_open != state.prefs.options_open {
+        if options_open != shows_options {
             commands.push(Action::ToggleOptions.into());
         }
-        if inspector_open != state.prefs.inspector_open {
+        if inspector_open != shows_inspector {
             commands.push(Action::ToggleInspector.into());
         }
         // Without a run it shows what the options of the next run will draw.
@@ -83,7 +91,6 @@ impl App {
             } else if state.has_run() {
                 // Where the recording has no batches, what it has instead is shown there.
                 if !state.has_only_gauges() {
-                    let verdict = self.headline.as_ref();
                     Panel::top("headline")
                         .frame(frame(12, 4))
                         .show(ui, |ui| commands.extend(toolbar::headline(ui, verdict)));
@@ -203,6 +210,21 @@ impl App {
             });
         commands
     }
+}
+
+/// Below this width a window has room for one panel at its side, points.
+const NARROW: f32 = 900.0;
+
+/// Whether the options and the inspector are shown. Of a narrow window they would leave nothing: there, what is selected takes the
+/// place of the options.
+fn sides(state: &State, width: f32) -> (bool, bool) {
+    let (options, inspector) = (state.prefs.options_open, state.prefs.inspector_open);
+    if width >= NARROW {
+        return (options, inspector);
+    }
+    let has_something = state.has_run() && state.session.selection.is_some();
+    let inspector = inspector && has_something;
+    (options && !inspector, inspector)
 }
 
 /// A size that was remembered, or the one it has at first.

@@ -79,10 +79,10 @@ impl App {
                 match word_of(&path) {
                     Some(word) => self.tell(ctx, Command::UseData { word, path }),
                     None if path.is_dir() => self.tell(ctx, Command::UseFolder(path)),
-                    None => self.complain(why),
+                    None => self.tell(ctx, Message::NotOpened(why)),
                 }
             }
-            Err(why) => self.complain(why),
+            Err(why) => self.tell(ctx, Message::NotOpened(why)),
         }
     }
 }

@@ -41,6 +41,9 @@ impl App {
             Some(Effect::Export { path, replace }) => self.export_to(ctx, path, existing(replace)),
             Some(Effect::RemoveLeftOver(path)) => self.remove_left_over(&path),
             Some(Effect::Close) => self.close(ctx),
+            Some(Effect::ShowRun(number)) => self.show_run(ctx, number),
+            Some(Effect::CompareRun(number)) => self.compare_run(ctx, number),
+            Some(Effect::DropRun(number)) => self.drop_run(ctx, number),
             Some(Effect::ToggleTheme) => {
                 let other = match ctx.theme() {
                     egui::Theme::Dark => egui::ThemePreference::Light,

@@ -6,19 +6,28 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use eframe::egui::Context;
+use loadscope_model::kept::KeptRun;
 use loadscope_model::message::Message;
-use loadscope_model::state::Source;
+use loadscope_model::state::{SessionState, Source};
 use loadscope_session::{Record, Session, SessionError, Watched};
+use loadscope_trace::{Run, RunId};
 
 use super::App;
 
 /// Other owners of a run that is gone keep it for no longer than this.
 const LET_GO: Duration = Duration::from_secs(1);
 
+/// So many messages of a run that is not shown are taken in a frame: each holds up to a thousand events.
+const AT_ONCE: usize = 8;
+
 impl App {
     pub(super) fn start(&mut self, ctx: &Context) {
         let record = self.record();
         let session = Session::start(&self.state.prefs.options, record, Arc::clone(&self.wake));
+        if session.is_ok() {
+            // Two loaders at a time would slow each other down.
+            self.stop_engines();
+        }
         self.begin(ctx, session, Source::Live { paused: false }, false);
     }
 
@@ -47,18 +56,89 @@ impl App {
     ) {
         match session {
             Ok(session) => {
-                self.forget_run();
+                self.set_aside();
                 self.session = Some(session);
                 self.tell(ctx, Message::Begun { source, watched });
+                self.make_room(ctx);
             }
             Err(e) => self.complain(e.to_string()),
         }
     }
 
     pub(super) fn close(&mut self, ctx: &Context) {
-        self.forget_run();
-        self.session = None;
+        self.set_aside();
         self.tell(ctx, Message::Closed);
+        self.make_room(ctx);
+    }
+
+    /// Shows a run of this window again.
+    pub(super) fn show_run(&mut self, ctx: &Context, number: u32) {
+        if self.state.runs.get(number).is_none() {
+            return;
+        }
+        self.set_aside();
+        self.session = self.kept.remove(&number);
+        self.tell(ctx, Message::Shown(number));
+        self.make_room(ctx);
+    }
+
+    /// Drops a run of this window for good.
+    pub(super) fn drop_run(&mut self, ctx: &Context, number: u32) {
+        if self.state.session.number == number && self.state.has_run() {
+            // What is dropped gives way to the latest of the others.
+            match self.state.runs.all().last().map(KeptRun::number) {
+                Some(other) => self.show_run(ctx, other),
+                None => self.close(ctx),
+            }
+        }
+        let Some(kept) = self.state.runs.get(number) else {
+            return;
+        };
+        let_go(kept.session.loaders.now(&kept.session.run));
+        let session = self.kept.remove(&number);
+        if let Some(entry) = session.as_ref().and_then(Session::journal) {
+            entry.discard();
+        }
+        self.tell(ctx, Message::Dropped(number));
+    }
+
+    /// Drops what there is no room for. What was not saved stays in the journal.
+    fn make_room(&mut self, ctx: &Context) {
+        let surplus = self.state.runs.surplus();
+        for number in surplus.contents {
+            self.tell(ctx, Message::Emptied(number));
+        }
+        for number in surplus.runs {
+            if let Some(kept) = self.state.runs.get(number) {
+                let_go(kept.session.loaders.now(&kept.session.run));
+                let session = self.kept.remove(&number);
+                discard_unneeded(session.as_ref(), &kept.session);
+            }
+            self.tell(ctx, Message::Dropped(number));
+        }
+    }
+
+    /// Asks engines that still run to end.
+    fn stop_engines(&self) {
+        let is_engine = |session: &&Session| session.is_engine();
+        let all = self.kept.values().chain(&self.session);
+        all.filter(is_engine).for_each(Session::stop);
+    }
+
+    /// Takes in what sessions of runs that are not shown have to tell. True if there is more.
+    pub(super) fn drain_kept(&mut self, ctx: &Context) -> bool {
+        let told = |(number, session): (&u32, &Session)| {
+            let updates = session.updates.try_iter().take(AT_ONCE);
+            let updates: Vec<(u32, _)> = updates.map(|update| (*number, update)).collect();
+            updates
+        };
+        let updates: Vec<_> = self.kept.iter().flat_map(told).collect();
+        for (number, update) in updates {
+            self.tell(ctx, Message::ArrivedFor(number, update));
+        }
+        self.kept
+            .values()
+            .any(|session| !session.updates.is_empty())
     }
 
     /// Where a live run is kept until it is saved.
@@ -78,24 +158,34 @@ impl App {
         }
     }
 
-    /// The journal keeps the run only if it was neither saved nor said to be of no use.
+    /// The journal keeps runs only if they were neither saved nor said to be of no use.
     pub(super) fn part_with_journal(&mut self) {
-        let state = &self.state;
-        let needed = state.is_unsaved() && !state.session.discarded;
-        if let Some(entry) = self.session.as_ref().and_then(Session::journal)
-            && !needed
-        {
-            entry.discard();
+        discard_unneeded(self.session.as_ref(), &self.state.session);
+        for kept in self.state.runs.all() {
+            discard_unneeded(self.kept.get(&kept.number()), &kept.session);
         }
-        // One that was opened from the journal, and saved somewhere else.
-        if let Source::Recording { path, .. } = &state.session.source
-            && state.session.saved.is_some()
-            && state.place.left_over.iter().any(|left| left.path == *path)
-        {
-            let path = path.clone();
+        // Those that were opened from the journal, and saved somewhere else.
+        let kept = self.state.runs.all().iter().map(|kept| &kept.session);
+        let all = kept.chain([&self.state.session]);
+        let saved: Vec<PathBuf> = all.filter_map(|s| self.saved_elsewhere(s)).collect();
+        for path in saved {
             let _ = self.state.tell(Message::NotLeftOver(path.clone()));
             self.remove_left_over(&path);
         }
+    }
+
+    /// Where in the journal a run was read from that is saved somewhere else by now.
+    fn saved_elsewhere(&self, session: &SessionState) -> Option<PathBuf> {
+        let Source::Recording { path, .. } = &session.source else {
+            return None;
+        };
+        let is_left_over = self
+            .state
+            .place
+            .left_over
+            .iter()
+            .any(|left| left.path == *path);
+        (session.saved.is_some() && is_left_over).then(|| path.clone())
     }
 
     /// Removes a run from the journal.
@@ -113,28 +203,51 @@ impl App {
         }
     }
 
-    /// What the window keeps of a run goes with it.
-    fn forget_run(&mut self) {
-        self.part_with_journal();
-        self.let_go_of_runs();
+    /// Keeps the session of the run that is shown, if its run is to be kept: [`loadscope_model`] puts that aside with the next message.
+    fn set_aside(&mut self) {
+        let shown = &self.state.session;
+        let session = self.session.take();
+        if shown.is_worth_keeping() {
+            self.kept
+                .extend(session.map(|session| (shown.number, session)));
+            if let Some(path) = self.saved_elsewhere(&self.state.session) {
+                let _ = self.state.tell(Message::NotLeftOver(path.clone()));
+                self.remove_left_over(&path);
+            }
+        } else {
+            discard_unneeded(session.as_ref(), shown);
+            self.let_go_of_runs();
+        }
         self.headline_of = (u64::MAX, 0);
         self.headline = None;
         self.comparing = None;
     }
 
-    /// A thread lets go of the loaders that are about to be replaced: a large run is in many pieces, and to give them all back
-    /// takes longer than a frame.
+    /// A thread lets go of the loaders that are about to be replaced.
     pub(super) fn let_go_of_runs(&self) {
         let shown = &self.state.session;
-        let all = shown.loaders.now(&shown.run);
-        // It waits until the window has let go of them, so that it is the last one to.
-        let job = move || {
-            let until = Instant::now() + LET_GO;
-            while all.iter().any(|(_, run)| Arc::strong_count(run) > 1) && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        };
-        // Without a thread the window does it.
-        let _ = Builder::new().name("let go".to_owned()).spawn(job);
+        let_go(shown.loaders.now(&shown.run));
     }
+}
+
+/// The journal of a run goes, unless the run would be gone with it.
+fn discard_unneeded(session: Option<&Session>, of: &SessionState) {
+    if let Some(entry) = session.and_then(Session::journal)
+        && !of.is_unsaved()
+    {
+        entry.discard();
+    }
+}
+
+/// A thread lets go of runs: a large one is in many pieces, and to give them all back takes longer than a frame.
+fn let_go(all: Vec<(RunId, Arc<Run>)>) {
+    // It waits until the window has let go of them, so that it is the last one to.
+    let job = move || {
+        let until = Instant::now() + LET_GO;
+        while all.iter().any(|(_, run)| Arc::strong_count(run) > 1) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    // Without a thread the window does it.
+    let _ = Builder::new().name("let go".to_owned()).spawn(job);
 }

@@ -1,6 +1,6 @@
 //! Signs on buttons. They are drawn, so that they look the same with every font.
 
-use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2};
+use egui::{Color32, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 /// A sign on a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Sign {
     Up,
     /// Down in a list.
     Down,
+    /// Back to what it was: an arrow round a circle.
+    Reset,
 }
 
 /// Draws a sign, 10 points wide and high, around `centre`.
@@ -92,6 +94,20 @@ pub fn draw(painter: &Painter, centre: Pos2, sign: Sign, colour: Color32) {
             pos2(left, bottom - 2.0),
             pos2(right, bottom - 2.0),
         ]),
+        Sign::Reset => {
+            let round = |k: usize| {
+                let angle = (k as f32 / 12.0 * 290.0 - 60.0).to_radians();
+                centre + 4.0 * vec2(angle.cos(), angle.sin())
+            };
+            let arc = (0..=12).map(round).collect();
+            painter.add(Shape::line(arc, Stroke::new(1.3, colour)));
+            let tip = round(0);
+            polygon([
+                tip + vec2(-4.0, -0.5),
+                tip + vec2(1.5, -3.0),
+                tip + vec2(1.0, 3.0),
+            ]);
+        }
         Sign::Down => polygon([
             pos2(centre.x, bottom - 2.0),
             pos2(left, top + 2.0),

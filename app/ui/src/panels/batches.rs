@@ -26,6 +26,8 @@ use order::Order;
 /// The table of all batches.
 #[derive(Debug, Default)]
 pub struct BatchTable {
+    /// Which run it was made for.
+    run: u64,
     durations: Durations,
     /// By what it is sorted, and whether the largest comes first; `None`: in the order of dispatch.
     sort: Option<(Field, bool)>,
@@ -53,6 +55,11 @@ impl BatchTable {
             let text = no_batches_yet(ui, &state.session.source);
             empty_line(ui, room, &text);
             return Vec::new();
+        }
+        if self.run != state.session.run_number {
+            self.run = state.session.run_number;
+            self.durations = Durations::default();
+            self.order.clear();
         }
         let is_complete = self.durations.update(run, &platform.budget(BUDGET));
         self.reorder(ui, state, is_complete);

@@ -40,6 +40,7 @@ pub struct LoadersView {
 /// What the rows depend on.
 #[derive(PartialEq)]
 struct Key {
+    run: u64,
     events: u64,
     shown: RunId,
     count: usize,
@@ -108,6 +109,7 @@ impl LoadersView {
         let room = Rect::from_min_size(Pos2::ZERO, vec2(width, ROW));
         let strip = Columns::of(room).strip.width();
         let key = Key {
+            run: state.session.run_number,
             events: all.iter().map(|(_, run)| run.events()).sum(),
             shown: state.session.loaders.shown(),
             count: all.len(),

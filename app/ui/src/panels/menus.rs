@@ -69,7 +69,8 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
 }
 
-fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
+/// An entry of a menu.
+pub(super) fn entry(ui: &mut Ui, state: &State, action: Action, commands: &mut Vec<Command>) {
     let info = action.info();
     let on = is_on(state, action);
     let mut button = match on {

@@ -21,7 +21,7 @@ pub const STATUS: f32 = 26.0;
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
     if state.session.notices.is_empty()
-        && state.session.question.is_none()
+        && state.overlay.question.is_none()
         && state.overlay.typing.is_none()
         && state.session.replacing.is_none()
     {
@@ -47,8 +47,8 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             }
             if let Some(output) = &state.session.replacing {
                 question::replacing(ui, output, &mut commands);
-            } else if let Some(question) = &state.session.question {
-                question::show(ui, question, &mut commands);
+            } else if let Some(question) = &state.overlay.question {
+                question::show(ui, state, question, &mut commands);
             }
         });
     commands

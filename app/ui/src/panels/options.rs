@@ -1,18 +1,21 @@
 //! The DataLoader's arguments: PyTorch's names, their effect in a sentence, the equivalent line of Python.
 
 mod collate;
+mod costs;
 mod dataset;
 mod of_run;
 mod row;
 mod sampler;
 
-use egui::{self, Align, ComboBox, DragValue, Layout, RichText, ScrollArea, Ui};
-use loadscope_trace::{OnError, PinMemory, RunOptions};
+use egui::{self, Align, ComboBox, DragValue, Label, Layout, RichText, ScrollArea, Ui};
+use loadscope_insight::options::{Field, program};
+use loadscope_trace::{OnError, PinMemory, RunOptions, plural};
 
-use self::row::{flag, number, python, row, time};
+use self::row::{Form, flag, number, python, row, time};
+use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::kit::titles::section;
-use crate::theme::{Palette, mono, size, space};
+use crate::theme::{Palette, size, space, words};
 use loadscope_model::command::Command;
 use loadscope_model::state::State;
 
@@ -24,45 +27,100 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
         return commands;
     }
     let mut options = state.prefs.options.clone();
+    let shown = state.options_of_run();
+    let mut form = Form::new(&options, shown, &state.look.problems);
+    let form = &mut form;
     egui::Panel::bottom("python")
         .show_separator_line(true)
         .frame(egui::Frame::NONE.inner_margin(egui::Margin::symmetric(0, 8)))
         .show(ui, |ui| {
-            // Below the options, which may have been scrolled: it says why nothing can be run.
-            if let Some(error) = &state.look.options_error {
-                ui.colored_label(Palette::of(ui).stall, error);
-                ui.add_space(space::GAP);
-            }
-            python(ui, &options.python_line());
+            problems(ui, state);
+            let before = shown.filter(|_| !form.changed.is_empty()).map(program);
+            python(ui, &program(&options), before.as_deref());
         });
     if state.has_options_of_run() {
         of_run::switch(ui, state, &mut commands);
+        difference(ui, form, &mut commands);
     }
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.set_width(ui.available_width() - space::GAP);
             section(ui, "Dataset");
-            dataset::dataset(ui, &mut options, &mut commands);
-            dataset::faults(ui, &mut options);
+            dataset::dataset(ui, form, &mut options, &mut commands);
+            dataset::faults(ui, form, &mut options);
             section(ui, "DataLoader");
-            loader(ui, &mut options);
+            loader(ui, form, &mut options);
             section(ui, "Training loop");
-            training(ui, &mut options);
+            training(ui, form, &mut options);
             ui.add_space(space::GROUP);
         });
+    if let Some(shown) = form.shown {
+        for field in &form.resets {
+            field.copy(shown, &mut options);
+        }
+    }
     if options != state.prefs.options {
         commands.push(Command::Edit(Box::new(options)));
     }
     commands
 }
 
-fn loader(ui: &mut Ui, o: &mut RunOptions) {
-    sampler::batches(ui, o);
-    sampler::show(ui, o);
+/// Below the options, which may have been scrolled: what keeps them from being run.
+fn problems(ui: &mut Ui, state: &State) {
+    let Some(first) = state.look.problems.first() else {
+        return;
+    };
+    let text = match first.field {
+        Some(field) => format!("{}: {}", field.name(), first.text),
+        None => first.text.clone(),
+    };
+    let more = state.look.problems.len() - 1;
+    let text = RichText::new(text).font(words(size::SMALL));
+    let label = Label::new(text.color(Palette::of(ui).stall)).truncate();
+    ui.add(label).on_hover_text(&first.sentence);
+    if more > 0 {
+        hint(ui, &format!("and {}", plural(more as u64, "more", "more")));
+    }
+    ui.add_space(space::GAP);
+}
+
+/// How many options the next run has otherwise, and a link that takes them back.
+fn difference(ui: &mut Ui, form: &Form<'_>, commands: &mut Vec<Command>) {
+    let Some(shown) = form.shown.filter(|_| !form.changed.is_empty()) else {
+        return;
+    };
+    ui.add_space(space::GAP);
+    ui.horizontal(|ui| {
+        let count = plural(
+            form.changed.len() as u64,
+            "option changed",
+            "options changed",
+        );
+        let text = RichText::new(count).font(words(size::SMALL));
+        let names: Vec<&str> = form.changed.iter().map(|field| field.name()).collect();
+        let label = ui.label(text.color(Palette::of(ui).text));
+        label.on_hover_text(format!(
+            "Other than in the run that is shown: {}",
+            names.join(", ")
+        ));
+        let link = ui.link(RichText::new("Revert").font(words(size::SMALL)));
+        if link
+            .on_hover_text("Makes them what they are in the run that is shown")
+            .clicked()
+        {
+            commands.push(Command::Edit(Box::new(shown.clone())));
+        }
+    });
+}
+
+fn loader(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    sampler::batches(ui, form, o);
+    sampler::show(ui, form, o);
     row(
         ui,
-        "generator",
+        form,
+        Field::Generator,
         "The same seed gives PyTorch's order, every time",
         |ui, label| {
             let mut seed = o.seed.unwrap_or(0);
@@ -77,28 +135,24 @@ fn loader(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "num_workers",
+        form,
+        Field::NumWorkers,
         "Threads that load ahead; 0: the trainer loads by itself; default 0",
         |ui, label| {
             number(ui, label, &mut o.num_workers);
-            if o.num_workers == 0 {
-                o.prefetch_factor = None;
-                o.persistent_workers = false;
-                o.timeout = 0.0;
-                o.multiprocessing_context.clear();
-            }
         },
     );
-    ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, o));
-    collate::collate(ui, o);
-    memory(ui, o);
+    ui.add_enabled_ui(o.num_workers > 0, |ui| workers(ui, form, o));
+    collate::collate(ui, form, o);
+    memory(ui, form, o);
 }
 
 /// What only workers have.
-fn workers(ui: &mut Ui, o: &mut RunOptions) {
+fn workers(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "prefetch_factor",
+        form,
+        Field::PrefetchFactor,
         "Batches in flight per worker; default 2",
         |ui, label| {
             let mut factor = o.prefetch_factor.unwrap_or(2);
@@ -111,7 +165,8 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "persistent_workers",
+        form,
+        Field::PersistentWorkers,
         "Keeps the workers alive between epochs; default False",
         |ui, label| {
             flag(ui, label, &mut o.persistent_workers);
@@ -119,17 +174,19 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "timeout",
+        form,
+        Field::Timeout,
         "The longest wait for a worker; 0: no limit, the default",
         |ui, label| {
             time(ui, label, &mut o.timeout, "\u{2009}s");
         },
     );
-    let name = RichText::new("multiprocessing_context").font(mono(size::BODY));
-    let label = ui.label(name);
+    let label = ui.horizontal(|ui| form.name(ui, Field::Context).id).inner;
     ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
-        context(ui, label.id, &mut o.multiprocessing_context);
+        context(ui, label, &mut o.multiprocessing_context);
+        form.reset(ui, Field::Context);
     });
+    form.problem(ui, Field::Context);
     hint(
         ui,
         "How Python starts its processes; workers are threads here, so it only shows in the line of Python",
@@ -137,7 +194,8 @@ fn workers(ui: &mut Ui, o: &mut RunOptions) {
     ui.add_space(space::GAP);
     row(
         ui,
-        "in_order",
+        form,
+        Field::InOrder,
         "Off: batches are yielded as they arrive; default True",
         |ui, label| {
             flag(ui, label, &mut o.in_order);
@@ -154,17 +212,18 @@ fn context(ui: &mut Ui, label: egui::Id, method: &mut String) {
         .selected_text(name(method))
         .width(110.0);
     let response = combo.show_ui(ui, |ui| {
-        for choice in ["", "fork", "spawn", "forkserver"] {
-            ui.selectable_value(method, choice.to_owned(), name(choice));
+        for one in ["", "fork", "spawn", "forkserver"] {
+            choice::value(ui, method, one.to_owned(), name(one));
         }
     });
     response.response.labelled_by(label);
 }
 
-fn memory(ui: &mut Ui, o: &mut RunOptions) {
+fn memory(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "pin_memory",
+        form,
+        Field::PinMemory,
         "Copies batches to page-locked memory; default False",
         |ui, label| {
             let name = |pin| match pin {
@@ -177,7 +236,7 @@ fn memory(ui: &mut Ui, o: &mut RunOptions) {
                 .width(110.0);
             let response = combo.show_ui(ui, |ui| {
                 for pin in [PinMemory::Off, PinMemory::On, PinMemory::Mlock] {
-                    ui.selectable_value(&mut o.pin_memory, pin, name(pin));
+                    choice::value(ui, &mut o.pin_memory, pin, name(pin));
                 }
             });
             response.response.labelled_by(label);
@@ -185,10 +244,11 @@ fn memory(ui: &mut Ui, o: &mut RunOptions) {
     );
 }
 
-fn training(ui: &mut Ui, o: &mut RunOptions) {
+fn training(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "epochs",
+        form,
+        Field::Epochs,
         "How often the dataset is gone through",
         |ui, label| {
             number(ui, label, &mut o.epochs);
@@ -196,7 +256,8 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "step",
+        form,
+        Field::Step,
         "How long the simulated training step takes",
         |ui, label| {
             time(ui, label, &mut o.step_ms, "\u{2009}ms");
@@ -204,7 +265,8 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "on_error",
+        form,
+        Field::OnError,
         "What to do when a sample fails",
         |ui, label| {
             let name = of_run::on_error;
@@ -212,13 +274,13 @@ fn training(ui: &mut Ui, o: &mut RunOptions) {
                 .selected_text(name(o.on_error))
                 .width(110.0);
             let response = combo.show_ui(ui, |ui| {
-                for choice in [
+                for one in [
                     OnError::Stop,
                     OnError::Continue,
                     OnError::Skip,
                     OnError::Log,
                 ] {
-                    ui.selectable_value(&mut o.on_error, choice, name(choice));
+                    choice::value(ui, &mut o.on_error, one, name(one));
                 }
             });
             response.response.labelled_by(label);

@@ -4,48 +4,55 @@ use egui::{Id, Label, RichText, Ui, vec2};
 
 use super::ground::ground;
 use crate::kit::titles::{title, title_text};
-use crate::theme::{Palette, size, words};
+use crate::theme::{Palette, size, space, words};
+use loadscope_insight::format;
 use loadscope_model::command::Command;
 use loadscope_model::question::{Answer, Output, Question};
-
-/// Width of the answers, points.
-const ANSWERS: f32 = 204.0;
+use loadscope_model::state::State;
 
 /// Width of *Replace* and *Cancel*, points.
 const REPLACE: f32 = 140.0;
 
-/// Shows the question. *Save…* has the keyboard at first.
-pub fn show(ui: &mut Ui, question: &Question, commands: &mut Vec<Command>) {
+/// Asks what to do with runs that were not saved before the window closes. The answer that loses nothing has the keyboard at first.
+pub fn show(ui: &mut Ui, state: &State, question: &Question, commands: &mut Vec<Command>) {
     let palette = Palette::of(ui);
+    let unsaved = state.unsaved() as u64;
+    let what = match unsaved {
+        1 => "1 run was not saved".to_owned(),
+        several => format!("{} runs were not saved", format::count(several)),
+    };
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
-            title(ui, "This run was not saved");
-            let text = if question.saving {
-                "Choose a file for it".to_owned()
-            } else {
-                format!("Save it {}?", question.what())
+            title(ui, what);
+            if question.saving {
+                ui.label(RichText::new("Choose a file for it").color(palette.text));
+            }
+        });
+        ui.add_space(space::GAP);
+        // From left to right, so that Tab goes from one answer to the next.
+        ui.horizontal(|ui| {
+            let mut answer = |ui: &mut Ui, name: &str, tip: &str, answer| {
+                let response = ui.button(name);
+                if response.clone().on_hover_text(tip).clicked() {
+                    commands.push(Command::Answer(answer));
+                }
+                response
             };
-            ui.label(RichText::new(text).color(palette.text));
-            // From left to right, so that Tab goes from one answer to the next.
-            ui.add_space((ui.available_width() - ANSWERS).max(0.0));
-            ui.horizontal(|ui| {
-                let mut answer = |ui: &mut Ui, name: &str, tip: &str, answer| {
-                    let response = ui.button(name);
-                    if response.clone().on_hover_text(tip).clicked() {
-                        commands.push(Command::Answer(answer));
-                    }
-                    response
-                };
+            let mut first = None;
+            if unsaved == 1 && state.session.is_unsaved() {
                 let save = answer(ui, "Save…", "Writes the run to a file first", Answer::Save);
-                answer(ui, "Discard", "Goes on without this run", Answer::Discard);
-                answer(
-                    ui,
-                    "Cancel",
-                    "Leaves everything as it is  Esc",
-                    Answer::Cancel,
-                );
-                take_keyboard(ui, save.id, || save.request_focus());
-            });
+                first = Some(save.id);
+            }
+            if state.place.keeps_journal {
+                let tip = "Leaves them in the journal: the start page of the next start lists them";
+                let keep = answer(ui, "Keep for next time", tip, Answer::Keep);
+                first = first.or(Some(keep.id));
+            }
+            answer(ui, "Discard", "Closes without them", Answer::Discard);
+            let tip = "Leaves everything as it is  Esc";
+            let cancel = answer(ui, "Cancel", tip, Answer::Cancel);
+            let first = first.unwrap_or(cancel.id);
+            take_keyboard(ui, first, || ui.memory_mut(|m| m.request_focus(first)));
         });
     });
 }

@@ -3,8 +3,8 @@
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{
-    Align, Align2, Area, Id, Key, Layout, Modifiers, Order, RichText, Role, Sense, TextEdit, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, Area, Id, Key, Layout, Modifiers, Order, RichText, Role, ScrollArea, Sense,
+    TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::ground::ground;
@@ -12,7 +12,7 @@ use super::transport::sign_button;
 use crate::kit::signs::Sign;
 use crate::theme::{Palette, mono, size, space, words};
 use loadscope_insight::format;
-use loadscope_insight::search::{Query, example_of_slow};
+use loadscope_insight::search::{Hit, Query, example_of_slow};
 use loadscope_model::command::{Action, Command};
 use loadscope_model::state::State;
 
@@ -20,8 +20,8 @@ use loadscope_model::state::State;
 const WIDTH: f32 = 520.0;
 /// Height of a line, points.
 const LINE: f32 = 22.0;
-/// So many hits are listed.
-const LISTED: usize = 8;
+/// So many hits are in sight at a time; the list scrolls.
+const IN_SIGHT: usize = 8;
 
 /// Shows the search if it is open.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
@@ -166,39 +166,51 @@ fn hits(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         ui.label(RichText::new(text).color(palette.weak));
         return;
     }
-    // Once one of them is looked at, the others would only lie over it.
-    let (first, count) = match search.current {
-        Some(at) => (at, 1),
-        None => (0, LISTED),
-    };
     ui.add_space(space::GAP);
     ui.spacing_mut().item_spacing.y = 0.0;
-    for (at, hit) in all.iter().enumerate().skip(first).take(count) {
-        let (what, more) = hit.describe(&state.session.run);
-        let size = vec2(ui.available_width(), LINE);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        let name = format!("{what}, {more}");
-        let here = search.current == Some(at);
-        response.widget_info(|| WidgetInfo::selected(Role::Button, true, here, &name));
-        let painter = ui.painter_at(rect);
-        if response.hovered() {
-            painter.rect_filled(rect, 4.0, palette.hovered());
-        }
-        let left = pos2(rect.left() + space::GAP * 2.0, rect.center().y);
-        let font = words(size::BODY);
-        let named = painter.text(left, Align2::LEFT_CENTER, what, font, palette.strong);
-        let at_x = named.right().max(rect.left() + 160.0) + space::GROUP;
-        let more = more.lines().next().unwrap_or_default().to_owned();
-        let at_pos = pos2(at_x, rect.center().y);
-        painter.text(
-            at_pos,
-            Align2::LEFT_CENTER,
-            more,
-            words(size::SMALL),
-            palette.weak,
-        );
-        if response.clicked() {
-            commands.push(Command::Hit(at));
-        }
+    // Once one of them is looked at, the others would only lie over it.
+    if let Some((at, hit)) = search.current.and_then(|at| Some((at, all.get(at)?))) {
+        line(ui, state, at, hit, commands);
+        return;
+    }
+    ScrollArea::vertical()
+        .id_salt("hits")
+        .max_height(LINE * IN_SIGHT as f32)
+        .show_rows(ui, LINE, all.len(), |ui, range| {
+            for at in range {
+                if let Some(hit) = all.get(at) {
+                    line(ui, state, at, hit, commands);
+                }
+            }
+        });
+}
+
+/// A hit in the list.
+fn line(ui: &mut Ui, state: &State, at: usize, hit: &Hit, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let (what, more) = hit.describe(&state.session.run);
+    let room = vec2(ui.available_width(), LINE);
+    let (rect, response) = ui.allocate_exact_size(room, Sense::click());
+    let name = format!("{what}, {more}");
+    let here = state.look.search.current == Some(at);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, here, &name));
+    let painter = ui.painter_at(rect);
+    if response.hovered() {
+        painter.rect_filled(rect, 4.0, palette.hovered());
+    }
+    let left = pos2(rect.left() + space::GAP * 2.0, rect.center().y);
+    let font = words(size::BODY);
+    let named = painter.text(left, Align2::LEFT_CENTER, what, font, palette.strong);
+    let at_x = named.right().max(rect.left() + 160.0) + space::GROUP;
+    let more = more.lines().next().unwrap_or_default().to_owned();
+    painter.text(
+        pos2(at_x, rect.center().y),
+        Align2::LEFT_CENTER,
+        more,
+        words(size::SMALL),
+        palette.weak,
+    );
+    if response.clicked() {
+        commands.push(Command::Hit(at));
     }
 }

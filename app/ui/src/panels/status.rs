@@ -166,10 +166,11 @@ fn origin(state: &State) -> String {
             format!("Live{paused}{past}")
         }
         Source::Finished => {
-            let how = if state.session.landmarks.stopped_early() {
-                "Stopped"
-            } else {
-                "Finished"
+            let (marks, run) = (&state.session.landmarks, &state.session.run);
+            let how = match (run.failure().is_some(), marks.stopped_early()) {
+                (true, _) => "Ended by an error",
+                (false, true) => "Stopped",
+                (false, false) => "Finished",
             };
             format!("{how}, {}", state.session.run.info.origin.label())
         }

@@ -7,6 +7,7 @@ use egui::{self, Align, Button, Galley, Layout, MenuBar, RichText, Role, Ui, Wid
 
 use crate::kit::action;
 use crate::kit::action::{asks, named};
+use crate::kit::choice;
 use crate::kit::signs::Sign;
 use crate::kit::titles::title_text;
 use crate::panels::{menus, transport};
@@ -44,6 +45,9 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 ),
             ] {
                 transport::button(ui, state, action, sign, "", on, &mut commands);
+            }
+            if ui.content_rect().width() < transport::ACTIONS {
+                return;
             }
             let info = Action::Palette.info();
             let keys = info.keys(ui.ctx());
@@ -196,7 +200,7 @@ fn chooser(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         .width(160.0);
     let response = combo.show_ui(ui, |ui| {
         for ((id, _), name) in all.iter().zip(&names) {
-            if ui.selectable_label(*id == shown, name).clicked() && *id != shown {
+            if choice::entry(ui, *id == shown, name) && *id != shown {
                 commands.push(Command::ShowLoader(*id));
             }
         }

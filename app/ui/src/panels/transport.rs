@@ -5,6 +5,7 @@ use egui::{self, Button, Color32, RichText, Role, Sense, StrokeKind, Ui, WidgetI
 use crate::kit::action;
 use crate::kit::action::about_now;
 use crate::kit::signs::{Sign, draw};
+use crate::panels::menus;
 use crate::theme::{Palette, mono, size};
 use loadscope_insight::landmarks::Goal;
 use loadscope_model::command::{Action, Command};
@@ -12,13 +13,18 @@ use loadscope_model::state::{Source, State};
 use loadscope_model::update::{SPEEDS, obstacle};
 use loadscope_model::view::Cursor;
 
-/// From this width on there is room for what is in a menu as well, points.
-const ROOMY: f32 = 1300.0;
+/// From these widths of the window on there is room in the toolbar, points; below, they are in the menu at its end.
+const SIMULATE: f32 = 1300.0;
+const JUMP: f32 = 1090.0;
+const SPEED: f32 = 950.0;
+const BATCHES: f32 = 800.0;
+/// So is the button for all actions.
+pub(super) const ACTIONS: f32 = 870.0;
 
 /// Shows the transport.
 pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     use Action as A;
-    let roomy = ui.content_rect().width() >= ROOMY;
+    let width = ui.content_rect().width();
     let playing = match &state.session.source {
         Source::Live { paused } => {
             button(ui, state, A::Stop, Sign::Stop, "Stop", false, commands);
@@ -29,28 +35,78 @@ pub fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             state.session.playing
         }
     };
-    if roomy && !state.session.source.is_live() {
+    if width >= SIMULATE && !state.session.source.is_live() {
         action::button(ui, state, A::Simulate, false, commands);
     }
     if !state.has_run() {
+        more(ui, state, width, commands);
         return;
     }
     ui.separator();
     ui.spacing_mut().item_spacing.x = 2.0;
     let mut sign = |ui: &mut Ui, action, sign| button(ui, state, action, sign, "", false, commands);
-    sign(ui, A::PreviousBatch, Sign::BatchBack);
+    if width >= BATCHES {
+        sign(ui, A::PreviousBatch, Sign::BatchBack);
+    }
     sign(ui, A::StepBack, Sign::StepBack);
     let play = if playing { Sign::Pause } else { Sign::Play };
     sign(ui, A::PauseResume, play);
     sign(ui, A::StepForward, Sign::StepForward);
-    sign(ui, A::NextBatch, Sign::BatchForward);
-    if !state.session.source.is_live() {
-        speed(ui, state, commands);
+    if width >= BATCHES {
+        sign(ui, A::NextBatch, Sign::BatchForward);
     }
-    ui.separator();
-    jump(ui, state, commands);
-    ui.spacing_mut().item_spacing.x = 8.0;
-    live_chip(ui, state, commands);
+    if width >= SPEED {
+        if !state.session.source.is_live() {
+            speed(ui, state, commands);
+        }
+        ui.separator();
+        if width >= JUMP {
+            jump(ui, state, commands);
+        }
+        ui.spacing_mut().item_spacing.x = 8.0;
+        live_chip(ui, state, commands);
+    }
+    more(ui, state, width, commands);
+}
+
+/// The actions for which the window is too narrow.
+fn hidden(state: &State, width: f32) -> Vec<Action> {
+    use Action as A;
+    let mut all = Vec::new();
+    if width < SIMULATE && !state.session.source.is_live() {
+        all.push(A::Simulate);
+    }
+    if width < JUMP && state.has_run() {
+        let (previous, next) = actions(state.look.goal);
+        all.extend([previous, next]);
+    }
+    if width < SPEED && state.has_run() {
+        all.extend([A::Slower, A::Faster, A::FollowLive]);
+    }
+    if width < BATCHES && state.has_run() && state.look.goal != Goal::Batch {
+        all.extend([A::PreviousBatch, A::NextBatch]);
+    }
+    if width < ACTIONS {
+        all.push(A::Palette);
+    }
+    all
+}
+
+/// A menu of what the toolbar has no room for.
+fn more(ui: &mut Ui, state: &State, width: f32, commands: &mut Vec<Command>) {
+    let hidden = hidden(state, width);
+    if hidden.is_empty() {
+        return;
+    }
+    let response = ui.menu_button("»", |ui| {
+        ui.set_min_width(220.0);
+        for action in hidden {
+            menus::entry(ui, state, action, commands);
+        }
+    });
+    let response = response.response;
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "More of the toolbar"));
+    response.on_hover_text("What the window is too narrow for");
 }
 
 /// A button with a sign, and perhaps a word. `on`: what it switches is on.

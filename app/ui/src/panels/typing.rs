@@ -3,6 +3,7 @@
 use egui::{Id, Key, Modifiers, RichText, Role, TextEdit, Ui, WidgetInfo};
 
 use super::ground::ground;
+use crate::kit::empty::hint;
 use crate::kit::titles::title;
 use crate::theme::{Palette, mono, size, words};
 use loadscope_model::command::{Action, Command};
@@ -15,7 +16,7 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
     ground(palette).show(ui, |ui| {
         ui.horizontal(|ui| {
             title(ui, what.title());
-            let why = RichText::new("The system has no file dialog, so it is typed");
+            let why = RichText::new("Type a path: no system file dialog is available");
             ui.label(why.font(words(size::SMALL)).color(palette.weak));
         });
         ui.horizontal(|ui| {
@@ -40,9 +41,10 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
             let go = ui.add_enabled(is_path, button).clicked();
             if is_path && (go || enter) {
                 ui.data_mut(|d| d.remove_temp::<u8>(seen));
-                commands.push(Command::TypePath(None));
                 let typed = TypedPath { what, text };
-                commands.push(Command::for_path(what, typed.path()));
+                let path = typed.path();
+                commands.push(Command::Typed(typed));
+                commands.push(Command::for_path(what, path));
             } else if ui.button("Cancel").clicked() {
                 ui.data_mut(|d| d.remove_temp::<u8>(seen));
                 commands.push(Action::Escape.into());
@@ -50,5 +52,8 @@ pub fn show(ui: &mut Ui, typed: &TypedPath, commands: &mut Vec<Command>) {
                 commands.push(Command::TypePath(Some(TypedPath { what, text })));
             }
         });
+        if !what.hint().is_empty() {
+            hint(ui, what.hint());
+        }
     });
 }

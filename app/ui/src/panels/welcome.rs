@@ -14,8 +14,8 @@ use loadscope_model::command::{Action, Command};
 use loadscope_model::state::{Source, State};
 use loadscope_model::update::WATCH;
 
-/// So many runs that were not saved are listed.
-const LEFT_OVER: usize = 3;
+/// So many recent files are listed.
+const RECENT: usize = 8;
 
 /// Width of the column in the middle.
 const WIDTH: f32 = 560.0;
@@ -23,11 +23,19 @@ const WIDTH: f32 = 560.0;
 /// Shows the welcome screen.
 pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
     let mut commands = Vec::new();
-    let palette = Palette::of(ui);
-    let rows = state.prefs.recent.len().min(5) + state.place.left_over.len().min(LEFT_OVER);
+    let rows = state.prefs.recent.len().min(RECENT) + state.place.left_over.len();
     let height = 408.0 + 28.0 * rows as f32;
+    // A long list of runs does not fit into every window.
+    let above = ((ui.available_height() - height) / 2.5).max(space::GROUP);
+    let all = egui::ScrollArea::vertical().auto_shrink([false, false]);
+    all.show(ui, |ui| column(ui, state, above, &mut commands));
+    commands
+}
+
+fn column(ui: &mut Ui, state: &State, above: f32, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
     ui.vertical_centered(|ui| {
-        ui.add_space(((ui.available_height() - height) / 2.5).max(space::GROUP));
+        ui.add_space(above);
         ui.set_max_width(WIDTH);
         ui.with_layout(Layout::top_down(Align::Min), |ui| {
             ui.label(
@@ -38,7 +46,7 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
             ui.label(RichText::new("See the inside of a DataLoader").color(palette.weak));
             ui.add_space(space::GROUP);
             if let Source::Loading { path, share } = &state.session.source {
-                loading(ui, path, *share, &mut commands);
+                loading(ui, path, *share, commands);
                 return;
             }
             if state.session.source == Source::Simulating {
@@ -49,12 +57,11 @@ pub fn show(ui: &mut Ui, state: &State) -> Vec<Command> {
                 commands.extend(cancel.clicked().then_some(Action::Close.into()));
                 return;
             }
-            left_over(ui, state, &mut commands);
-            choices(ui, &mut commands);
-            recent(ui, state, &mut commands);
+            left_over(ui, state, commands);
+            choices(ui, commands);
+            recent(ui, state, commands);
         });
     });
-    commands
 }
 
 fn choices(ui: &mut Ui, commands: &mut Vec<Command>) {
@@ -138,7 +145,7 @@ fn left_over(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
         return;
     }
     title(ui, "Not saved before Loadscope ended");
-    for left in state.place.left_over.iter().take(LEFT_OVER) {
+    for left in &state.place.left_over {
         ui.horizontal(|ui| {
             let mut name = shortened(&left.dataset);
             if left.workers > 0 {
@@ -179,7 +186,7 @@ fn recent(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
     }
     ui.add_space(space::GAP * 2.0);
     title(ui, "Recent");
-    for path in state.prefs.recent.iter().take(5) {
+    for path in state.prefs.recent.iter().take(RECENT) {
         let name = path
             .file_name()
             .unwrap_or(path.as_os_str())

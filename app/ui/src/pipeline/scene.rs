@@ -22,7 +22,7 @@ pub struct Scene<'a> {
     pub plan: Plan,
     /// The batches in the pipeline, in order of dispatch.
     pub batches: Vec<HeldBatch>,
-    /// `task_info`: the reorder buffer from `rcvd_idx` on, as long as the prefetch window.
+    /// `task_info`: the reorder buffer from `rcvd_idx` on, as long as the prefetch window. A batch that is being yielded comes first.
     pub slots: Vec<Slot>,
     /// What the trainer does.
     pub trainer: Trainer,
@@ -68,7 +68,7 @@ impl<'a> Scene<'a> {
             run,
             now,
             last: last.and_then(|k| run.transitions().get(k)).copied(),
-            slots: slots(&pipeline, &batches, plan.window),
+            slots: slots(run, &pipeline, &batches, plan.window),
             trainer: trainer(run, &pipeline, &batches, now),
             plan,
             batches,
@@ -91,7 +91,7 @@ impl<'a> Scene<'a> {
 
     /// Whether the trainer wants a certain batch, or takes the first that comes.
     pub fn in_order(&self) -> bool {
-        self.run.info.options.in_order
+        self.run.info.options.keeps_order()
     }
 
     /// Samples fetched and samples in all, while a batch with known timings is being fetched.
@@ -170,7 +170,7 @@ pub fn plan(run: &Run) -> Plan {
     }
 }
 
-fn slots(pipeline: &Pipeline<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slot> {
+fn slots(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], window: usize) -> Vec<Slot> {
     let pending: BTreeMap<u32, &HeldBatch> = batches
         .iter()
         .filter(|b| b.stage < Stage::Training && Some(b.id.epoch) == pipeline.epoch)
@@ -178,6 +178,15 @@ fn slots(pipeline: &Pipeline<'_>, batches: &[HeldBatch], window: usize) -> Vec<S
         .collect();
     // A million tasks in flight would be a broken source.
     let window = window.min(1 << 16);
+    if run.info.options.keeps_order() {
+        let first = pending.keys().next().copied().unwrap_or(pipeline.rcvd_idx);
+        let slot = |idx| Slot {
+            idx,
+            batch: pending.get(&idx).map(|batch| **batch),
+        };
+        let from_first = first.min(pipeline.rcvd_idx)..u32::MAX;
+        return from_first.map(slot).take(window).collect();
+    }
     // With in_order=False, batches behind a slow one may be gone already: their indices are skipped.
     let dispatched = pending.iter().map(|(idx, batch)| Slot {
         idx: *idx,
@@ -202,7 +211,91 @@ fn trainer(run: &Run, pipeline: &Pipeline<'_>, batches: &[HeldBatch], now: Nanos
     let epoch = run.epochs().iter().rev().find(|e| e.start <= now);
     Trainer::Idle(match epoch {
         None => "Not started",
-        Some(e) if e.end.is_some_and(|end| end <= now) => "Epoch ended",
+        Some(e) if e.end.is_some_and(|end| end <= now) => {
+            if run.failure().is_some_and(|(at, _)| at <= now) {
+                "Ended by an error"
+            } else {
+                "Epoch ended"
+            }
+        }
         Some(_) => "Not asking",
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+    use loadscope_model::state::{SessionState, Source};
+    use loadscope_model::view::Cursor;
+
+    fn state(options: &RunOptions) -> State {
+        let mut run = Run::default();
+        let events = simulate(options, &MadeUp).expect("sound options");
+        events.iter().for_each(|e| run.apply(e));
+        State {
+            session: SessionState {
+                run: run.into(),
+                source: Source::Finished,
+                ..SessionState::default()
+            },
+            ..State::default()
+        }
+    }
+
+    fn failing() -> RunOptions {
+        RunOptions {
+            dataset: "synthetic:len=24,cost_ms=10,fail=5".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 2.0,
+            ..RunOptions::default()
+        }
+    }
+
+    /// The slot showed 10 and the counter below it 6, after batch 5 had raised an error.
+    #[test]
+    fn the_slot_and_the_counter_name_the_same_rcvd_idx() {
+        let mut state = state(&failing());
+        let steps = state.session.run.transitions().len();
+        for step in 1..=steps {
+            state.session.cursor = Cursor::Step(step);
+            let scene = Scene::of(&state);
+            let first = scene.slots.first().expect("a window of 4");
+            // What is being yielded has left the counter behind.
+            let is_yielded = first.batch.is_some_and(|b| b.stage == Stage::Ready);
+            let same = first.idx == scene.pipeline.rcvd_idx;
+            assert!(same || is_yielded, "step {step}: {}", first.idx);
+        }
+        assert_eq!(state.pipeline().rcvd_idx, 6);
+    }
+
+    #[test]
+    fn the_trainer_names_the_error_that_ended_the_epoch() {
+        let mut state = state(&failing());
+        state.session.cursor = Cursor::Live;
+        assert_eq!(
+            Scene::of(&state).trainer,
+            Trainer::Idle("Ended by an error")
+        );
+        let fine = self::state(&RunOptions {
+            dataset: "synthetic:len=24,cost_ms=10".to_owned(),
+            ..failing()
+        });
+        assert_eq!(Scene::of(&fine).trainer, Trainer::Idle("Epoch ended"));
+    }
+
+    /// `in_order` has no effect without workers: the trainer waited "for any batch" that its own thread was fetching.
+    #[test]
+    fn without_workers_the_order_is_kept() {
+        let options = RunOptions {
+            num_workers: 0,
+            in_order: false,
+            ..failing()
+        };
+        assert!(Scene::of(&state(&options)).in_order());
+    }
 }

@@ -190,11 +190,13 @@ impl Pen<'_> {
         let above = wide.translate(vec2(0.0, -rect.height() * 0.5 - 11.0));
         let waiting = matches!(self.scene.trainer, Trainer::Waiting(..)) && self.scene.in_order();
         if above.top() > body.top() {
+            // PyTorch counts on before it yields the batch.
+            let is_counted = slot.idx == self.scene.pipeline.rcvd_idx;
             self.text(
                 ui,
                 above,
                 Align2::CENTER_CENTER,
-                "rcvd_idx",
+                if is_counted { "rcvd_idx" } else { "yielded" },
                 font,
                 self.palette.weak,
             );

@@ -92,7 +92,7 @@ impl Inside<'_> {
         let index = match sample.index {
             Some(index) => index.to_string(),
             // Of a stream: its place in the batch.
-            None => format!("#{}", sample.position + 1),
+            None => format!("#{}", sample.position),
         };
         let took = sample.wall;
         let batch = self.canvas.run.batches().get(self.row).map(|b| b.id.idx);

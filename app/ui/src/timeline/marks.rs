@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use egui::{
-    CursorIcon, Galley, Painter, PointerButton, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo,
+    CursorIcon, Galley, Painter, PointerButton, Popup, PopupCloseBehavior, Rangef, Rect, Response,
+    Role, Sense, Stroke, TextEdit, Ui, WidgetInfo,
 };
 
 use super::input::{self, Asks};
@@ -15,6 +16,9 @@ use loadscope_model::view::Cursor;
 
 /// The longest name that a flag shows, letters.
 const LONGEST: usize = 16;
+
+/// Width of the field for a name, points.
+const WIDTH: f32 = 160.0;
 
 /// A marker on the ruler.
 pub(super) struct Flag<'a> {
@@ -82,11 +86,9 @@ pub(super) fn show(
         let at = flag.place.center() - flag.text.size() / 2.0;
         painter.galley(at, Arc::clone(&flag.text), palette.panel);
         input::show_focus(ui, &response, strip);
+        menu(&response, marker, asks);
         if response.clicked() {
             asks.commands.push(Command::Cursor(Cursor::At(marker.at)));
-        } else if response.secondary_clicked() {
-            asks.commands
-                .push(Command::Mark(Mark::Remove(marker.number)));
         } else if response.dragged_by(PointerButton::Primary)
             && let Some(pointer) = response.interact_pointer_pos()
         {
@@ -96,13 +98,43 @@ pub(super) fn show(
                 .push(Command::Mark(Mark::Move(marker.number, at)));
         }
         let tip = format!(
-            "{name} at {}\nA click goes there, dragging moves it, a right click removes it",
+            "{name} at {}\nA click goes there, dragging moves it, a right click opens its menu",
             scene.axis.exact(marker.at)
         );
         response
             .on_hover_cursor(CursorIcon::PointingHand)
             .on_hover_text(tip);
     }
+}
+
+/// What can be done with a marker.
+fn menu(response: &Response, marker: &Marker, asks: &mut Asks) {
+    let menu = Popup::context_menu(response);
+    // A click into the field is no choice.
+    let menu = menu.close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    menu.show(|ui| {
+        let mut ask = |command: Command| asks.commands.push(command);
+        let mut name = marker.name.clone();
+        let field = TextEdit::singleline(&mut name);
+        let field = ui.add(field.hint_text("Name of the marker").desired_width(WIDTH));
+        let label = format!("Name of marker {}", marker.number);
+        field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &label));
+        if name != marker.name {
+            ask(Command::Mark(Mark::Rename(marker.number, name)));
+        }
+        if ui.button("Go there").clicked() {
+            ask(Command::Cursor(Cursor::At(marker.at)));
+            ui.close();
+        }
+        if ui.button("Remove marker").clicked() {
+            ask(Command::Mark(Mark::Remove(marker.number)));
+            ui.close();
+        }
+        if ui.button("Remove all markers").clicked() {
+            ask(Command::Mark(Mark::Clear));
+            ui.close();
+        }
+    });
 }
 
 /// The line of every marker through the lanes.

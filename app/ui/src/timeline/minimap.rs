@@ -76,24 +76,24 @@ pub(super) fn show(
     let painter = ui.painter_at(rect);
     let middle = rect.center().y;
     let palette = scene.palette;
-    painter.text(
-        pos2(rect.left() + space::MARGIN, middle),
-        Align2::LEFT_CENTER,
-        match scene.state.session.loaders.are_many() {
-            true => "session",
-            false => "whole run",
-        },
-        theme::words(size::SMALL),
-        palette.weak,
-    );
     let length = scene.state.extent().1.to_string();
-    painter.text(
+    let length = painter.text(
         pos2(strip.left() - 8.0, middle),
         Align2::RIGHT_CENTER,
         length,
         theme::mono(size::SMALL),
         palette.weak,
     );
+    let name = match scene.state.session.loaders.are_many() {
+        true => "session",
+        false => "whole run",
+    };
+    let name = painter.layout_no_wrap(name.to_owned(), theme::words(size::SMALL), palette.weak);
+    let left = rect.left() + space::MARGIN;
+    // Where the names are narrow, the number says enough.
+    if left + name.size().x + 4.0 <= length.left() {
+        painter.galley(pos2(left, middle - name.size().y / 2.0), name, palette.weak);
+    }
     painter.add(Shape::mesh(painted(scene, &whole, strip, cache)));
     let found = found::here(scene, &whole);
     found::paint_ticks(&painter, strip, &whole, scene, &found);

@@ -31,7 +31,7 @@ const NUMBER: f32 = 40.0;
 /// What the strips were made of in the last frame, as long as nothing changes.
 #[derive(Default)]
 pub(super) struct Cache {
-    made_for: Option<(TimeAxis, u64, RunId)>,
+    made_for: Option<(TimeAxis, [u64; 2], RunId)>,
     strips: Vec<Strip>,
 }
 
@@ -163,6 +163,7 @@ fn refresh(scene: &Scene<'_>, cache: &mut Cache) {
     let state = scene.state;
     let all = state.session.loaders.all(&state.session.run);
     let events = all.iter().map(|(_, run)| run.events()).sum();
+    let events = [state.session.run_number, events];
     let key = Some((scene.axis, events, state.session.loaders.shown()));
     if cache.made_for == key {
         return;

@@ -28,10 +28,10 @@ pub(super) struct Scene<'a> {
 /// How far a picture of the run has come. Another one is made when this has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// So many events have happened: nothing of them is left out.
-    Events(u64),
-    /// While data flow: so many steps of time have passed. What is younger than the last step cannot be told from it.
-    Steps(i64),
+    /// Which run, and how many events it has: nothing of them is left out.
+    Events(u64, u64),
+    /// While data flow: which run, and how many steps of time have passed. What is younger than the last step cannot be told from it.
+    Steps(u64, i64),
 }
 
 /// While data flow, a picture is at most so old, even where this is less than a pixel of it.
@@ -40,11 +40,12 @@ const OLDEST: f64 = 250e6;
 impl Scene<'_> {
     /// What a picture of the run on `axis` depends on, besides that axis.
     pub fn version(&self, axis: &TimeAxis) -> Version {
+        let session = &self.state.session;
         if !self.state.flows() {
-            return Version::Events(self.state.session.run.events());
+            return Version::Events(session.run_number, session.run.events());
         }
         let step = (axis.ns_per_point() * f64::from(Grid::BUCKET)).clamp(1.0, OLDEST);
-        Version::Steps(self.state.session.run.end().0 / step as i64)
+        Version::Steps(session.run_number, session.run.end().0 / step as i64)
     }
 
     /// The part of the run that is on the screen.

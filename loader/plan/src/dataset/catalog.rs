@@ -9,7 +9,7 @@ use crate::error::EngineError;
 use crate::plan::{Needed, SampleTable};
 
 /// The handwritten digits that are built into the embedded engine.
-const DIGITS: usize = 1797;
+pub const DIGITS: usize = 1797;
 
 /// What is known of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

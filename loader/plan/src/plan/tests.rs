@@ -165,3 +165,23 @@ fn ranks_share_the_batches() {
         }
     }
 }
+
+/// `len=24,fail=5` for digits was refused only when the run had begun and the one before was gone.
+#[test]
+fn costs_are_checked_before_a_run_begins() {
+    let refused = |dataset: &str, extra_cost: &str| {
+        let options = RunOptions {
+            dataset: dataset.to_owned(),
+            extra_cost: extra_cost.to_owned(),
+            ..RunOptions::default()
+        };
+        check_options(&options).err().map(|e| e.to_string())
+    };
+    let len = refused("digits", "len=24,fail=5").unwrap_or_default();
+    assert!(len.contains("len is that of the dataset"), "{len}");
+    let beyond = refused("digits", "slow=1797:5").unwrap_or_default();
+    assert!(beyond.contains("the last sample is 1796"), "{beyond}");
+    assert!(refused("folder:/data", "cost=5").is_some());
+    assert_eq!(refused("digits", "cost_ms=8,fail=5"), None);
+    assert_eq!(refused("folder:/data", "slow=5000000:5"), None);
+}

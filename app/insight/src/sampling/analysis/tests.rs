@@ -108,6 +108,36 @@ fn forgetting_set_epoch_is_found() {
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
 
+/// 874 repeats of the draw were called padding, and what one rank does not get was said of the epoch.
+#[test]
+fn draws_of_several_ranks_are_no_padding() {
+    let options = |world_size| RunOptions {
+        sampler: "weighted:balanced".to_owned(),
+        replacement: true,
+        world_size,
+        num_workers: 2,
+        ..options("digits")
+    };
+    let of = |world_size| Question {
+        len: Some(1797),
+        ..question(options(world_size), 0)
+    };
+    let answers = ask(&of(2));
+    assert!(says(
+        &answers,
+        "do not come to rank 0 of 2 in this epoch, because"
+    ));
+    let ranks = answers.ranks.as_ref().expect("two ranks");
+    // 1,797 draws for two ranks.
+    let lens: Vec<u64> = ranks.shares.iter().map(|s| s.len).collect();
+    assert_eq!((lens, ranks.padding), (vec![899, 899], 1));
+    assert!(
+        ranks.drawn_again.is_some_and(|again| again > 300),
+        "{ranks:?}"
+    );
+    assert!(says(&ask(&of(1)), "do not come in this epoch, because"));
+}
+
 #[test]
 fn a_stream_that_every_worker_yields_is_found() {
     let mut o = RunOptions {

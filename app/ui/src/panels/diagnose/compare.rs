@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State, compared: Option<&Compared>, commands: &
     let other = state.session.diagnose.other.as_ref();
     ui.add_space(space::GAP);
     section_with(ui, "Compared with another run", |ui| {
-        if other.is_some() && ui.button("Compare no more").clicked() {
+        if other.is_some() && ui.button("Stop comparing").clicked() {
             commands.push(Command::StopComparing);
         }
     });
@@ -92,9 +92,9 @@ fn numbers(ui: &mut Ui, other: &str, compared: &Compared) {
             change,
         ];
         let meaning = match r.outcome {
-            Outcome::Improved => "Better, beyond chance",
-            Outcome::Worse => "Worse, beyond chance",
-            Outcome::Unclear => "It may be chance",
+            Outcome::Improved => "Significantly better",
+            Outcome::Worse => "Significantly worse",
+            Outcome::Unclear => "Not significant",
         };
         let response = table.row(ui, cells, Marks::default());
         response.on_hover_text(meaning);

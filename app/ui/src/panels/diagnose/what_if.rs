@@ -233,7 +233,7 @@ pub fn check(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             progress(ui, share.clamp(0.0, 1.0) as f32);
         }
     }
-    if state.is_unsaved() && ui.button("Save the outcome…").clicked() {
+    if state.session.is_unsaved() && ui.button("Save the outcome…").clicked() {
         commands.push(loadscope_model::command::Action::Save.into());
     }
 }

@@ -1,7 +1,7 @@
 //! A batch: its path through the stages, where it waited, what is inside, what its samples cost.
 
 use egui::{Align, Layout, RichText, Ui};
-use loadscope_trace::{Level, PathStep, Run, Stage};
+use loadscope_trace::{Level, Nanos, PathStep, Run, Stage};
 
 use super::content::ContentCache;
 use super::{content, samples, story};
@@ -27,13 +27,13 @@ pub fn show(
 ) {
     let run = &state.session.run;
     head(ui, state, at, commands);
-    errors(ui, run, at);
+    errors(ui, run, at, state.now());
     path(ui, state, at, commands);
     ui.add_space(space::GAP * 2.0);
     for sentence in story::story(run, at, state.now()) {
         ui.label(sentence);
     }
-    samples::costliest(ui, run, at);
+    samples::costliest(ui, run, at, state.now());
     content::show(ui, cache, state, at, commands);
     samples::show(ui, state, at, commands);
 }
@@ -80,10 +80,11 @@ fn head(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     });
 }
 
-fn errors(ui: &mut Ui, run: &Run, at: usize) {
+fn errors(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
     let palette = Palette::of(ui.ctx());
     let id = run.batches()[at].id;
-    for (_, message) in run.messages().iter().filter(|(_, m)| m.about == Some(id)) {
+    let messages = run.messages().iter();
+    for (_, message) in messages.filter(|(told, m)| m.about == Some(id) && *told <= now) {
         let colour = match message.level {
             Level::Error => palette.stall,
             Level::Warning => palette.held,

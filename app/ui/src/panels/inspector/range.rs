@@ -17,7 +17,7 @@ use loadscope_model::view::Item;
 /// The page, and what it last added up: over a long range that takes longer than a frame should.
 #[derive(Debug, Default)]
 pub struct RangePage {
-    made_for: Option<(u64, Nanos, Nanos)>,
+    made_for: Option<([u64; 2], Nanos, Nanos)>,
     summary: RangeSummary,
 }
 
@@ -31,7 +31,8 @@ impl RangePage {
         end: Nanos,
         commands: &mut Vec<Command>,
     ) {
-        let key = Some((state.session.run.events(), start, end));
+        let events = [state.session.run_number, state.session.run.events()];
+        let key = Some((events, start, end));
         if self.made_for != key {
             self.made_for = key;
             self.summary = state.session.run.range(start, end);

@@ -1,7 +1,7 @@
 //! The samples of a batch: what fetching spent its time on, which one cost the most, all of them, and their indices.
 
 use egui::{RichText, Ui};
-use loadscope_trace::{Activity, Nanos, Run, Sample};
+use loadscope_trace::{Activity, Nanos, PathStep, Run, Sample, Stage};
 
 use crate::kit::action::{asks, named, small_button};
 use crate::kit::empty::remark;
@@ -16,22 +16,39 @@ use loadscope_model::state::State;
 /// Everything about the samples of the batch at `at`.
 pub fn show(ui: &mut Ui, state: &State, at: usize, commands: &mut Vec<Command>) {
     let run = &state.session.run;
-    stages(ui, run, at);
-    let mut samples: Vec<Sample> = run.samples(at).collect();
-    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
-    list(ui, run, at, &samples);
+    let samples = by_cost(run, at, state.now());
+    // What the stages took in all is known once all samples have been fetched.
+    if samples.len() == run.samples(at).len() {
+        stages(ui, run, at);
+    }
+    list(ui, state, at, &samples);
     indices(ui, state, at, commands);
 }
 
 /// The sample that cost the most, if one did. It stands before everything else that is inside the batch.
-pub fn costliest(ui: &mut Ui, run: &Run, at: usize) {
-    let mut samples: Vec<Sample> = run.samples(at).collect();
-    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
+pub fn costliest(ui: &mut Ui, run: &Run, at: usize, now: Nanos) {
+    let samples = by_cost(run, at, now);
     if let [costliest, next, ..] = samples.as_slice()
         && next.wall < costliest.wall
     {
         most_expensive(ui, run, at, costliest, samples[samples.len() / 2].wall);
     }
+}
+
+/// The samples that have been fetched by `now`, the slowest first.
+fn by_cost(run: &Run, at: usize, now: Nanos) -> Vec<Sample> {
+    let all = has_been_fetched(run, at, now);
+    let known = run.samples(at).filter(|s| all || s.end() <= now);
+    let mut samples: Vec<Sample> = known.collect();
+    samples.sort_by_key(|s| std::cmp::Reverse(s.wall));
+    samples
+}
+
+/// True if all samples of the batch have been fetched by `now`.
+fn has_been_fetched(run: &Run, at: usize, now: Nanos) -> bool {
+    let path = run.path(at);
+    let is_later = |step: &PathStep| step.stage > Stage::Fetching && step.start <= now;
+    path.iter().any(is_later)
 }
 
 /// The named stages of all samples, the most expensive first.
@@ -121,17 +138,17 @@ fn most_expensive(ui: &mut Ui, run: &Run, at: usize, sample: &Sample, middle: Na
 }
 
 /// All samples, the slowest first.
-fn list(ui: &mut Ui, run: &Run, at: usize, samples: &[Sample]) {
+fn list(ui: &mut Ui, state: &State, at: usize, samples: &[Sample]) {
+    let (run, now) = (&state.session.run, state.now());
     let palette = Palette::of(ui.ctx());
     section(ui, "Samples");
     let Some(most) = samples.first().map(|s| s.wall) else {
-        let has_ended = run.batches()[at].stage > loadscope_trace::Stage::Fetching;
         remark(
             ui,
-            if has_ended {
-                "Their times were not measured"
-            } else {
-                "Their times are known once all have been fetched"
+            match (has_been_fetched(run, at, now), run.samples(at).len()) {
+                (true, 0) => "Their times were not measured",
+                (false, 0) => "Their times are known once all have been fetched",
+                _ => "None of them has been fetched yet",
             },
         );
         return;

@@ -1,21 +1,23 @@
 //! Where a batch waited and for whom, in sentences.
 
-use loadscope_trace::{Batch, HeldBatch, Lane, Nanos, PathStep, Run, Stage};
+use loadscope_trace::{Batch, HeldBatch, Lane, Nanos, PathStep, Run, Stage, Wait};
 
 /// Sentences about the waiting of the batch at `row`, the longest wait first.
 pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     let Some(batch) = run.batches().get(row) else {
         return Vec::new();
     };
-    let path = run.path(row);
+    // What comes after is not known at this moment.
+    let mut path = run.path(row);
+    path.retain(|step| step.start <= now);
     let mut told: Vec<(Nanos, String)> = Vec::new();
-    for (k, step) in path.iter().enumerate().filter(|(_, s)| s.start <= now) {
+    for (k, step) in path.iter().enumerate() {
         let lasted = step.end.unwrap_or(now).min(now) - step.start;
         let sentence = match step.stage {
             Stage::Held => Some(held(run, step, lasted)),
             Stage::Queued => queued(run, row, batch, step, lasted),
             Stage::Returning => Some(returning(&path, k, lasted)),
-            Stage::Ready => ready(lasted),
+            Stage::Ready => ready(lasted, step.end.is_some_and(|end| end <= now)),
             _ => None,
         };
         told.extend(sentence.map(|s| (lasted, s)));
@@ -25,7 +27,8 @@ pub fn story(run: &Run, row: usize, now: Nanos) -> Vec<String> {
     told.retain(|(lasted, _)| *lasted >= Nanos(100_000));
     told.sort_by_key(|(lasted, _)| std::cmp::Reverse(*lasted));
     told.truncate(3);
-    if told.is_empty() && batch.stage.has_arrived() {
+    let has_arrived = path.iter().any(|step| step.stage.has_arrived());
+    if told.is_empty() && has_arrived {
         return vec!["It waited for nothing".to_owned()];
     }
     told.into_iter().map(|(_, sentence)| sentence).collect()
@@ -96,33 +99,95 @@ fn returning(path: &[PathStep], at: usize, lasted: Nanos) -> String {
     }
 }
 
-fn ready(lasted: Nanos) -> Option<String> {
-    (lasted >= Nanos(100_000)).then(|| format!("Ready {lasted} before the trainer took it"))
+fn ready(lasted: Nanos, is_over: bool) -> Option<String> {
+    let told = match is_over {
+        true => format!("Ready {lasted} before the trainer took it"),
+        false => format!("Ready for {lasted}"),
+    };
+    (lasted >= Nanos(100_000)).then_some(told)
 }
 
 /// The trainer's waiting that this batch ended.
 fn awaited(run: &Run, row: usize, path: &[PathStep], now: Nanos) -> Option<(Nanos, String)> {
-    let wait = run
-        .waits()
-        .iter()
-        .find(|w| w.batch.is_some_and(|b| b as usize == row))?;
-    if wait.start > now {
-        return None;
-    }
+    let begun = run.waits().partition_point(|w| w.start <= now);
+    let (open, ended): (Vec<&Wait>, Vec<&Wait>) = (run.waits()[..begun].iter())
+        .filter(|w| w.end > now || w.batch.is_some_and(|b| b as usize == row))
+        .partition(|w| w.end > now);
+    // While it lasts, only the order says which batch it is for.
+    let is_awaited = || {
+        let awaited = run.pipeline_at(now).awaited();
+        run.info.options.keeps_order() && awaited.is_some_and(|b| b.row == row)
+    };
+    let wait =
+        (ended.first().copied()).or_else(|| open.first().copied().filter(|_| is_awaited()))?;
     let lasted = wait.end.min(now) - wait.start;
+    // Of a stage that is not over at this moment only what has passed of it is known.
+    let so_far = |s: &PathStep| s.end.unwrap_or(now).min(now) - s.start;
+    let is_over = |s: &PathStep| s.end.is_some_and(|end| end <= now);
     let slowest = path
         .iter()
-        .filter(|s| s.stage < Stage::Ready)
-        .filter_map(|s| Some((s.end? - s.start, s.stage)))
-        .max()?;
-    let because = match slowest {
-        (time, Stage::Fetching) => format!("fetching it took {time}"),
-        (time, Stage::Collating) => format!("collating it took {time}"),
-        (time, Stage::Pinning) => format!("pinning it took {time}"),
-        (time, stage) => format!("it was {} for {time}", stage.label().to_lowercase()),
+        .filter(|s| s.stage < Stage::Ready && s.start <= now)
+        .max_by_key(|s| so_far(s))?;
+    let (time, over) = (so_far(slowest), is_over(slowest));
+    let because = match (slowest.stage, over) {
+        (Stage::Fetching, true) => format!("fetching it took {time}"),
+        (Stage::Fetching, false) => format!("it has been fetched for {time} so far"),
+        (Stage::Collating, true) => format!("collating it took {time}"),
+        (Stage::Collating, false) => format!("it has been collated for {time} so far"),
+        (Stage::Pinning, true) => format!("pinning it took {time}"),
+        (Stage::Pinning, false) => format!("it has been pinned for {time} so far"),
+        (stage, true) => format!("it was {} for {time}", stage.label().to_lowercase()),
+        (stage, false) => format!(
+            "it has been {} for {time} so far",
+            stage.label().to_lowercase()
+        ),
+    };
+    let waits = if wait.end <= now {
+        "waited"
+    } else {
+        "has waited"
     };
     Some((
         lasted,
-        format!("The trainer waited {lasted} for it: {because}"),
+        format!("The trainer {waits} {lasted} for it: {because}"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::dataset::MadeUp;
+    use loadscope_plan::simulate::simulate;
+    use loadscope_trace::RunOptions;
+
+    use super::*;
+
+    /// "Fetching it took 1.33 s" stood there while the batch was still being fetched.
+    #[test]
+    fn the_story_at_an_instant_is_that_of_a_run_that_ends_there() {
+        let options = RunOptions {
+            dataset: "synthetic:len=12,cost_ms=50,slow=4:1000".to_owned(),
+            batch_size: Some(1),
+            num_workers: 2,
+            step_ms: 20.0,
+            ..RunOptions::default()
+        };
+        let events = simulate(&options, &MadeUp).expect("sound options");
+        let mut whole = Run::default();
+        events.iter().for_each(|e| whole.apply(e));
+        let mut told = 0;
+        for ms in (0..whole.end().0 / 1_000_000).step_by(37) {
+            let now = Nanos::from_millis(ms);
+            let mut until = Run::default();
+            events
+                .iter()
+                .filter(|e| e.at <= now)
+                .for_each(|e| until.apply(e));
+            for row in 0..until.batches().len() {
+                let now_known = story(&until, row, now);
+                assert_eq!(story(&whole, row, now), now_known, "batch {row} at {ms} ms");
+                told += now_known.iter().filter(|s| s.contains("so far")).count();
+            }
+        }
+        assert!(told > 5, "{told}");
+    }
 }

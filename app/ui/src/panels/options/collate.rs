@@ -1,15 +1,18 @@
 //! How samples become a batch.
 
 use egui::{ComboBox, DragValue, Ui};
+use loadscope_insight::options::Field;
 use loadscope_trace::{Collate, RunOptions};
 
-use super::row::row;
+use super::row::{Form, part, row};
+use crate::kit::choice;
 
 /// The collate function, and the value of padding.
-pub(super) fn collate(ui: &mut Ui, o: &mut RunOptions) {
+pub(super) fn collate(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "collate_fn",
+        form,
+        Field::CollateFn,
         "How samples become a batch: stacked, as lists of each field, padded to the largest, or one behind the other with offsets",
         |ui, label| {
             let in_force = Collate::Fitting.in_force(&o.dataset);
@@ -25,21 +28,21 @@ pub(super) fn collate(ui: &mut Ui, o: &mut RunOptions) {
                     Collate::Pad(value) => Collate::Pad(value),
                     _ => Collate::Pad(0.0),
                 };
-                for choice in [
+                for one in [
                     Collate::Fitting,
                     Collate::Stack,
                     Collate::List,
                     padding,
                     Collate::Concat,
                 ] {
-                    ui.selectable_value(&mut o.collate, choice, name(choice));
+                    choice::value(ui, &mut o.collate, one, name(one));
                 }
             });
             response.response.labelled_by(label);
         },
     );
     if let Collate::Pad(value) = &mut o.collate {
-        row(
+        part(
             ui,
             "padding_value",
             "What stands behind the elements of a shorter sample",

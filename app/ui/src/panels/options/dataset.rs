@@ -1,9 +1,12 @@
 //! The options of the dataset.
 
 use egui::{self, Align, ComboBox, Layout, RichText, TextEdit, Ui};
+use loadscope_insight::options::Field;
 use loadscope_trace::RunOptions;
 
-use super::row::{number, row};
+use super::costs;
+use super::row::{Form, number, row};
+use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 use loadscope_model::command::{Action, Command};
@@ -216,37 +219,55 @@ const KINDS: [Kind; 20] = [
 ];
 
 /// Which dataset, and what it needs.
-pub(super) fn dataset(ui: &mut Ui, options: &mut RunOptions, commands: &mut Vec<Command>) {
+pub(super) fn dataset(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    options: &mut RunOptions,
+    commands: &mut Vec<Command>,
+) {
     let current = KINDS
         .iter()
         .position(|kind| options.dataset.starts_with(kind.prefix));
-    row(ui, "dataset", "Where the samples come from", |ui, label| {
-        let name = current
-            .and_then(|at| KINDS.get(at))
-            .map_or("?", |kind| kind.name);
-        let combo = ComboBox::from_id_salt("dataset")
-            .selected_text(name)
-            .height(f32::INFINITY)
-            .width(140.0);
-        let response = combo.show_ui(ui, |ui| {
-            for (at, kind) in KINDS.iter().enumerate() {
-                let is_current = current == Some(at);
-                if ui.selectable_label(is_current, kind.name).clicked() && !is_current {
-                    *options = example(kind.first, options);
+    row(
+        ui,
+        form,
+        Field::Dataset,
+        "Where the samples come from",
+        |ui, label| {
+            let name = current
+                .and_then(|at| KINDS.get(at))
+                .map_or("?", |kind| kind.name);
+            let combo = ComboBox::from_id_salt("dataset")
+                .selected_text(name)
+                .height(f32::INFINITY)
+                .width(140.0);
+            let response = combo.show_ui(ui, |ui| {
+                for (at, kind) in KINDS.iter().enumerate() {
+                    let is_current = current == Some(at);
+                    if choice::entry(ui, is_current, kind.name) && !is_current {
+                        *options = example(kind.first, options);
+                    }
                 }
-            }
-        });
-        response.response.labelled_by(label);
-    });
+            });
+            response.response.labelled_by(label);
+        },
+    );
     if let Some(kind) = current.and_then(|at| KINDS.get(at)) {
-        details(ui, kind, options, commands);
+        details(ui, form, kind, options, commands);
     }
 }
 
 /// What follows the colon.
-fn details(ui: &mut Ui, kind: &Kind, options: &mut RunOptions, commands: &mut Vec<Command>) {
-    if matches!(options.dataset.as_str(), "synthetic" | "stream") {
-        options.dataset.push(':');
+fn details(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    kind: &Kind,
+    options: &mut RunOptions,
+    commands: &mut Vec<Command>,
+) {
+    let is_made_up = matches!(kind.prefix, "synthetic" | "stream");
+    if is_made_up && costs::of_dataset(ui, options) {
+        return;
     }
     let Some((prefix, rest)) = options.dataset.split_once(':') else {
         return;
@@ -299,7 +320,8 @@ fn details(ui: &mut Ui, kind: &Kind, options: &mut RunOptions, commands: &mut Ve
         ui.add_space(space::GAP);
         row(
             ui,
-            "image_size",
+            form,
+            Field::ImageSize,
             "Pictures are resized to this many pixels square; annotated ones with size=square",
             |ui, label| {
                 number(ui, label, &mut options.image_size);
@@ -309,22 +331,19 @@ fn details(ui: &mut Ui, kind: &Kind, options: &mut RunOptions, commands: &mut Ve
 }
 
 /// Time and faults on purpose. The synthetic datasets have their own.
-pub(super) fn faults(ui: &mut Ui, o: &mut RunOptions) {
+pub(super) fn faults(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     if o.dataset.starts_with("synthetic") || o.dataset.starts_with("stream") {
-        o.extra_cost.clear();
         return;
     }
     ui.add_space(space::GAP);
-    let label = ui.label(RichText::new("extra_cost").font(mono(size::BODY)));
-    let edit = TextEdit::singleline(&mut o.extra_cost)
-        .hint_text("none")
-        .font(mono(size::SMALL));
-    ui.add_sized(egui::vec2(ui.available_width(), 24.0), edit)
-        .labelled_by(label.id);
-    hint(
-        ui,
-        "Slows samples down on purpose: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu",
-    );
+    ui.horizontal(|ui| {
+        form.name(ui, Field::ExtraCost);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            form.reset(ui, Field::ExtraCost);
+        });
+    });
+    form.problem(ui, Field::ExtraCost);
+    costs::extra(ui, o);
 }
 
 /// What one would run first with a kind of dataset: the demo's slowness is not the user's, and one slow sample is seen best

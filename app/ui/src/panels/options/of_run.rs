@@ -56,7 +56,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
             });
             ui.add_space(space::GAP);
             if let Some(line) = &line {
-                python(ui, line);
+                python(ui, line, None);
             }
         });
     switch(ui, state, commands);
@@ -70,7 +70,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
                 Some(_) => arguments(ui, &info.options, &info.origin),
                 None => hint(
                     ui,
-                    "What recorded this does not tell the arguments of the loader",
+                    "This recording does not include the DataLoader arguments",
                 ),
             }
             program(ui, state);
@@ -81,6 +81,7 @@ pub(super) fn show(ui: &mut Ui, state: &State, commands: &mut Vec<Command>) {
 /// Of what these are the options.
 fn headline(ui: &mut Ui, state: &State) {
     let what = match (&state.session.run.info.origin, &state.session.source) {
+        (Origin::Engine, Source::Live { .. } | Source::Finished) => "Of the run that is shown",
         (_, Source::Live { .. }) => "Of the watched program",
         (Origin::Pytorch(_), _) => "Of the recorded program",
         (Origin::Import(_), _) => "Of the imported run",

@@ -1,25 +1,144 @@
-//! One argument: its name, its control, and what it does.
+//! One argument: its name, its control, what it does, what is wrong with it, and whether it is another one than in the run that is shown.
+
+use std::collections::HashSet;
 
 use egui::emath::Numeric;
-use egui::{self, Align, DragValue, Layout, RichText, Ui, WidgetText};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    self, Align, DragValue, Id, Label, Layout, Response, RichText, Role, ScrollArea, Sense, Ui,
+    WidgetInfo, vec2,
+};
 
 use crate::kit::empty::hint;
+use crate::kit::signs::{Sign, draw};
 use crate::theme::{Palette, mono, size, space, words};
+use loadscope_insight::options::{Field, Problem, changed};
+use loadscope_trace::RunOptions;
+
+/// What is known of all rows while they are drawn.
+pub(super) struct Form<'a> {
+    /// What is wrong with which.
+    problems: &'a [Problem],
+    /// The options of the run that is shown, if it is one that could be run again.
+    pub shown: Option<&'a RunOptions>,
+    /// Those that differ from it.
+    pub changed: Vec<Field>,
+    /// Those that are PyTorch's default, or ours where PyTorch has none.
+    usual: HashSet<&'static str>,
+    /// Those that are to be as in the run that is shown.
+    pub resets: Vec<Field>,
+}
+
+impl<'a> Form<'a> {
+    /// For the options of the next run.
+    pub fn new(
+        options: &RunOptions,
+        shown: Option<&'a RunOptions>,
+        problems: &'a [Problem],
+    ) -> Self {
+        let usual = RunOptions {
+            batch_size: Some(1),
+            ..RunOptions::default()
+        };
+        let usual = Field::ALL.iter().filter(|f| f.is_same(options, &usual));
+        Self {
+            problems,
+            changed: shown.map_or_else(Vec::new, |shown| changed(shown, options)),
+            shown,
+            usual: usual.map(|field| field.name()).collect(),
+            resets: Vec::new(),
+        }
+    }
+
+    /// The name of an argument: weak while it is the default, with a dot if it differs from the run that is shown.
+    pub fn name(&self, ui: &mut Ui, field: Field) -> Response {
+        let palette = Palette::of(ui);
+        let is_changed = self.changed.contains(&field);
+        let colour = match self.usual.contains(field.name()) && !is_changed {
+            true => palette.weak,
+            false => palette.strong,
+        };
+        let name = RichText::new(field.name()).font(mono(size::BODY));
+        let label = ui.label(name.color(colour));
+        if is_changed {
+            let (rect, _) = ui.allocate_exact_size(vec2(6.0, 6.0), Sense::hover());
+            ui.painter()
+                .circle_filled(rect.center(), 3.0, palette.strong);
+        }
+        label
+    }
+
+    /// The arrow that makes an argument what it is in the run that is shown.
+    pub fn reset(&mut self, ui: &mut Ui, field: Field) {
+        if !self.changed.contains(&field) {
+            return;
+        }
+        let (rect, response) = ui.allocate_exact_size(vec2(20.0, 20.0), Sense::click());
+        let name = format!("Reset {}", field.name());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+        let palette = Palette::of(ui);
+        let colour = match response.hovered() || response.has_focus() {
+            true => palette.strong,
+            false => palette.weak,
+        };
+        draw(ui.painter(), rect.center(), Sign::Reset, colour);
+        if response
+            .on_hover_text("As in the run that is shown")
+            .clicked()
+        {
+            self.resets.push(field);
+        }
+    }
+
+    /// What is wrong with an argument, in one line.
+    pub fn problem(&self, ui: &mut Ui, field: Field) {
+        for problem in self.problems.iter().filter(|p| p.field == Some(field)) {
+            let text = RichText::new(&problem.text).font(words(size::SMALL));
+            let text = text.color(Palette::of(ui).stall);
+            let label = ui.add(Label::new(text).truncate());
+            if problem.sentence != problem.text {
+                label.on_hover_text(&problem.sentence);
+            }
+        }
+    }
+}
 
 /// One argument: its name, its control, and what it does.
-pub(super) fn row(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, egui::Id)) {
+pub(super) fn row(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    field: Field,
+    effect: &str,
+    control: impl FnOnce(&mut Ui, Id),
+) {
+    ui.horizontal(|ui| {
+        let label = form.name(ui, field);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            control(ui, label.id);
+            form.reset(ui, field);
+        });
+    });
+    form.problem(ui, field);
+    hint(ui, effect);
+    ui.add_space(space::GAP);
+}
+
+/// A part of an argument, or something that is none: no dot, no problem of its own.
+pub(super) fn part(ui: &mut Ui, name: &str, effect: &str, control: impl FnOnce(&mut Ui, Id)) {
     ui.horizontal(|ui| {
         let label = ui.label(RichText::new(name).font(mono(size::BODY)));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             control(ui, label.id);
         });
     });
-    hint(ui, effect);
+    if !effect.is_empty() {
+        hint(ui, effect);
+    }
     ui.add_space(space::GAP);
 }
 
 /// A whole number as it is typed: what is too much is refused with a sentence, not changed to something else.
-pub(super) fn number<N: Numeric>(ui: &mut Ui, label: egui::Id, value: &mut N) {
+pub(super) fn number<N: Numeric>(ui: &mut Ui, label: Id, value: &mut N) {
     let most = N::from_f64(f64::from(u32::MAX));
     let drag = DragValue::new(value).range(N::from_f64(0.0)..=most);
     // What a recording says is not changed by looking at it.
@@ -28,33 +147,72 @@ pub(super) fn number<N: Numeric>(ui: &mut Ui, label: egui::Id, value: &mut N) {
 }
 
 /// A time as it is typed.
-pub(super) fn time(ui: &mut Ui, label: egui::Id, value: &mut f64, unit: &str) {
+pub(super) fn time(ui: &mut Ui, label: Id, value: &mut f64, unit: &str) {
     let drag = DragValue::new(value).range(0.0..=f64::MAX);
     let drag = drag.speed(0.1).max_decimals(2).suffix(unit);
     ui.add(drag.clamp_existing_to_range(false))
         .labelled_by(label);
 }
 
-pub(super) fn flag(ui: &mut Ui, label: egui::Id, value: &mut bool) {
+pub(super) fn flag(ui: &mut Ui, label: Id, value: &mut bool) {
     ui.checkbox(value, "").labelled_by(label);
 }
 
-pub(super) fn python(ui: &mut Ui, line: &str) {
+/// The most height that Python takes, points.
+const PYTHON: f32 = 132.0;
+
+/// The equivalent Python; lines that are not in `before` are marked.
+pub(super) fn python(ui: &mut Ui, program: &str, before: Option<&str>) {
     ui.horizontal(|ui| {
         ui.label(
-            RichText::new("The same in PyTorch")
+            RichText::new("Equivalent PyTorch code")
                 .font(words(size::SMALL))
                 .color(Palette::of(ui).weak),
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let copy = ui
                 .small_button("Copy")
-                .on_hover_text("Copies this line of Python");
+                .on_hover_text("Copies the whole program, which runs as it is");
             if copy.clicked() {
-                ui.copy_text(line.to_owned());
+                ui.copy_text(program.to_owned());
             }
         });
     });
-    let text: WidgetText = RichText::new(line).font(mono(size::SMALL)).into();
-    ui.add(egui::Label::new(text).wrap().selectable(true));
+    // What makes the loader; all of it is copied.
+    let call = program.find("loader = ");
+    let comments = |at: usize| {
+        let lines = program[..at].trim_end_matches('\n').rsplit('\n');
+        let above = lines.take_while(|line| line.starts_with('#'));
+        above.map(|line| line.len() + 1).sum::<usize>()
+    };
+    let start = call.map_or(0, |at| at - comments(at));
+    let shown = program.get(start..).unwrap_or(program);
+    let known: Option<HashSet<&str>> = before.map(|before| before.lines().collect());
+    let palette = Palette::of(ui);
+    let mut job = LayoutJob::default();
+    for (k, line) in shown.lines().enumerate() {
+        let is_new = known.as_ref().is_some_and(|known| !known.contains(line));
+        let colour = match (is_new, line.trim_start().starts_with('#')) {
+            (true, _) => palette.strong,
+            (false, true) => palette.weak,
+            (false, false) => palette.text,
+        };
+        let mut format = TextFormat::simple(mono(size::SMALL), colour);
+        if k > 0 {
+            job.append("\n", 0.0, format.clone());
+        }
+        if is_new {
+            format.background = palette.hovered();
+        }
+        job.append(line, 0.0, format);
+    }
+    let height = PYTHON.min(ui.content_rect().height() * 0.2);
+    ScrollArea::vertical()
+        .id_salt("python")
+        .auto_shrink([false, true])
+        .max_height(height)
+        .min_scrolled_height(height)
+        .show(ui, |ui| {
+            ui.add(Label::new(job).wrap().selectable(true));
+        });
 }

@@ -1,9 +1,11 @@
 //! The options of the order of the samples and their batches.
 
 use egui::{self, ComboBox, RichText, TextEdit, Ui};
+use loadscope_insight::options::Field;
 use loadscope_trace::RunOptions;
 
-use super::row::{flag, number, row};
+use super::row::{Form, flag, number, row};
+use crate::kit::choice;
 use crate::kit::empty::hint;
 use crate::theme::{mono, size, space};
 
@@ -85,10 +87,11 @@ const KINDS: [Kind; 11] = [
 ];
 
 /// The size of the batches, or none.
-pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
+pub(super) fn batches(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "batch_size",
+        form,
+        Field::BatchSize,
         "Samples per batch; None: samples are yielded as they are; default 1",
         |ui, label| {
             let mut none = o.batch_size.is_none();
@@ -98,14 +101,12 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
             }
             ui.checkbox(&mut none, "None");
             o.batch_size = (!none).then_some(size);
-            if none {
-                o.drop_last = false;
-            }
         },
     );
     row(
         ui,
-        "drop_last",
+        form,
+        Field::DropLast,
         "Leaves out a last batch that is not full; default False",
         |ui, label| {
             flag(ui, label, &mut o.drop_last);
@@ -114,11 +115,12 @@ pub(super) fn batches(ui: &mut Ui, o: &mut RunOptions) {
 }
 
 /// The order.
-pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
-    // A stream decides by itself.
+pub(super) fn show(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
+    // A stream decides by itself; streams of data are shared among ranks all the same.
     if o.is_stream() {
-        o.shuffle = false;
-        choose(o, &KINDS[0]);
+        if !o.dataset.starts_with("stream") {
+            ranks(ui, form, o, "");
+        }
         return;
     }
     let (prefix, path) = match o.sampler.split_once(':') {
@@ -130,7 +132,8 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
     if o.sampler.is_empty() {
         row(
             ui,
-            "shuffle",
+            form,
+            Field::Shuffle,
             "A new random order in every epoch; default False",
             |ui, label| {
                 flag(ui, label, &mut o.shuffle);
@@ -138,14 +141,14 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
         );
     }
     let effect = current.map_or("There is no such sampler", |k| KINDS[k].effect);
-    row(ui, "sampler", effect, |ui, label| {
+    row(ui, form, Field::Sampler, effect, |ui, label| {
         let name = current.map_or("?", |k| KINDS[k].name);
         let combo = ComboBox::from_id_salt("sampler")
             .selected_text(name)
             .width(140.0);
         let response = combo.show_ui(ui, |ui| {
             for (k, kind) in KINDS.iter().enumerate() {
-                if ui.selectable_label(current == Some(k), kind.name).clicked() {
+                if choice::entry(ui, current == Some(k), kind.name) {
                     choose(o, kind);
                 }
             }
@@ -156,14 +159,14 @@ pub(super) fn show(ui: &mut Ui, o: &mut RunOptions) {
         file(ui, o, &prefix, path, example);
     }
     match prefix.as_str() {
-        "random" | "weighted" => draws(ui, o),
+        "random" | "weighted" => draws(ui, form, o),
         _ => {}
     }
     if matches!(
         prefix.as_str(),
         "weighted" | "distributed" | "equi" | "group" | "bucket"
     ) {
-        ranks(ui, o, &prefix);
+        ranks(ui, form, o, &prefix);
     }
 }
 
@@ -172,20 +175,12 @@ fn choose(o: &mut RunOptions, kind: &Kind) {
     if kind.file.is_some() {
         o.sampler.push(':');
     }
-    // Both at once are refused by PyTorch.
-    if !kind.prefix.is_empty() {
-        o.shuffle = false;
-    }
     o.replacement = kind.prefix.starts_with("weighted");
     o.num_samples = None;
-    // Only these share the samples among ranks; one of two is the least there is to see.
-    (o.world_size, o.rank) = match kind.prefix {
-        "distributed" => (o.world_size.max(2), o.rank),
-        "weighted" | "weighted:balanced" | "equi" | "equi:labels" | "group" | "bucket:len" => {
-            (o.world_size, o.rank)
-        }
-        _ => (1, 0),
-    };
+    // One of two ranks is the least there is to see.
+    if kind.prefix == "distributed" {
+        o.world_size = o.world_size.max(2);
+    }
 }
 
 /// The file of indices, weights or labels, or the column of groups.
@@ -215,10 +210,11 @@ fn file(ui: &mut Ui, o: &mut RunOptions, prefix: &str, mut path: String, example
 }
 
 /// How much is drawn.
-fn draws(ui: &mut Ui, o: &mut RunOptions) {
+fn draws(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions) {
     row(
         ui,
-        "replacement",
+        form,
+        Field::Replacement,
         "A sample may be drawn again",
         |ui, label| {
             flag(ui, label, &mut o.replacement);
@@ -226,7 +222,8 @@ fn draws(ui: &mut Ui, o: &mut RunOptions) {
     );
     row(
         ui,
-        "num_samples",
+        form,
+        Field::NumSamples,
         "Samples drawn an epoch; default: as many as there are",
         |ui, label| {
             let mut given = o.num_samples.is_some();
@@ -241,22 +238,30 @@ fn draws(ui: &mut Ui, o: &mut RunOptions) {
 }
 
 /// Which part this process gets.
-fn ranks(ui: &mut Ui, o: &mut RunOptions, prefix: &str) {
+fn ranks(ui: &mut Ui, form: &mut Form<'_>, o: &mut RunOptions, prefix: &str) {
     row(
         ui,
-        "num_replicas",
+        form,
+        Field::NumReplicas,
         "Ranks that share the samples",
         |ui, label| {
             number(ui, label, &mut o.world_size);
         },
     );
-    row(ui, "rank", "Which of them this is", |ui, label| {
-        number(ui, label, &mut o.rank);
-    });
+    row(
+        ui,
+        form,
+        Field::Rank,
+        "Which of them this is",
+        |ui, label| {
+            number(ui, label, &mut o.rank);
+        },
+    );
     if matches!(prefix, "weighted" | "distributed") {
         row(
             ui,
-            "sampler_drop_last",
+            form,
+            Field::SamplerDropLast,
             "Leaves a tail out instead of repeating samples, so that all ranks get equally many",
             |ui, label| {
                 flag(ui, label, &mut o.sampler_drop_last);
@@ -265,7 +270,8 @@ fn ranks(ui: &mut Ui, o: &mut RunOptions, prefix: &str) {
     }
     row(
         ui,
-        "set_epoch",
+        form,
+        Field::SetEpoch,
         "Tells the sampler which epoch it is; without, every epoch has the same order",
         |ui, label| {
             flag(ui, label, &mut o.set_epoch);

@@ -96,7 +96,7 @@ fn about(state: &State) -> String {
     let Some(answers) = &state.session.answers.sampling.answers else {
         return String::new();
     };
-    let batches = answers.order.ends.len() as u64;
+    let batches = answers.order.count(&state.session.run) as u64;
     let mut parts = vec![plural(batches, "batch", "batches")];
     if order_of(state) == OrderOf::Run {
         let (epoch, ..) = epochs(state);

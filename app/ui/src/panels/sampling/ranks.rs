@@ -93,11 +93,25 @@ fn summary(ranks: &Ranks) -> String {
         plural(ranks.shares.len() as u64, "rank", "ranks"),
         plural(each, "index", "indices")
     );
-    if ranks.padding > 0 {
-        text += &format!(", {} repeated as padding (triangles)", count(ranks.padding));
+    match ranks.drawn_again {
+        Some(again) if again + ranks.padding > 0 => {
+            text += &format!(", {} drawn again", count(again));
+            if ranks.padding > 0 {
+                text += &format!(", {} repeated as padding", count(ranks.padding));
+            }
+            text += " (triangles)";
+        }
+        None if ranks.padding > 0 => {
+            text += &format!(", {} repeated as padding (triangles)", count(ranks.padding));
+        }
+        _ => {}
     }
     if ranks.left_out > 0 {
-        text += &format!(", {} left out (crosses)", count(ranks.left_out));
+        let how = match ranks.drawn_again {
+            Some(_) => "not drawn",
+            None => "left out",
+        };
+        text += &format!(", {} {how} (crosses)", count(ranks.left_out));
     }
     text
 }

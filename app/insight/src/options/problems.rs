@@ -1,0 +1,223 @@
+//! Which options cannot be run, and why, in a line each.
+
+use loadscope_plan::plan::{check_options, settled};
+use loadscope_trace::RunOptions;
+
+use super::Field;
+use crate::format::capital;
+
+/// What is wrong with an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Which one; `None`: it is none alone.
+    pub field: Option<Field>,
+    /// In one line, in the words of the options panel.
+    pub text: String,
+    /// The whole sentence, as the command line reports it.
+    pub sentence: String,
+}
+
+/// So many are looked for.
+const MOST: usize = 6;
+
+/// From the most special to the most general: an option is to blame if the sentence is another one without it.
+const SUSPECTS: &[Field] = &[
+    Field::ExtraCost,
+    Field::ImageSize,
+    Field::NumSamples,
+    Field::Replacement,
+    Field::Rank,
+    Field::NumReplicas,
+    Field::PrefetchFactor,
+    Field::PersistentWorkers,
+    Field::Timeout,
+    Field::Context,
+    Field::DropLast,
+    Field::BatchSize,
+    Field::Epochs,
+    Field::Step,
+    Field::Shuffle,
+    Field::Sampler,
+    Field::NumWorkers,
+    Field::Dataset,
+];
+
+/// What is wrong with options, as far as that is known without opening their dataset.
+pub fn problems(options: &RunOptions) -> Vec<Problem> {
+    let usual = RunOptions::default();
+    let mut rest = options.clone();
+    let mut all = Vec::new();
+    while all.len() < MOST {
+        let Some(sentence) = refusal(&rest) else {
+            break;
+        };
+        let mut mended = None;
+        for field in SUSPECTS {
+            let mut without = rest.clone();
+            field.copy(&usual, &mut without);
+            // The arguments of a sampler or a dataset go with it.
+            if matches!(field, Field::Sampler | Field::Dataset) {
+                without = settled(without);
+            }
+            if refusal(&without).as_ref() != Some(&sentence) {
+                mended = Some((*field, without));
+                break;
+            }
+        }
+        let field = mended.as_ref().map(|(field, _)| *field);
+        all.push(Problem {
+            field,
+            text: text(options, field, &sentence),
+            sentence,
+        });
+        match mended {
+            Some((_, without)) => rest = without,
+            None => break,
+        }
+    }
+    all
+}
+
+fn refusal(options: &RunOptions) -> Option<String> {
+    check_options(options).err().map(|e| e.to_string())
+}
+
+/// The sentence without what only the command line has.
+fn text(options: &RunOptions, field: Option<Field>, sentence: &str) -> String {
+    if let Some(missing) = field.and_then(|field| missing(options, field)) {
+        return missing.to_owned();
+    }
+    let mut rest = sentence.lines().next().unwrap_or_default();
+    // What was typed stands in the field above.
+    for typed in [
+        format!("extra_cost={}: ", options.extra_cost),
+        format!("{}: ", options.dataset),
+    ] {
+        rest = rest.strip_prefix(&typed).unwrap_or(rest);
+    }
+    if let Some((kind, message)) = rest.split_once(": ")
+        && kind.ends_with("Error")
+    {
+        rest = message;
+    }
+    // `num_workers should be at most 1,024, but got num_workers=99999; …`: the name and the value are in the field.
+    let name = field.map_or("", Field::name);
+    if let Some(should) = rest
+        .strip_prefix(name)
+        .and_then(|rest| rest.strip_prefix(" should be "))
+        && let Some((what, _)) = should.split_once(", but got")
+    {
+        return capital(what);
+    }
+    // The keys there are stand below the field.
+    let rest = rest.split(". Possible are").next().unwrap_or(rest);
+    let first = rest.split(' ').next().unwrap_or_default();
+    let is_name = first.contains('_') || NAMES.contains(&first);
+    match is_name {
+        true => rest.to_owned(),
+        false => capital(rest),
+    }
+}
+
+/// Names of costs, which stay as they are written at the beginning of a sentence.
+const NAMES: [&str; 9] = [
+    "len", "shape", "slow", "every", "jitter", "tail", "fail", "panic", "seed",
+];
+
+/// What has not been chosen yet.
+fn missing(options: &RunOptions, field: Field) -> Option<&'static str> {
+    let nothing_behind = |text: &str| {
+        text.split_once(':')
+            .is_some_and(|(_, rest)| rest.trim().is_empty())
+    };
+    match field {
+        Field::Sampler if nothing_behind(&options.sampler) => {
+            Some(match options.sampler.as_str() {
+                "subset:" => "Name a file of indices",
+                "weighted:" => "Name a file of weights",
+                "group:" => "Name a column",
+                _ => "Name a file of labels",
+            })
+        }
+        Field::Dataset if nothing_behind(&options.dataset) => {
+            Some(match options.dataset.as_str() {
+                "folder:" | "voc:" | "audio:" | "lmdb:" | "arrow:" => "Choose a folder",
+                "sql:" => "Name a database and a query",
+                _ => "Choose a file",
+            })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(options: RunOptions) -> Vec<(Option<Field>, String)> {
+        let all = problems(&options).into_iter();
+        all.map(|p| (p.field, p.text)).collect()
+    }
+
+    #[test]
+    fn problems_stand_at_their_fields_in_one_line_each() {
+        assert_eq!(found(RunOptions::default()), []);
+        let all = found(RunOptions {
+            extra_cost: "len=24,fail=5".to_owned(),
+            num_workers: 99_999,
+            batch_size: Some(0),
+            sampler: "weighted:".to_owned(),
+            replacement: true,
+            ..RunOptions::default()
+        });
+        let of = |field| {
+            let one = all.iter().find(|(f, _)| *f == Some(field));
+            one.map(|(_, text)| text.as_str()).unwrap_or_default()
+        };
+        assert_eq!(of(Field::Sampler), "Name a file of weights", "{all:?}");
+        assert_eq!(
+            of(Field::ExtraCost),
+            "len is that of the dataset and cannot be given here. Leave len out"
+        );
+        assert_eq!(of(Field::NumWorkers), "At most 1,024");
+        assert!(of(Field::BatchSize).contains("ositive"), "{all:?}");
+        assert_eq!(all.len(), 4);
+        for (_, text) in &all {
+            let of_command_line = ["--", "subset:", "weighted:", "extra_cost="];
+            assert!(!of_command_line.iter().any(|s| text.contains(s)), "{text}");
+            assert!(!text.contains('\n'), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_chosen_yet_is_asked_for() {
+        let of = |dataset: &str| {
+            let dataset = dataset.to_owned();
+            found(RunOptions {
+                dataset,
+                ..RunOptions::default()
+            })
+        };
+        assert_eq!(
+            of("folder:"),
+            [(Some(Field::Dataset), "Choose a folder".to_owned())]
+        );
+        let cost = of("synthetic:len=24,cost=5");
+        assert_eq!(
+            cost,
+            [(Some(Field::Dataset), "There is no cost".to_owned())]
+        );
+    }
+
+    #[test]
+    fn two_options_that_do_not_go_together_are_one_problem() {
+        let all = found(RunOptions {
+            num_workers: 2,
+            drop_last: true,
+            batch_size: None,
+            ..RunOptions::default()
+        });
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].0, Some(Field::DropLast));
+    }
+}

@@ -1,0 +1,467 @@
+//! A program in Python that makes the same loader: several lines, which run as they are.
+
+use loadscope_plan::dataset::{CostModel, DIGITS, DatasetSpec, Sharing, StreamModel};
+use loadscope_trace::{Collate, PinMemory, RunOptions};
+
+/// Samples of the dataset that stands in for one that is not known here.
+const SOME: usize = 64;
+
+/// The program, without a line break at its end. Arguments that have PyTorch's default are left out; where PyTorch has no equal, a
+/// comment says so.
+pub fn program(options: &RunOptions) -> String {
+    let mut p = Program::default();
+    p.dataset(options);
+    p.collate(options);
+    p.loader(options);
+    p.text()
+}
+
+/// A program that is being written.
+#[derive(Default)]
+struct Program {
+    /// What is imported from `torch.utils.data`.
+    names: Vec<&'static str>,
+    /// Whether what collates by type is imported.
+    has_collate: bool,
+    /// What stands before the loader.
+    before: Vec<String>,
+    /// The call, with the comments above it.
+    call: Vec<String>,
+}
+
+impl Program {
+    fn import(&mut self, name: &'static str) {
+        if !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
+    fn add(&mut self, lines: &str) {
+        self.before.extend(lines.lines().map(str::to_owned));
+    }
+
+    fn text(mut self) -> String {
+        self.import("DataLoader");
+        self.names.sort_unstable();
+        let mut all = vec![
+            "import torch".to_owned(),
+            format!("from torch.utils.data import {}", self.names.join(", ")),
+        ];
+        if self.has_collate {
+            let from = "from torch.utils.data._utils.collate import";
+            all.push(format!(
+                "{from} collate as collate_by_type, default_collate_fn_map"
+            ));
+        }
+        all.push(String::new());
+        all.extend(self.before);
+        all.push(String::new());
+        all.extend(self.call);
+        all.join("\n")
+    }
+
+    /// Something with as many samples, of the same shape where that is known.
+    fn dataset(&mut self, o: &RunOptions) {
+        let spec = o.dataset.parse::<DatasetSpec>();
+        match spec {
+            Ok(DatasetSpec::Stream(model)) => self.stream(&model),
+            Ok(DatasetSpec::Synthetic(model)) => self.synthetic(&model),
+            Ok(DatasetSpec::Digits) => {
+                self.import("TensorDataset");
+                self.add(&format!(
+                    "# Stands in for the handwritten digits\n\
+                     images, labels = torch.rand({DIGITS}, 1, 8, 8), torch.randint(10, ({DIGITS},))\n\
+                     dataset = TensorDataset(images, labels)"
+                ));
+            }
+            _ if o.is_stream() => self.stream(&StreamModel::default()),
+            _ => {
+                self.import("TensorDataset");
+                self.add(&format!(
+                    "# Put your dataset here\n\
+                     images, labels = torch.rand({SOME}, 3, 32, 32), torch.randint(10, ({SOME},))\n\
+                     dataset = TensorDataset(images, labels)"
+                ));
+            }
+        }
+    }
+
+    fn synthetic(&mut self, model: &CostModel) {
+        self.import("TensorDataset");
+        let shape: Vec<String> = model.shape.iter().map(i64::to_string).collect();
+        let (len, shape) = (model.len, shape.join(", "));
+        // It takes no memory, however long it is.
+        self.add(&format!(
+            "# Stands in for {len} synthetic samples, without what they cost\n\
+             images, labels = torch.zeros(1).expand({len}, {shape}), torch.arange({len}) % 10\n\
+             dataset = TensorDataset(images, labels)"
+        ));
+    }
+
+    fn stream(&mut self, model: &StreamModel) {
+        self.import("IterableDataset");
+        let len = model.cost.len;
+        let shared = match &model.sharing {
+            Sharing::Everything => {
+                "        # Every worker yields all samples: it does not ask which worker it is\n        \
+                 yield from range(LEN)"
+            }
+            Sharing::Strided => {
+                "        info = torch.utils.data.get_worker_info()\n        \
+                 first, step = (info.id, info.num_workers) if info else (0, 1)\n        \
+                 yield from range(first, LEN, step)"
+            }
+            Sharing::Shards(_) => {
+                "        info = torch.utils.data.get_worker_info()\n        \
+                 for worker in [info.id] if info else range(len(SHARDS)):\n            \
+                 yield from range(100 * worker, 100 * worker + SHARDS[worker] if worker < len(SHARDS) else 0)"
+            }
+        };
+        let shards = match &model.sharing {
+            Sharing::Shards(sizes) => {
+                let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+                format!("SHARDS = [{}]\n", sizes.join(", "))
+            }
+            _ => format!("LEN = {len}\n"),
+        };
+        self.add(&format!(
+            "{shards}\n\nclass Stream(IterableDataset):\n    def __iter__(self):\n{shared}\n\n\ndataset = Stream()"
+        ));
+    }
+
+    fn collate(&mut self, o: &RunOptions) {
+        let by_type = |name: &str, body: &str| {
+            format!(
+                "\n\ndef {name}(batch, *, collate_fn_map=None):\n    if batch[0].dim() == 0:\n        return torch.stack(batch)\n    \
+                 {body}\n\n\ndef collate(batch):\n    by_type = {{**default_collate_fn_map, torch.Tensor: {name}}}\n    \
+                 return collate_by_type(batch, collate_fn_map=by_type)\n\n"
+            )
+        };
+        match o.collate.in_force(&o.dataset) {
+            Collate::Fitting | Collate::Stack => {}
+            Collate::List => self.add(
+                "\n\ndef collate(batch):\n    if isinstance(batch[0], dict):\n        \
+                 return {key: [sample[key] for sample in batch] for key in batch[0]}\n    \
+                 return tuple(zip(*batch)) if isinstance(batch[0], (tuple, list)) else batch\n\n",
+            ),
+            Collate::Pad(value) => {
+                self.has_collate = true;
+                let body = format!(
+                    "return torch.nested.nested_tensor(list(batch)).to_padded_tensor({value})"
+                );
+                self.add(&by_type("pad", &body));
+            }
+            Collate::Concat => {
+                self.has_collate = true;
+                let body = "starts = torch.tensor([0, *map(len, batch)][:-1]).cumsum(0)\n    \
+                            return torch.cat(batch), starts";
+                self.add(&by_type("concat", body));
+            }
+        }
+    }
+
+    /// The call, an argument a line.
+    fn loader(&mut self, o: &RunOptions) {
+        let mut args = vec!["dataset".to_owned()];
+        let mut order = self.order(o);
+        if let Some(seed) = o.global_seed {
+            self.add(&format!("torch.manual_seed({seed})"));
+        }
+        // Random samplers and the loader draw from one generator.
+        if let Some(seed) = o
+            .seed
+            .filter(|_| order.uses_generator || !order.has_own_seed)
+        {
+            self.add(&format!(
+                "generator = torch.Generator().manual_seed({seed})"
+            ));
+        }
+        for line in std::mem::take(&mut order.lines) {
+            self.before.push(line);
+        }
+        if o.batch_size != Some(1) {
+            let size = o.batch_size.map_or("None".to_owned(), |n| n.to_string());
+            args.push(format!("batch_size={size}"));
+        }
+        args.extend(order.argument);
+        let mut give = |on: bool, text: String| {
+            if on {
+                args.push(text);
+            }
+        };
+        give(o.num_workers > 0, format!("num_workers={}", o.num_workers));
+        if let Some(factor) = o.prefetch_factor {
+            give(o.num_workers > 0, format!("prefetch_factor={factor}"));
+        }
+        let collates = !matches!(
+            o.collate.in_force(&o.dataset),
+            Collate::Fitting | Collate::Stack
+        );
+        give(collates, "collate_fn=collate".to_owned());
+        give(o.pin_memory != PinMemory::Off, "pin_memory=True".to_owned());
+        give(o.drop_last, "drop_last=True".to_owned());
+        give(o.timeout > 0.0, format!("timeout={}", o.timeout));
+        give(o.persistent_workers, "persistent_workers=True".to_owned());
+        give(!o.in_order, "in_order=False".to_owned());
+        let context = &o.multiprocessing_context;
+        give(
+            !context.is_empty(),
+            format!("multiprocessing_context=\"{context}\""),
+        );
+        let generator = o.seed.is_some() && (order.uses_generator || !order.has_own_seed);
+        give(generator, "generator=generator".to_owned());
+        self.call.push("loader = DataLoader(".to_owned());
+        self.call
+            .extend(args.iter().map(|arg| format!("    {arg},")));
+        self.call.push(")".to_owned());
+    }
+
+    /// What the order of the samples takes.
+    fn order(&mut self, o: &RunOptions) -> Order {
+        let (kind, file) = o.sampler.split_once(':').unwrap_or((&o.sampler, ""));
+        let generator = match o.seed {
+            Some(_) => ", generator=generator",
+            None => "",
+        };
+        let mut order = Order {
+            uses_generator: true,
+            ..Order::default()
+        };
+        let several = o.world_size > 1;
+        let sampler = match kind {
+            "" => {
+                order.argument = o.shuffle.then(|| "shuffle=True".to_owned());
+                return order;
+            }
+            "sequential" => {
+                self.import("SequentialSampler");
+                "SequentialSampler(dataset)".to_owned()
+            }
+            "random" => {
+                self.import("RandomSampler");
+                let replacement = if o.replacement {
+                    ", replacement=True"
+                } else {
+                    ""
+                };
+                let count = o
+                    .num_samples
+                    .map_or(String::new(), |n| format!(", num_samples={n}"));
+                format!("RandomSampler(dataset{replacement}{count}{generator})")
+            }
+            "subset" => {
+                self.import("SubsetRandomSampler");
+                order.lines.push(format!(
+                    "indices = range(len(dataset))  # those of {}",
+                    name(file)
+                ));
+                format!("SubsetRandomSampler(indices{generator})")
+            }
+            "weighted" => {
+                self.import("WeightedRandomSampler");
+                order.lines.push(match file {
+                    "balanced" => "weights = 1.0 / torch.bincount(labels)[labels]".to_owned(),
+                    file => format!(
+                        "weights = torch.ones(len(dataset))  # those of {}",
+                        name(file)
+                    ),
+                });
+                if several {
+                    self.call.push(
+                        "# PyTorch has no weighted sampler that shares samples among ranks:"
+                            .to_owned(),
+                    );
+                    self.call
+                        .push("# this one draws for a single process".to_owned());
+                }
+                let count = o
+                    .num_samples
+                    .map_or("len(dataset)".to_owned(), |n| n.to_string());
+                let replacement = if o.replacement {
+                    ""
+                } else {
+                    ", replacement=False"
+                };
+                format!("WeightedRandomSampler(weights, {count}{replacement}{generator})")
+            }
+            "distributed" => {
+                self.import("DistributedSampler");
+                order.has_own_seed = true;
+                order.uses_generator = false;
+                let drop = if o.sampler_drop_last {
+                    ", drop_last=True"
+                } else {
+                    ""
+                };
+                let (world, rank, seed) = (o.world_size, o.rank, o.seed.unwrap_or(0));
+                if o.set_epoch {
+                    self.call
+                        .push("# Before each epoch: loader.sampler.set_epoch(epoch)".to_owned());
+                }
+                format!(
+                    "DistributedSampler(dataset, num_replicas={world}, rank={rank}, seed={seed}{drop})"
+                )
+            }
+            _ => {
+                let class = match kind {
+                    "equi" => "DistributedEquiBatchSampler",
+                    "group" => "DistinctGroupBatchSampler",
+                    "bucket" => "LengthBucketBatchSampler",
+                    other => other,
+                };
+                self.call.push(format!(
+                    "# PyTorch has no {class}: batches in random order stand in for it"
+                ));
+                order.argument = Some("shuffle=True".to_owned());
+                return order;
+            }
+        };
+        order.argument = Some(format!("sampler={sampler}"));
+        order
+    }
+}
+
+/// What the order of the samples takes.
+#[derive(Default)]
+struct Order {
+    /// Lines before the call.
+    lines: Vec<String>,
+    /// The argument of the call.
+    argument: Option<String>,
+    /// The sampler has a seed of its own.
+    has_own_seed: bool,
+    /// The loader's generator draws the order, or the seeds of workers.
+    uses_generator: bool,
+}
+
+/// The name of a file, in a comment.
+fn name(file: &str) -> String {
+    let path = std::path::Path::new(file);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.is_empty() {
+        true => "your file".to_owned(),
+        // What stands in a comment must not end it.
+        false => name.chars().filter(|c| !c.is_control()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::process::Command;
+
+    use loadscope_trace::Collate;
+
+    use super::*;
+
+    fn given() -> RunOptions {
+        RunOptions {
+            batch_size: Some(4),
+            seed: Some(3),
+            ..RunOptions::default()
+        }
+    }
+
+    /// Options of every kind.
+    fn all() -> Vec<RunOptions> {
+        let sampler = |text: &str, replacement| RunOptions {
+            sampler: text.to_owned(),
+            replacement,
+            ..given()
+        };
+        let of = |dataset: &str, collate| RunOptions {
+            dataset: dataset.to_owned(),
+            collate,
+            ..given()
+        };
+        let workers = RunOptions {
+            shuffle: true,
+            num_workers: 2,
+            prefetch_factor: Some(3),
+            pin_memory: PinMemory::On,
+            drop_last: true,
+            timeout: 20.0,
+            persistent_workers: true,
+            in_order: false,
+            global_seed: Some(1),
+            ..given()
+        };
+        let mut ranks = sampler("weighted:balanced", true);
+        ranks.world_size = 2;
+        let mut distributed = sampler("distributed", false);
+        (distributed.world_size, distributed.rank) = (2, 1);
+        vec![
+            RunOptions::default(),
+            workers,
+            ranks,
+            distributed,
+            sampler("sequential", false),
+            sampler("random", true),
+            sampler("subset:/data/my indices.txt", false),
+            sampler("weighted:w.txt", true),
+            sampler("equi:labels", false),
+            sampler("bucket:len", false),
+            of("folder:/data/flowers", Collate::Fitting),
+            of("voc:/data", Collate::Fitting),
+            of("digits", Collate::Pad(-1.0)),
+            of("digits", Collate::Concat),
+            of("synthetic:len=1000000,shape=3x8x8", Collate::Fitting),
+            of("stream:len=24,shard=true", Collate::Fitting),
+            of("stream:shards=3/8", Collate::Fitting),
+            of("stream:len=24", Collate::Fitting),
+        ]
+    }
+
+    #[test]
+    fn the_call_has_an_argument_a_line_and_no_defaults() {
+        let text = program(&RunOptions {
+            shuffle: true,
+            num_workers: 4,
+            seed: Some(0),
+            ..RunOptions::default()
+        });
+        let call = text.split_once("loader = ").map(|(_, call)| call);
+        let expected = "DataLoader(\n    dataset,\n    batch_size=32,\n    shuffle=True,\n    num_workers=4,\n    generator=generator,\n)";
+        assert_eq!(call, Some(expected));
+    }
+
+    /// The plain sampler over all samples stood there for a weighted one of several ranks.
+    #[test]
+    fn where_pytorch_has_no_equal_it_says_so() {
+        for options in all()
+            .iter()
+            .filter(|o| o.world_size > 1 || o.sampler.contains("equi"))
+        {
+            let has_equal = options.sampler == "distributed";
+            let text = program(options);
+            assert_eq!(text.contains("# PyTorch has no"), !has_equal, "{text}");
+        }
+    }
+
+    /// Python with real PyTorch, where there is one: `LOADSCOPE_PEERS_PYTHON`, or the one that `cargo xtask setup --pytorch` makes.
+    fn python() -> Option<PathBuf> {
+        let given = std::env::var_os("LOADSCOPE_PEERS_PYTHON").map(PathBuf::from);
+        let home = std::env::home_dir()?;
+        let usual = home.join(".cache/loadscope/peers/venv/bin/python");
+        given.or(Some(usual)).filter(|path| path.exists())
+    }
+
+    #[test]
+    fn programs_run_as_they_are() {
+        let Some(python) = python() else {
+            return;
+        };
+        let mut script = String::from("import signal\nsignal.alarm(300)\n");
+        for options in all() {
+            script += &program(&options);
+            // Each yields a batch, with workers as well.
+            script += "\nfor batch in loader:\n    break\nelse:\n    raise SystemExit('no batch')\ndel loader\n\n";
+        }
+        let done = Command::new(python)
+            .args(["-W", "ignore", "-c", &script])
+            .output()
+            .expect("it can be started");
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{errors}\n{script}");
+    }
+}

@@ -1,0 +1,326 @@
+//! What samples cost and which fail, as rows: presets for what is often wanted, and the text behind them for the rest.
+
+use std::collections::BTreeSet;
+
+use egui::{DragValue, Id, RichText, TextEdit, Ui, vec2};
+use loadscope_plan::dataset::{CostModel, DIGITS, DatasetSpec, Sharing, StreamModel, extra_cost};
+use loadscope_trace::{Nanos, RunOptions};
+
+use super::row::part;
+use crate::kit::empty::hint;
+use crate::theme::{mono, size, words};
+
+/// A preset: its name, what it is for, and what it changes for so many samples.
+type Preset = (&'static str, &'static str, fn(&mut CostModel));
+
+const PRESETS: [Preset; 4] = [
+    (
+        "One slow sample",
+        "Sample 4 takes a second: batches behind it are held",
+        |model| {
+            plain(model);
+            model
+                .slow
+                .insert(at_most(model, 4), Nanos::from_millis(1000));
+        },
+    ),
+    (
+        "Long tail",
+        "5 % of the samples take 10 times as long",
+        |model| {
+            plain(model);
+            model.tail = Some(loadscope_plan::dataset::Tail {
+                fraction: 0.05,
+                factor: 10.0,
+            });
+        },
+    ),
+    (
+        "Cold cache",
+        "A third of the samples is not in the cache and takes 6 times as long",
+        |model| {
+            plain(model);
+            model.tail = Some(loadscope_plan::dataset::Tail {
+                fraction: 0.33,
+                factor: 6.0,
+            });
+        },
+    ),
+    ("Crash in worker", "Sample 12 ends its worker", |model| {
+        plain(model);
+        model.panic.insert(at_most(model, 12));
+    }),
+];
+
+/// Without what a preset puts in.
+fn plain(model: &mut CostModel) {
+    if model.cost == Nanos::ZERO {
+        model.cost = Nanos::from_millis(10);
+    }
+    model.slow.clear();
+    model.tail = None;
+    model.fail.clear();
+    model.panic.clear();
+}
+
+fn at_most(model: &CostModel, index: usize) -> usize {
+    index.min(model.len.saturating_sub(1))
+}
+
+/// The costs of a synthetic dataset; false if they can only be edited as text: they are not understood, or the user wants to.
+pub(super) fn of_dataset(ui: &mut Ui, o: &mut RunOptions) -> bool {
+    let is_text = toggle(ui);
+    if is_text {
+        return false;
+    }
+    match o.dataset.parse::<DatasetSpec>() {
+        Ok(DatasetSpec::Synthetic(before)) => {
+            let mut model = before.clone();
+            rows(ui, &mut model, true);
+            if model != before {
+                o.dataset = DatasetSpec::Synthetic(model).to_string();
+            }
+        }
+        Ok(DatasetSpec::Stream(before)) => {
+            let StreamModel { mut cost, sharing } = before.clone();
+            rows(ui, &mut cost, !matches!(sharing, Sharing::Shards(_)));
+            let after = StreamModel { cost, sharing };
+            if after != before {
+                o.dataset = DatasetSpec::Stream(after).to_string();
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// The costs that are added to another dataset, or their text.
+pub(super) fn extra(ui: &mut Ui, o: &mut RunOptions) {
+    let len = match o.dataset.as_str() {
+        "digits" => DIGITS,
+        _ => usize::MAX,
+    };
+    let read = extra_cost(&o.extra_cost, len);
+    let is_text = toggle(ui);
+    if let (false, Ok(before)) = (is_text, &read) {
+        let mut model = before.clone();
+        rows(ui, &mut model, false);
+        if model != *before {
+            o.extra_cost = extra_text(&model);
+        }
+        return;
+    }
+    let edit = TextEdit::singleline(&mut o.extra_cost)
+        .hint_text("none")
+        .font(mono(size::SMALL));
+    let edit = ui.add_sized(vec2(ui.available_width(), 24.0), edit);
+    edit.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "extra_cost"));
+    hint(
+        ui,
+        "Slows samples down on purpose. Keys: cost_ms, slow=index:ms, every=n:ms, jitter, tail=share:times, fail, panic, cpu",
+    );
+}
+
+/// The text without what is that of the dataset; empty if nothing is added.
+fn extra_text(model: &CostModel) -> String {
+    let nothing = CostModel {
+        len: model.len,
+        cost: Nanos::ZERO,
+        ..CostModel::default()
+    };
+    if *model == nothing {
+        return String::new();
+    }
+    let text = model.to_string();
+    let (_, text) = text.split_once(',').unwrap_or(("", &text));
+    text.to_owned()
+}
+
+/// Presets, and the switch between rows and text; true for text.
+fn toggle(ui: &mut Ui) -> bool {
+    let id = Id::unique("costs as text");
+    let mut is_text = ui.data(|d| d.get_temp::<bool>(id)).unwrap_or(false);
+    ui.horizontal(|ui| {
+        let text = RichText::new("Edit as text").font(words(size::SMALL));
+        if ui.checkbox(&mut is_text, text).changed() {
+            ui.data_mut(|d| d.insert_temp(id, is_text));
+        }
+    });
+    is_text
+}
+
+/// The rows.
+fn rows(ui: &mut Ui, model: &mut CostModel, has_len: bool) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+        for (name, what, change) in PRESETS {
+            let name = RichText::new(name).font(words(size::SMALL));
+            if ui.small_button(name).on_hover_text(what).clicked() {
+                change(model);
+            }
+        }
+    });
+    ui.add_space(4.0);
+    if has_len {
+        part(ui, "samples", "", |ui, label| {
+            let drag = DragValue::new(&mut model.len).range(1..=1_000_000_000);
+            ui.add(drag.speed(0.2)).labelled_by(label);
+        });
+    }
+    part(ui, "time per sample", "", |ui, label| {
+        millis(ui, label, &mut model.cost);
+    });
+    slow(ui, model);
+    tail(ui, model);
+    let last = model.len.saturating_sub(1);
+    index(
+        ui,
+        "fails at",
+        "A ValueError in this sample",
+        &mut model.fail,
+        last,
+    );
+    index(
+        ui,
+        "panics at",
+        "A worker that dies in this sample",
+        &mut model.panic,
+        last,
+    );
+}
+
+fn millis(ui: &mut Ui, label: Id, time: &mut Nanos) {
+    let before = time.as_millis_f64();
+    let mut ms = before;
+    let drag = DragValue::new(&mut ms).range(0.0..=86_400_000.0).speed(0.2);
+    // Without decimals that say nothing: there is little room.
+    let drag = drag.custom_formatter(|ms, _| format!("{}", (ms * 100.0).round() / 100.0));
+    ui.add(drag.suffix("\u{2009}ms")).labelled_by(label);
+    if ms != before {
+        *time = Nanos((ms * 1e6).round() as i64);
+    }
+}
+
+/// One sample that takes longer; further ones stay as they are in the text.
+fn slow(ui: &mut Ui, model: &mut CostModel) {
+    let first = model
+        .slow
+        .first_key_value()
+        .map(|(index, cost)| (*index, *cost));
+    let more = model.slow.len().saturating_sub(1);
+    let effect = match more {
+        0 => String::new(),
+        more => format!("{more} more in the text"),
+    };
+    let last = model.len.saturating_sub(1);
+    part(ui, "slow sample", &effect, |ui, label| {
+        let mut is_on = first.is_some();
+        let (mut index, mut cost) = first.unwrap_or((at_most(model, 4), Nanos::from_millis(1000)));
+        if is_on {
+            millis(ui, label, &mut cost);
+            let drag = DragValue::new(&mut index).range(0..=last).speed(0.2);
+            ui.add(drag.prefix("#")).labelled_by(label);
+        }
+        ui.checkbox(&mut is_on, "").labelled_by(label);
+        if first != is_on.then_some((index, cost)) {
+            if let Some((before, _)) = first {
+                model.slow.remove(&before);
+            }
+            if is_on {
+                model.slow.insert(index, cost);
+            }
+        }
+    });
+}
+
+fn tail(ui: &mut Ui, model: &mut CostModel) {
+    part(ui, "tail", "", |ui, label| {
+        let mut is_on = model.tail.is_some();
+        let mut tail = model.tail.unwrap_or(loadscope_plan::dataset::Tail {
+            fraction: 0.05,
+            factor: 10.0,
+        });
+        if is_on {
+            let times = DragValue::new(&mut tail.factor).range(0.0..=1e6).speed(0.1);
+            ui.add(times.prefix("×").max_decimals(1)).labelled_by(label);
+            let mut percent = tail.fraction * 100.0;
+            let share = DragValue::new(&mut percent).range(0.0..=100.0).speed(0.1);
+            if ui
+                .add(share.suffix("\u{2009}%").max_decimals(1))
+                .labelled_by(label)
+                .changed()
+            {
+                tail.fraction = percent / 100.0;
+            }
+        }
+        ui.checkbox(&mut is_on, "").labelled_by(label);
+        model.tail = is_on.then_some(tail);
+    });
+}
+
+/// One sample of a set; further ones stay as they are in the text.
+fn index(ui: &mut Ui, name: &str, effect: &str, set: &mut BTreeSet<usize>, last: usize) {
+    let first = set.first().copied();
+    part(ui, name, "", |ui, label| {
+        let mut is_on = first.is_some();
+        let mut index = first.unwrap_or(last.min(12));
+        if is_on {
+            let drag = DragValue::new(&mut index).range(0..=last).speed(0.2);
+            ui.add(drag.prefix("#")).labelled_by(label);
+        }
+        let response = ui.checkbox(&mut is_on, "").labelled_by(label);
+        response.on_hover_text(effect);
+        if first != is_on.then_some(index) {
+            if let Some(before) = first {
+                set.remove(&before);
+            }
+            if is_on {
+                set.insert(index);
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use loadscope_plan::plan::check_options;
+
+    use super::*;
+
+    #[test]
+    fn presets_give_texts_that_can_be_run() {
+        for (name, _, change) in PRESETS {
+            for text in ["", "cost_ms=8,jitter=0.4,tail=0.004:60"] {
+                let mut model = extra_cost(text, DIGITS).expect("sound");
+                change(&mut model);
+                let options = RunOptions {
+                    extra_cost: extra_text(&model),
+                    ..RunOptions::default()
+                };
+                assert_eq!(
+                    check_options(&options).map_err(|e| e.to_string()),
+                    Ok(()),
+                    "{name}"
+                );
+                assert_eq!(extra_cost(&options.extra_cost, DIGITS).ok(), Some(model));
+            }
+            let mut model = CostModel {
+                len: 3,
+                ..CostModel::default()
+            };
+            change(&mut model);
+            let dataset = DatasetSpec::Synthetic(model).to_string();
+            let options = RunOptions {
+                dataset,
+                ..RunOptions::default()
+            };
+            assert_eq!(
+                check_options(&options).map_err(|e| e.to_string()),
+                Ok(()),
+                "{name}"
+            );
+        }
+        let nothing = extra_cost("", DIGITS).expect("sound");
+        assert_eq!(extra_text(&nothing), "");
+    }
+}

@@ -1,0 +1,177 @@
+//! The runs of this window in a strip: a click shows one again, Shift and a click compare it with the one that is shown.
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{
+    Button, Color32, Painter, Pos2, Role, ScrollArea, Sense, Shape, Stroke, Ui, WidgetInfo,
+};
+use egui::{pos2, vec2};
+
+use crate::theme::{Palette, mono, size, words};
+use loadscope_insight::headline::Headline;
+use loadscope_model::command::Command;
+use loadscope_model::kept::RunLine;
+use loadscope_model::state::State;
+
+/// Height of the strip, points.
+pub const HEIGHT: f32 = 30.0;
+
+/// Side of the star and of the cross, points.
+const SIGN: f32 = 18.0;
+
+/// True if there is more than the run that is shown.
+pub fn has_any(state: &State) -> bool {
+    !state.runs.all().is_empty()
+}
+
+/// Shows the strip; `verdict` is about the run that is shown.
+pub fn show(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let shown = &state.session;
+    let shown_line = shown.is_worth_keeping();
+    let shown_line = shown_line.then(|| RunLine::with(shown, verdict.map(|v| v.share)));
+    let kept = state.runs.all().iter();
+    let mut all: Vec<Entry<'_>> = kept
+        .map(|kept| Entry {
+            number: kept.number(),
+            line: &kept.line,
+            starred: kept.session.starred,
+            is_shown: false,
+        })
+        .collect();
+    if let Some(line) = &shown_line {
+        let place = all.partition_point(|entry| entry.number < shown.number);
+        let entry = Entry {
+            number: shown.number,
+            line,
+            starred: shown.starred,
+            is_shown: true,
+        };
+        all.insert(place, entry);
+    }
+    ScrollArea::horizontal()
+        .id_salt("runs")
+        .auto_shrink([false, false])
+        .stick_to_right(true)
+        .show(ui, |ui| {
+            ui.horizontal_centered(|ui| {
+                ui.spacing_mut().item_spacing.x = 2.0;
+                for entry in &all {
+                    one(ui, entry, &mut commands);
+                    ui.add_space(8.0);
+                }
+            });
+        });
+    commands
+}
+
+/// A run in the strip.
+struct Entry<'a> {
+    number: u32,
+    line: &'a RunLine,
+    starred: bool,
+    is_shown: bool,
+}
+
+fn one(ui: &mut Ui, entry: &Entry<'_>, commands: &mut Vec<Command>) {
+    let palette = Palette::of(ui);
+    let number = entry.number;
+    let name = format!(
+        "Run {number}: {}, {}",
+        entry.line.name,
+        entry.line.outcome()
+    );
+    let button = Button::new(text(palette, entry)).selected(entry.is_shown);
+    let response = ui.add(button.small());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    let tip = match entry.is_shown {
+        true => "This run is shown",
+        false => "Shows this run again\nShift+click compares it with the run that is shown",
+    };
+    if response.on_hover_text(tip).clicked() && !entry.is_shown {
+        let compares = ui.input(|i| i.modifiers.shift);
+        commands.push(match compares {
+            true => Command::CompareRun(number),
+            false => Command::ShowRun(number),
+        });
+    }
+    let tip = match entry.starred {
+        true => "Kept until it is dropped by hand. Click to let it go with the oldest runs",
+        false => "Keeps this run: the oldest ones go when there are more than 20",
+    };
+    let colour = match entry.starred {
+        true => palette.held,
+        false => palette.weak,
+    };
+    let star = |painter: &Painter, at: Pos2| draw_star(painter, at, colour, entry.starred);
+    if sign(ui, &format!("Keep run {number}"), tip, star) {
+        commands.push(Command::StarRun(number));
+    }
+    let tip = "Drops this run for good. What was saved stays";
+    let cross = |painter: &Painter, at: Pos2| draw_cross(painter, at, palette.weak);
+    if sign(ui, &format!("Drop run {number}"), tip, cross) {
+        commands.push(Command::DropRun(number));
+    }
+}
+
+/// `#1 digits, 4 workers · 7.0 s · waits 54 %`
+fn text(palette: &Palette, entry: &Entry<'_>) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    let mut add = |text: &str, font, colour: Color32| {
+        job.append(text, 0.0, TextFormat::simple(font, colour));
+    };
+    let strong = match entry.is_shown {
+        true => palette.strong,
+        false => palette.text,
+    };
+    add(
+        &format!("#{} ", entry.number),
+        mono(size::SMALL),
+        palette.weak,
+    );
+    add(&entry.line.name, words(size::SMALL), strong);
+    add(
+        &format!(" · {}", entry.line.outcome()),
+        words(size::SMALL),
+        palette.weak,
+    );
+    job
+}
+
+/// A small sign that can be clicked.
+fn sign(ui: &mut Ui, name: &str, tip: &str, draw: impl FnOnce(&Painter, Pos2)) -> bool {
+    let (rect, response) = ui.allocate_exact_size(vec2(SIGN, SIGN), Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
+    if response.hovered() || response.has_focus() {
+        let fill = ui.visuals().widgets.hovered.weak_bg_fill;
+        ui.painter().rect_filled(rect, 4.0, fill);
+    }
+    draw(ui.painter(), rect.center());
+    response.on_hover_text(tip).clicked()
+}
+
+fn draw_star(painter: &Painter, at: Pos2, colour: Color32, is_full: bool) {
+    let corner = |k: usize| {
+        let angle = std::f32::consts::PI * (k as f32 / 5.0 - 0.5);
+        let radius = if k.is_multiple_of(2) { 5.5 } else { 2.4 };
+        pos2(
+            at.x + radius * angle.cos(),
+            at.y + 0.5 + radius * angle.sin(),
+        )
+    };
+    if is_full {
+        // A star is not convex: its points, and the middle between them.
+        for k in (0..10).step_by(2) {
+            let points = vec![corner(k), corner(k + 1), at, corner(k + 9)];
+            painter.add(Shape::convex_polygon(points, colour, Stroke::NONE));
+        }
+    }
+    let outline = (0..10).map(corner).collect();
+    painter.add(Shape::closed_line(outline, Stroke::new(1.0, colour)));
+}
+
+fn draw_cross(painter: &Painter, at: Pos2, colour: Color32) {
+    let stroke = Stroke::new(1.2, colour);
+    for end in [vec2(3.0, 3.0), vec2(3.0, -3.0)] {
+        painter.line_segment([at - end, at + end], stroke);
+    }
+}

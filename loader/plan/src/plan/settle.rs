@@ -1,0 +1,116 @@
+//! What the other options leave no place for.
+
+use loadscope_trace::RunOptions;
+
+/// The same options without arguments that nothing of them uses: those of another sampler, of workers where there are none, of batches
+/// where there are none. A person who chooses a sampler no longer sees the arguments of the one before, and could not reset them.
+///
+/// What a person types on the command line is not settled but refused: there, every argument is in sight.
+#[must_use]
+pub fn settled(mut o: RunOptions) -> RunOptions {
+    let is_stream = o.is_stream();
+    let makes_up_costs = ["synthetic", "stream"];
+    if makes_up_costs
+        .iter()
+        .any(|kind| o.dataset.starts_with(kind))
+    {
+        o.extra_cost.clear();
+    }
+    if is_stream {
+        o.sampler.clear();
+        o.shuffle = false;
+    }
+    let kind = o.sampler.split(':').next().unwrap_or_default();
+    // PyTorch refuses both at once.
+    o.shuffle &= kind.is_empty();
+    let draws = matches!(kind, "random" | "weighted");
+    if !draws {
+        o.replacement = false;
+        o.num_samples = None;
+    }
+    let is_shared_stream = is_stream && !o.dataset.starts_with("stream");
+    let of_ranks = matches!(
+        kind,
+        "weighted" | "distributed" | "equi" | "group" | "bucket"
+    );
+    if !(of_ranks || is_shared_stream) {
+        (o.world_size, o.rank) = (1, 0);
+    }
+    o.sampler_drop_last &= matches!(kind, "weighted" | "distributed");
+    o.drop_last &= o.batch_size.is_some();
+    if o.num_workers == 0 {
+        o.prefetch_factor = None;
+        o.persistent_workers = false;
+        o.timeout = 0.0;
+        o.multiprocessing_context.clear();
+    }
+    o
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::check_options;
+
+    /// Options with arguments of everything, as they are after several choices in the options panel.
+    fn any_options() -> impl Strategy<Value = RunOptions> {
+        let datasets = ["digits", "synthetic:len=64", "stream:len=64"];
+        let samplers = [
+            "",
+            "sequential",
+            "random",
+            "weighted:balanced",
+            "distributed",
+            "equi:labels",
+            "bucket:len",
+        ];
+        let flags = prop::array::uniform5(any::<bool>());
+        let chosen = (
+            prop::sample::select(datasets.to_vec()),
+            prop::sample::select(samplers.to_vec()),
+        );
+        let numbers = (0..3usize, prop::option::of(1..4usize), 1..3u32);
+        (chosen, flags, numbers).prop_map(|((dataset, sampler), on, (workers, prefetch, world))| {
+            RunOptions {
+                dataset: dataset.to_owned(),
+                extra_cost: if on[0] { "cost_ms=1" } else { "" }.to_owned(),
+                sampler: sampler.to_owned(),
+                shuffle: on[1],
+                replacement: on[2],
+                num_samples: on[2].then_some(32),
+                sampler_drop_last: on[3],
+                persistent_workers: on[4],
+                world_size: world,
+                num_workers: workers,
+                prefetch_factor: prefetch,
+                ..RunOptions::default()
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn settled_options_are_never_refused_for_what_no_one_sees(options in any_options()) {
+            let after = settled(options);
+            prop_assert_eq!(check_options(&after).map_err(|e| e.to_string()), Ok(()));
+            prop_assert_eq!(settled(after.clone()), after);
+        }
+    }
+
+    #[test]
+    fn what_the_sampler_uses_stays() {
+        let options = RunOptions {
+            sampler: "weighted:balanced".to_owned(),
+            replacement: true,
+            num_samples: Some(50),
+            world_size: 2,
+            rank: 1,
+            num_workers: 2,
+            prefetch_factor: Some(4),
+            ..RunOptions::default()
+        };
+        assert_eq!(settled(options.clone()), options);
+    }
+}

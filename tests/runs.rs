@@ -1,0 +1,184 @@
+//! The runs of the window: nothing is lost by running again.
+
+use eframe::egui::{Key, Modifiers, Theme, Vec2};
+use egui_kittest::kittest::Queryable as _;
+use egui_kittest::{Harness, SnapshotResults};
+use loadscope::window::App;
+use loadscope_model::command::{Action, Command};
+use loadscope_model::state::Source;
+use loadscope_model::view::{Cursor, Workspace};
+use loadscope_trace::RunOptions;
+
+use crate::fixture::{Window, control_recording, until, wait};
+use crate::texts::Picture as _;
+
+/// Simulates a run: the same to the nanosecond every time.
+fn simulate(window: &mut Harness<'static, App>, dataset: &str, workers: usize) {
+    window.state_mut().state.set_up().prefs.options = RunOptions {
+        dataset: dataset.to_owned(),
+        batch_size: Some(2),
+        num_workers: workers,
+        step_ms: 10.0,
+        ..RunOptions::default()
+    };
+    let ctx = window.ctx.clone();
+    window.state_mut().run(&ctx, Action::Simulate.into());
+    window.run_steps(2);
+    wait(window, |app| app.state.session.source == Source::Finished);
+    window.run();
+}
+
+fn shown(window: &Harness<'static, App>) -> (u32, usize) {
+    let session = &window.state().state.session;
+    (session.number, session.run.info.options.num_workers)
+}
+
+fn events(window: &Harness<'static, App>) -> u64 {
+    window.state().state.session.run.events()
+}
+
+#[test]
+fn a_click_shows_a_run_again_and_shift_compares_it() {
+    let mut window = Window::new().open();
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
+    assert!(
+        window.query_by_label_contains("Run 1").is_none(),
+        "one alone needs no list"
+    );
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 4);
+    assert_eq!(shown(&window), (2, 4));
+    window
+        .get_by_label_contains("Run 1: synthetic, 1 worker")
+        .click();
+    window.run();
+    assert_eq!(shown(&window), (1, 1));
+    window
+        .get_by_label_contains("Run 2: synthetic, 4 workers")
+        .click_modifiers(Modifiers::SHIFT);
+    window.run_steps(2);
+    until(&mut window, "#2 synthetic, 4 workers");
+    assert_eq!(
+        shown(&window),
+        (1, 1),
+        "it stands beside the one that is shown"
+    );
+    assert_eq!(window.state().state.prefs.workspace, Workspace::Diagnose);
+    window.get_by_label("Drop run 2").click();
+    window.run();
+    assert!(window.query_by_label_contains("Run 1").is_none());
+    assert_eq!(shown(&window), (1, 1));
+}
+
+/// Whatever is refused, and whenever: a dataset that is not there is known only once the run has begun.
+#[test]
+fn a_run_that_is_refused_leaves_the_one_on_the_screen() {
+    let mut window = Window::new().open();
+    let ctx = window.ctx.clone();
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 2);
+    let before = events(&window);
+    for (dataset, extra_cost, why) in [
+        ("digits", "len=24,fail=5", "len is that of the dataset"),
+        ("folder:/no/such/folder", "", "/no/such/folder"),
+    ] {
+        window.state_mut().state.set_up().prefs.options = RunOptions {
+            dataset: dataset.to_owned(),
+            extra_cost: extra_cost.to_owned(),
+            num_workers: 2,
+            ..RunOptions::default()
+        };
+        window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+        window.run_steps(2);
+        wait(&mut window, |app| {
+            let notices = &app.state.session.notices;
+            notices.iter().any(|notice| notice.text.contains(why))
+        });
+        window.run();
+        assert_eq!(
+            (shown(&window), events(&window)),
+            ((1, 2), before),
+            "{dataset}"
+        );
+        window.state_mut().run(&ctx, Action::Escape.into());
+    }
+    // Nor does a file that is no recording, or one that is not read to its end.
+    let (_dir, path) = control_recording();
+    window.state_mut().run(&ctx, Command::Open(path.clone()));
+    wait(&mut window, |app| {
+        app.state.session.source
+            == Source::Recording {
+                path: path.clone(),
+                cut: false,
+            }
+    });
+    assert_eq!(window.state().state.runs.all().len(), 1);
+    window.state_mut().run(&ctx, Command::ShowRun(1));
+    assert_eq!(events(&window), before);
+}
+
+/// Events of a run that goes on while another one is looked at are not lost.
+#[test]
+fn a_run_goes_on_while_another_one_is_shown() {
+    let mut window = Window::new().open();
+    let ctx = window.ctx.clone();
+    simulate(&mut window, "synthetic:len=40,cost_ms=20", 2);
+    window.state_mut().state.set_up().prefs.options = RunOptions {
+        dataset: "synthetic:len=60,cost_ms=5".to_owned(),
+        batch_size: Some(2),
+        num_workers: 2,
+        ..RunOptions::default()
+    };
+    window.key_press_modifiers(Modifiers::COMMAND, Key::R);
+    window.run_steps(2);
+    wait(&mut window, |app| app.state.session.run.batches().len() > 4);
+    window.state_mut().run(&ctx, Command::ShowRun(1));
+    assert_eq!(shown(&window).0, 1);
+    wait(&mut window, |app| {
+        let kept = app.state.runs.get(2);
+        kept.is_some_and(|kept| kept.session.source == Source::Finished)
+    });
+    window.state_mut().run(&ctx, Command::ShowRun(2));
+    window.run();
+    let run = &window.state().state.session.run;
+    assert_eq!(run.batches().len(), 30);
+    assert_eq!((run.dropped(), run.anomalies()), (0, (0, 0)));
+    // It can still be saved as a whole.
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join("second.jsonl.zst");
+    window.state_mut().run(&ctx, Command::SaveTo(path.clone()));
+    wait(&mut window, |app| app.state.prefs.recent.contains(&path));
+    let (read, _) = loadscope_session::read_run(&path, |_| true).expect("it was written");
+    assert_eq!(read.batches().len(), 30);
+}
+
+#[test]
+fn pictures_of_the_runs_of_a_window() {
+    let mut results = SnapshotResults::new();
+    for (theme, width, height) in [
+        (Theme::Dark, 760.0, 480.0),
+        (Theme::Dark, 1100.0, 700.0),
+        (Theme::Light, 1100.0, 700.0),
+        (Theme::Light, 1920.0, 1080.0),
+    ] {
+        let mut window = Window {
+            theme,
+            size: Vec2::new(width, height),
+            ..Window::new()
+        }
+        .open();
+        simulate(&mut window, "synthetic:len=40,cost_ms=20", 1);
+        simulate(&mut window, "synthetic:len=40,cost_ms=20,fail=12", 4);
+        simulate(&mut window, "stream:len=40,cost_ms=10,shard=true", 2);
+        let ctx = window.ctx.clone();
+        for command in [
+            Command::StarRun(1),
+            Command::ShowRun(2),
+            Command::Cursor(Cursor::Live),
+        ] {
+            window.state_mut().run(&ctx, command);
+            window.run();
+        }
+        let name = format!("{theme:?}").to_lowercase();
+        window.picture(format!("runs_{name}-{width:.0}"));
+        results.extend_harness(&mut window);
+    }
+}
