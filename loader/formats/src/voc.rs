@@ -2,6 +2,7 @@
 
 mod annotation;
 mod folder;
+mod labels;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -254,6 +255,10 @@ impl Rows for Voc {
 
     fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.classes_of_pictures()
     }
 
     fn notes(&self) -> &[String] {

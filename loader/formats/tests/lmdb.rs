@@ -207,10 +207,7 @@ fn damaged_environments_are_sentences() {
                 top + u16::from_le_bytes([sound[top + 16 + 2 * i], sound[top + 17 + 2 * i]])
                     as usize
             };
-            set(
-                &sound,
-                &[(entry(1), &sound[entry(0)..entry(0) + 6].to_vec())],
-            )
+            set(&sound, &[(entry(1), &sound[entry(0)..entry(0) + 6])])
         };
         let variants: Vec<(&str, Vec<u8>)> = vec![
             ("empty", vec![]),

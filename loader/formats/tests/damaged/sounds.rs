@@ -51,6 +51,8 @@ fn wav_files() {
 /// 0.02 s of noise, made by soundfile.
 const FLAC: &[u8] = include_bytes!("../data/noise.flac");
 const OGG: &[u8] = include_bytes!("../data/noise.ogg");
+/// Of three channels.
+const THREE: &[u8] = include_bytes!("../data/three.ogg");
 
 #[test]
 fn flac_files() {
@@ -72,6 +74,7 @@ fn ogg_files() {
         bytes[at] ^= 0x55;
         damaged.push(Damaged::survived(format!("byte {at}"), bytes));
     }
+    damaged.push(Damaged::refused("three channels", THREE.to_vec()));
     all("audio", "a.ogg", damaged, OGG, 60);
 }
 
