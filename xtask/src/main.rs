@@ -65,6 +65,9 @@ enum Command {
         /// gigabytes, once per user
         #[arg(long)]
         pytorch: bool,
+        /// Also, over that one, what formats of data are compared with: torchvision, pycocotools, soundfile, lmdb and others
+        #[arg(long)]
+        formats: bool,
         /// Also a compiler for the crates that run in a browser
         #[arg(long)]
         web: bool,
@@ -171,12 +174,20 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Setup {
             print,
             pytorch,
+            formats,
             web,
         } => {
             let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
             if pytorch {
                 let python = pytorch::python(&pytorch::cache()?)?;
                 eprintln!("PyTorch is there for {}.", python.display());
+            }
+            if formats {
+                let python = pytorch::with_formats(&pytorch::cache()?)?;
+                eprintln!(
+                    "Formats are compared with the packages of {}.",
+                    python.display()
+                );
             }
             if web {
                 web::setup()?;
