@@ -1,7 +1,6 @@
 //! Data as people have them, through their datasets and the loader. The counterparts in Python are in `tests/peers/formats.py`.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use loadscope_engine::collate::{CollateSite, collate_lists, default_collate};
 use loadscope_engine::dataset::{
