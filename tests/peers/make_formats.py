@@ -1,4 +1,4 @@
-"""Writes the data of the works `formats-…`: annotated pictures, shards, tables, an array, a database. About 400 MB.
+"""Writes the data of the works `formats-…`: annotated pictures, shards, tables, an array, a database. About 300 MB.
 
     python make_formats.py FOLDER
 
@@ -19,7 +19,7 @@ import tarfile
 import numpy as np
 
 PICTURES = 400
-ROWS = 200_000
+ROWS = 40_000
 WINDOWS = 200_000
 SHARDS = 4
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "Straße", "日本"]

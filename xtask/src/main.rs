@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | faults | bench | forecasts | truth | diagnosis | readers | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -33,6 +33,7 @@ mod pytorch;
 mod rebuild;
 mod sanitize;
 mod setup;
+mod size;
 mod steps;
 mod test;
 mod truth;
@@ -137,6 +138,9 @@ enum Command {
     },
     /// Make up hostile input, guided by what it reaches; adds what was done to loader/fuzz/FUZZ.md
     Fuzz(fuzz::Options),
+    /// Read 10 million rows or 100,000 files of each format of data: when the first batch is there, what memory an epoch takes; writes
+    /// loader/formats/SIZE.md. Needs 2 GB for a while
+    Size(size::Options),
     /// Inject faults into the real program: full disks, kills, limits, closed streams, second writers, dead displays; writes
     /// tests/faults/RESULTS.md
     #[cfg(target_os = "linux")]
@@ -243,6 +247,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
         }
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
+        Command::Size(options) => size::run(&building()?, &setup::workspace(), &options),
         Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
         Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),

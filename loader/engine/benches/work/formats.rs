@@ -8,7 +8,7 @@ use loadscope_engine::dataset::{
 };
 use loadscope_engine::fetch::{MapFetcher, StreamFetcher};
 use loadscope_engine::rng::shared_generator;
-use loadscope_engine::value::Value;
+use loadscope_engine::value::{Key, Value};
 use loadscope_engine::{DataLoader, EngineError, LoaderBuilder, Probe};
 use tch::{Kind, Tensor};
 
@@ -201,7 +201,7 @@ fn collect(value: &Value, field: &str, is_sample: bool, found: &mut Vec<u64>) {
             let wanted = fields
                 .entries
                 .iter()
-                .filter(|(key, _)| key.to_string() == field);
+                .filter(|(key, _)| *key == Key::from(field));
             let mut inside = Vec::new();
             wanted.for_each(|(_, value)| all(value, &mut inside));
             match is_sample {

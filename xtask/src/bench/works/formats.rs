@@ -45,7 +45,7 @@ pub const FORMATS: &[Work] = &[
     ),
     beside(
         "formats-csv",
-        "200,000 rows of 6 columns, shuffled; pandas, .iloc[i].to_dict()",
+        "40,000 rows of 6 columns, shuffled; pandas, .iloc[i].to_dict()",
         &[Goal::TimesCounterpart(3.0)],
     ),
     beside(
