@@ -1,7 +1,7 @@
 //! Benchmarks: ours alone with criterion, or the same work done by PyTorch, dataloader-rs and Loadscope in turn.
 //!
 //! Speeds move from host to host and from minute to minute. So the programs take turns, round after round, and
-//! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`.
+//! what counts are ratios within a round. The outcome is `tests/peers/RESULTS.md`, of formats of data `FORMATS.md` beside it.
 
 pub mod programs;
 mod table;
@@ -15,17 +15,18 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::setup::Ready;
-use programs::Programs;
+use programs::{Needs, Programs};
 use table::Measured;
-use works::{WORKS, Work};
+use works::{FORMATS, WORKS, Work};
 
 /// What to compare, and how thoroughly.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Beside PyTorch and dataloader-rs, which are installed first; writes tests/peers/RESULTS.md
+    /// Beside PyTorch, dataloader-rs and what reads formats of data in Python, which are installed first; writes
+    /// tests/peers/RESULTS.md and FORMATS.md
     #[arg(long)]
     pub peers: bool,
-    /// Only these pieces of work, as in `--only w1,w4`
+    /// Only these pieces of work, as in `--only w1,w4`; `--only formats` measures all formats of data and writes their table
     #[arg(long, requires = "peers", value_delimiter = ',', value_name = "WORK")]
     only: Vec<String>,
     /// How often every program has its turn
@@ -60,33 +61,54 @@ pub fn compare(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8>
             seconds: 1.5,
         }
     };
-    let programs = Programs::prepare(ready, workspace)?;
-    let mut measured = Vec::new();
-    let whole = !options.quick && options.only.is_empty();
-    let path = workspace.join("tests/peers/RESULTS.md");
-    for work in works {
-        measured.push(in_turn(work, &programs, &effort)?);
-        if whole {
-            // After every piece: measuring takes long, and what is there should outlive an interruption.
-            let text = table::written(&measured, effort.rounds);
-            fs::write(&path, text)
-                .with_context(|| format!("{} could not be written", path.display()))?;
+    let needs = Needs {
+        peers: works.iter().any(|work| !work.is_format()),
+        formats: works.iter().any(|work| work.is_format()),
+    };
+    let programs = Programs::prepare(ready, workspace, needs)?;
+    let (formats, loaders): (Vec<_>, Vec<_>) = works.into_iter().partition(|work| work.is_format());
+    let mut failed = false;
+    for (works, all, name, text) in [
+        (loaders, WORKS, "RESULTS.md", table::written as Written),
+        (formats, FORMATS, "FORMATS.md", table::formats),
+    ] {
+        if works.is_empty() {
+            continue;
         }
+        // After every piece: measuring takes long, and what is there should outlive an interruption.
+        let path = workspace.join("tests/peers").join(name);
+        let is_whole = !options.quick && works.len() == all.len();
+        let mut measured = Vec::new();
+        for work in works {
+            measured.push(in_turn(work, &programs, &effort)?);
+            if is_whole {
+                fs::write(&path, text(&measured, effort.rounds))
+                    .with_context(|| format!("{} could not be written", path.display()))?;
+            }
+        }
+        println!("{}", text(&measured, effort.rounds));
+        match is_whole {
+            true => eprintln!("Written to {}.", path.display()),
+            false => eprintln!("Not written down, since not all was measured."),
+        }
+        failed |= measured.iter().any(|m| !m.differences.is_empty());
     }
-    println!("{}", table::written(&measured, effort.rounds));
-    if whole {
-        eprintln!("Written to {}.", path.display());
-    } else {
-        eprintln!("Not written down, since not all was measured.");
-    }
-    Ok(u8::from(measured.iter().any(|m| !m.differences.is_empty())))
+    Ok(u8::from(failed))
+}
+
+/// Makes a report.
+type Written = fn(&[Measured], u32) -> String;
+
+/// Everything that can be measured.
+fn all_works() -> impl Iterator<Item = &'static Work> {
+    WORKS.iter().chain(FORMATS)
 }
 
 /// The pieces of work whose names begin as one of these does; all if none is given.
 fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
     for name in only {
-        if !WORKS.iter().any(|work| work.is_called(name)) {
-            let names: Vec<&str> = WORKS.iter().map(|work| work.id).collect();
+        if !all_works().any(|work| work.is_called(name)) {
+            let names: Vec<&str> = all_works().map(|work| work.id).collect();
             bail!(
                 "There is no work called {name}. There are: {}.",
                 names.join(", ")
@@ -94,7 +116,7 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Work>> {
         }
     }
     let wanted = |work: &&Work| only.is_empty() || only.iter().any(|name| work.is_called(name));
-    Ok(WORKS.iter().filter(wanted).collect())
+    Ok(all_works().filter(wanted).collect())
 }
 
 /// Every program does the work once a round.
@@ -133,7 +155,9 @@ mod tests {
         assert_eq!(names(&["w1", "w3"])?, ["w1", "w3"]);
         assert!(names(&["w4"])?.len() > 3);
         assert_eq!(names(&["w4-memory"])?, ["w4-memory"]);
-        assert_eq!(names(&[])?.len(), WORKS.len());
+        assert_eq!(names(&[])?.len(), WORKS.len() + FORMATS.len());
+        assert_eq!(names(&["formats"])?.len(), FORMATS.len());
+        assert_eq!(names(&["formats-csv"])?, ["formats-csv"]);
         assert!(names(&["w"]).is_err(), "not a whole name");
         Ok(())
     }

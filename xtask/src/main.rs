@@ -1,4 +1,4 @@
-//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | faults | bench | forecasts | truth | diagnosis | readers | wheel | probe-matrix |
+//! Set-up and chores of the workspace: `cargo xtask run | test | check | sanitize | fuzz | size | faults | bench | forecasts | truth | diagnosis | readers | wheel | probe-matrix |
 //! kinds | causes | probe-overhead | screenshots | pictures`.
 //!
 //! Every command that builds first sees to libtorch and the system packages; once they are there, that takes
@@ -34,6 +34,7 @@ mod pytorch;
 mod rebuild;
 mod sanitize;
 mod setup;
+mod size;
 mod steps;
 mod test;
 mod truth;
@@ -67,6 +68,9 @@ enum Command {
         /// gigabytes, once per user
         #[arg(long)]
         pytorch: bool,
+        /// Also, over that one, what formats of data are compared with: torchvision, pycocotools, soundfile, lmdb and others
+        #[arg(long)]
+        formats: bool,
         /// Also a compiler for the crates that run in a browser
         #[arg(long)]
         web: bool,
@@ -136,6 +140,9 @@ enum Command {
     },
     /// Make up hostile input, guided by what it reaches; adds what was done to loader/fuzz/FUZZ.md
     Fuzz(fuzz::Options),
+    /// Read 10 million rows or 100,000 files of each format of data: when the first batch is there, what memory an epoch takes; writes
+    /// loader/formats/SIZE.md. Needs 2 GB for a while
+    Size(size::Options),
     /// Inject faults into the real program: full disks, kills, limits, closed streams, second writers, dead displays; writes
     /// tests/faults/RESULTS.md
     #[cfg(target_os = "linux")]
@@ -177,8 +184,9 @@ fn run(command: Command) -> anyhow::Result<u8> {
         Command::Setup {
             print,
             pytorch,
+            formats,
             web,
-        } => set_up(print, pytorch, web),
+        } => set_up(print, pytorch, formats, web),
         Command::Run { release, arguments } => {
             let ready = setup::prepare(Level::Window, packages::Missing::Warns)?;
             steps::run(&ready, release, &arguments)
@@ -223,6 +231,7 @@ fn run(command: Command) -> anyhow::Result<u8> {
             steps::diagnosis(&building()?, &setup::workspace(), seeds.as_deref())
         }
         Command::Sanitize { arguments } => sanitize::run(&building()?, &arguments),
+        Command::Size(options) => size::run(&building()?, &setup::workspace(), &options),
         Command::Fuzz(options) => fuzz::run(&building()?, &setup::workspace(), &options),
         #[cfg(target_os = "linux")]
         Command::Faults(options) => faults::run(&building()?, &setup::workspace(), &options),
@@ -246,11 +255,18 @@ fn run(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-fn set_up(print: bool, pytorch: bool, web: bool) -> anyhow::Result<u8> {
+fn set_up(print: bool, pytorch: bool, formats: bool, web: bool) -> anyhow::Result<u8> {
     let ready = setup::prepare(Level::Tests, packages::Missing::Warns)?;
     if pytorch {
         let python = pytorch::python(&pytorch::cache()?)?;
         eprintln!("PyTorch is there for {}.", python.display());
+    }
+    if formats {
+        let python = pytorch::with_formats(&pytorch::cache()?)?;
+        eprintln!(
+            "Formats are compared with the packages of {}.",
+            python.display()
+        );
     }
     if web {
         web::setup()?;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::version::VERSION;
+use crate::version::{VERSION, VISION};
 use crate::{libtorch, python};
 
 /// Where the wheels without CUDA are. They are a tenth of those of PyPI, which needs NVIDIA's libraries to be imported at all.
@@ -77,36 +77,79 @@ const LIBRARIES: [&str; 6] = [
     "webdataset",
 ];
 
+/// What formats of data are compared with, as they are imported and as pip knows them. What trains with PyTorch is below it.
+const FORMATS: [(&str, &str); 9] = [
+    ("lmdb", "lmdb"),
+    ("palmerpenguins", "palmerpenguins"),
+    ("psycopg", "psycopg[binary]"),
+    ("pycocotools", "pycocotools"),
+    ("sklearn", "scikit-learn"),
+    ("soundfile", "soundfile"),
+    ("vega_datasets", "vega_datasets"),
+    ("safetensors", "safetensors"),
+    ("pandas", "pandas"),
+];
+
 /// A Python with PyTorch and the libraries that train with it, in an environment that lies over that of [`python()`]. Without them what
 /// needs them is not tried.
 pub fn with_libraries(cache: &Path) -> Result<PathBuf> {
     let below = python(cache)?;
-    let environment = cache.join("kinds");
-    let python = inside(&environment);
-    let check = format!("import torch, {}", LIBRARIES.join(", "));
-    if runs(Command::new(&python).args(["-c", &check])) {
-        return Ok(python);
-    }
-    eprintln!(
-        "Installing {} in {}, once per user",
-        LIBRARIES.join(", "),
-        environment.display()
-    );
-    let mut make = Command::new(&below);
-    make.args(["-m", "venv", "--clear"]).arg(&environment);
-    succeed(&mut make, "No Python environment could be made")?;
-    // PyTorch itself is a few gigabytes; it is read where it is.
-    let packages = packages_of(&python)?;
-    let line = format!("import site; site.addsitedir({:?})\n", packages_of(&below)?);
-    std::fs::write(Path::new(&packages).join("pytorch.pth"), line)
-        .with_context(|| format!("cannot write into {packages}"))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
-        .args(LIBRARIES);
-    if !runs(&mut pip) {
+    let names = LIBRARIES.join(", ");
+    let (python, is_new) = layer(&cache.join("kinds"), &[&below], &names)?;
+    if is_new && !runs(&mut pip(&python, &LIBRARIES)) {
         eprintln!("pip could not install them: programs that need one of them are not tried.");
     }
     Ok(python)
+}
+
+/// A Python with what formats of data are compared with, in an environment that lies over that of [`with_libraries`]. Without them the
+/// tests say what they did not compare.
+pub fn with_formats(cache: &Path) -> Result<PathBuf> {
+    let (below, libraries) = (python(cache)?, with_libraries(cache)?);
+    let modules = FORMATS.map(|(module, _)| module).join(", ");
+    let names = format!("torchvision, {modules}");
+    let (python, is_new) = layer(&cache.join("formats"), &[&below, &libraries], &names)?;
+    if is_new {
+        // It belongs to a release of PyTorch, which is there already.
+        let vision = runs(pip(&python, &[&format!("torchvision=={VISION}")]).arg("--no-deps"));
+        if !vision || !runs(&mut pip(&python, &FORMATS.map(|(_, package)| package))) {
+            eprintln!("pip could not install all of {names}: what is missing is not compared.");
+        }
+    }
+    Ok(python)
+}
+
+/// An environment over others, whose packages it sees: PyTorch itself is a few gigabytes. False: it is there and has `modules`.
+fn layer(environment: &Path, below: &[&Path], modules: &str) -> Result<(PathBuf, bool)> {
+    let python = inside(environment);
+    if runs(Command::new(&python).args(["-c", &format!("import torch, {modules}")])) {
+        return Ok((python, false));
+    }
+    let first = below
+        .first()
+        .context("an environment lies over another one")?;
+    eprintln!(
+        "Installing {modules} in {}, once per user",
+        environment.display()
+    );
+    let mut make = Command::new(first);
+    make.args(["-m", "venv", "--clear"]).arg(environment);
+    succeed(&mut make, "No Python environment could be made")?;
+    let packages = packages_of(&python)?;
+    let mut lines = String::new();
+    for below in below {
+        lines += &format!("import site; site.addsitedir({:?})\n", packages_of(below)?);
+    }
+    std::fs::write(Path::new(&packages).join("pytorch.pth"), lines)
+        .with_context(|| format!("cannot write into {packages}"))?;
+    Ok((python, true))
+}
+
+fn pip(python: &Path, packages: &[&str]) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--only-binary=:all:"])
+        .args(packages);
+    pip
 }
 
 /// Where an interpreter has its packages.

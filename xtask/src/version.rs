@@ -7,6 +7,9 @@ use anyhow::{Result, bail};
 /// The version that the tch crate is made for.
 pub const VERSION: &str = "2.13.0";
 
+/// The release of torchvision that belongs to it.
+pub const VISION: &str = "0.28.0";
+
 /// Accepts the version tch is made for, or no known version.
 pub fn require_version(version: &str, whose: &str, remedy: &str) -> Result<()> {
     let plain = version.trim().split('+').next().unwrap_or_default();

@@ -30,6 +30,7 @@ use tch::Tensor;
 
 use work::data::{self, Pairs, Pictures, Repeated};
 use work::engine::{Setup, epoch, first_batch, gathering, loader};
+use work::formats::{self, Loader};
 use work::recording::{Observer, Recording};
 use work::samplers;
 
@@ -167,7 +168,20 @@ fn measure(job: &Job) -> Result<Json, Failure> {
         "w5-persistent" => first(job, true),
         "w5-round-trip" => round_trips(job),
         "event" => event_cost(),
-        other => Err(format!("there is no work called {other}").into()),
+        name => of_format(job, name),
+    }
+}
+
+/// Data as people have them. A stream begins anew in each epoch.
+fn of_format(job: &Job, name: &str) -> Result<Json, Failure> {
+    let work = formats::work(name).ok_or_else(|| format!("there is no work called {name}"))?;
+    let loader = work.loader(&job.data.join("formats"), job.workers, Probe::off())?;
+    // All that runs here does so in one thread, as in the counterpart.
+    tch::set_num_threads(1);
+    let see = |batch: &Value, check: &mut Check| check.all(work.seen(batch));
+    match loader {
+        Loader::Map(loader) => throughput(job, |_| Ok(loader), see),
+        Loader::Stream(loader) => throughput(job, |_| Ok(loader), see),
     }
 }
 

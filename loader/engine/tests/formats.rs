@@ -5,8 +5,11 @@
 
 #[path = "formats/expected.rs"]
 mod expected;
+#[path = "../../formats/tests/interpreter/mod.rs"]
+mod interpreter;
 
-use expected::{difference, parts, python, run, samples};
+use expected::{difference, parts, run, samples};
+use interpreter::python;
 use loadscope_engine::collate::{CollateSite, collate_joined, collate_lists, collate_padded};
 use loadscope_engine::dataset::{DatasetSpec, OpenDataset as _, SampleClock};
 use loadscope_engine::value::{Key, Value};
@@ -62,10 +65,7 @@ fn same(name: &str, ours: &[Value], theirs: &[Value], rounding: (i64, f64)) {
 
 #[test]
 fn annotated_pictures_are_those_of_torchvision() {
-    let Some(python) = python("torchvision, pycocotools") else {
-        println!(
-            "not run: LOADSCOPE_FORMATS_PYTHON names no Python with torchvision and pycocotools"
-        );
+    let Some(python) = python(&["torchvision", "pycocotools"]) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
@@ -136,8 +136,7 @@ fn annotated_pictures_are_those_of_torchvision() {
 
 #[test]
 fn batches_are_those_of_the_printed_functions() {
-    let Some(python) = python("torch") else {
-        println!("not run: LOADSCOPE_FORMATS_PYTHON names no Python with torch");
+    let Some(python) = python(&["torch"]) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");

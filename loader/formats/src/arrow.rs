@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cell::Cell;
-use crate::columns::{Blocks, Columns, labels};
+use crate::columns::{Blocks, Columns, labels, lengths, values};
 use crate::error::{Fault, FormatError, Place};
 use crate::paths::in_folder;
 use crate::rows::Rows;
@@ -189,6 +189,14 @@ impl Rows for Saved {
 
     fn labels(&self) -> Option<Vec<u32>> {
         labels(&self.blocks, self.columns.label?)
+    }
+
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        values(&self.blocks, &self.columns, name, &self.place)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        lengths(&self.blocks, self.columns.lists?)
     }
 
     fn notes(&self) -> &[String] {

@@ -92,6 +92,13 @@ impl Rows for Sounds {
         self.files.iter().map(|(_, label)| *label).collect()
     }
 
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.files
+            .iter()
+            .map(|(path, _)| decode::frames(path))
+            .collect()
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -1,6 +1,7 @@
 //! COCO: instances, captions and keypoints in JSON, beside a folder of pictures.
 
 mod index;
+mod labels;
 mod mask;
 
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use index::{Category, Counts, Image, Index, Note, Outline};
-use mask::Mask;
+use mask::{Mask, PointsLeft};
 
 use crate::array::Array;
 use crate::buffer::Buffer;
@@ -229,22 +230,29 @@ impl Coco {
             (Some(width), Some(height)) => (width as usize, height as usize),
             _ => self.size_of(picture)?,
         };
-        mask::check_size(width, height.saturating_mul(notes.len()))
+        mask::check_size(width, height, notes.len())
             .map_err(|reason| self.broken(0, format!("{}: {reason}", image.file_name)))?;
+        let left = &mut PointsLeft::default();
         let mut all = Vec::with_capacity(width * height * notes.len());
         for note in notes {
-            let drawn = self.mask(note, width, height)?;
+            let drawn = self.mask(note, width, height, left)?;
             all.extend_from_slice(&drawn.pixels);
         }
         Ok(shaped(vec![notes.len(), height, width], &all))
     }
 
-    fn mask(&self, note: &Note, width: usize, height: usize) -> Result<Mask, FormatError> {
+    fn mask(
+        &self,
+        note: &Note,
+        width: usize,
+        height: usize,
+        left: &mut PointsLeft,
+    ) -> Result<Mask, FormatError> {
         let at = note
             .segmentation
             .as_ref()
             .map_or(note.at, |part| part.start);
-        let draw = || -> Result<Mask, String> {
+        let mut draw = || -> Result<Mask, String> {
             let mut mask = Mask::empty(width, height)?;
             let Some(part) = &note.segmentation else {
                 return Ok(mask);
@@ -255,7 +263,7 @@ impl Coco {
             match outline {
                 Outline::Polygons(polygons) => {
                     for polygon in polygons {
-                        mask.draw(&polygon)?;
+                        mask.draw(&polygon, left)?;
                     }
                 }
                 Outline::Runs { counts, size } => {
@@ -346,6 +354,10 @@ impl Rows for Coco {
 
     fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.classes_of_pictures()
     }
 
     fn notes(&self) -> &[String] {

@@ -19,7 +19,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
-pub(crate) use labels::labels;
+pub(crate) use labels::{labels, lengths, values};
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -29,6 +29,8 @@ pub(crate) struct Columns {
     pub(crate) classes: Vec<String>,
     /// Which column has the class of each row.
     pub(crate) label: Option<usize>,
+    /// Which column has lists that are as long as the row.
+    pub(crate) lists: Option<usize>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -88,9 +90,19 @@ impl Columns {
         Ok(Self {
             columns,
             label: labels::column(schema, said),
+            lists: labels::lists(schema),
             classes: classes.map(|(_, names)| names).unwrap_or_default(),
             notes,
         })
+    }
+
+    /// Where a column is, and what it means.
+    fn find(&self, name: &str) -> Option<(usize, &Meaning)> {
+        let at = self
+            .columns
+            .iter()
+            .position(|column| *column.name == *name)?;
+        Some((at, &self.columns.get(at)?.meaning))
     }
 
     /// Row `row` of a batch. `place` is where the batch is from; `index` is the row of the whole table.

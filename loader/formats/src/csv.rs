@@ -1,5 +1,6 @@
 //! Tables as text, a row a line.
 
+mod column;
 mod kind;
 mod names;
 mod split;
@@ -126,26 +127,49 @@ impl Csv {
         let mut entries = Vec::with_capacity(self.columns.len());
         for (column, (name, column_type)) in self.columns.iter().enumerate() {
             let field = record.get(column).unwrap_or_default();
-            let Ok(value) = column_type.value(field) else {
-                let shown = String::from_utf8_lossy(field.get(..40).unwrap_or(field)).into_owned();
-                let (reason, remedy) = match column_type {
-                    ColumnType::Text => (
-                        format!("'{}' is not UTF-8", shown.escape_debug()),
-                        "Save the file in UTF-8",
-                    ),
-                    _ => (
-                        format!(
-                            "'{}' was something else when the file was opened",
-                            shown.escape_debug()
-                        ),
-                        "Open it again",
-                    ),
-                };
-                return Err(self.wrong(at, index, Some(name), reason, remedy));
-            };
+            let value = column_type
+                .value(field)
+                .map_err(|()| self.wrong_field(field, column, at, index))?;
             entries.push((Arc::clone(name), value));
         }
         Ok(Cell::Map(entries))
+    }
+
+    /// One field of a record.
+    fn field(
+        &self,
+        record: &Record,
+        column: usize,
+        at: usize,
+        index: usize,
+    ) -> Result<Cell, FormatError> {
+        let field = record.get(column).unwrap_or_default();
+        let value = self.columns.get(column).map(|(_, kind)| kind.value(field));
+        value
+            .unwrap_or(Ok(Cell::Null))
+            .map_err(|()| self.wrong_field(field, column, at, index))
+    }
+
+    fn wrong_field(&self, field: &[u8], column: usize, at: usize, index: usize) -> FormatError {
+        let shown = String::from_utf8_lossy(field.get(..40).unwrap_or(field)).into_owned();
+        let (name, kind) = match self.columns.get(column) {
+            Some((name, kind)) => (Some(&**name), *kind),
+            None => (None, ColumnType::Text),
+        };
+        let (reason, remedy) = match kind {
+            ColumnType::Text => (
+                format!("'{}' is not UTF-8", shown.escape_debug()),
+                "Save the file in UTF-8",
+            ),
+            ColumnType::Int | ColumnType::Float | ColumnType::Bool => (
+                format!(
+                    "'{}' was something else when the file was opened",
+                    shown.escape_debug()
+                ),
+                "Open it again",
+            ),
+        };
+        self.wrong(at, index, name, reason, remedy)
     }
 }
 
@@ -254,6 +278,14 @@ impl Rows for Csv {
             stages.enter("decode");
             self.sample(&reader.record, at, index)
         })
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.classes_of_rows()
+    }
+
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.values(name)
     }
 
     fn notes(&self) -> &[String] {

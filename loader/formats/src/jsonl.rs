@@ -10,7 +10,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::index::{Lines, RowIndex};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
-use crate::stages::Stages;
+use crate::stages::{Stages, Untimed};
 
 /// Lines of nothing but white space are left out, as `pandas` and `datasets` do it.
 const LINES: Lines = Lines { skip_blank: true };
@@ -96,12 +96,30 @@ impl Rows for JsonLines {
         stages.enter("decode");
         value::parse(line).map_err(|error| self.wrong(line, at, index, &error))
     }
+
+    /// What each line has under this key; a line without it has `None`.
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        let has_it = |row: &Cell| matches!(row, Cell::Map(fields) if fields.iter().any(|(key, _)| **key == *name));
+        let first = self.row(0, &mut Untimed).ok()?;
+        if !has_it(&first) {
+            return None;
+        }
+        let value = |index| {
+            Ok(match self.row(index, &mut Untimed)? {
+                Cell::Map(fields) => {
+                    let found = fields.into_iter().find(|(key, _)| **key == *name);
+                    found.map_or(Cell::Null, |(_, value)| value)
+                }
+                _ => Cell::Null,
+            })
+        };
+        Some((0..self.len()).map(value).collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::Untimed;
 
     fn read(text: &[u8], row: usize) -> Result<Cell, FormatError> {
         let dir = tempfile::tempdir().unwrap();
@@ -118,6 +136,18 @@ mod tests {
         assert_eq!(read(text, 0), Ok(crate::cell::fields([("a", list)])));
         assert_eq!(read(text, 1), Ok("ä".into()));
         assert_eq!(read(text, 2), Ok(Cell::BigInt(i128::from(u64::MAX))));
+    }
+
+    #[test]
+    fn a_key_is_a_column() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        #[allow(clippy::disallowed_methods, reason = "a file of a test")]
+        std::fs::write(&path, "{\"a\": 1, \"b\": 2}\n{\"b\": \"x\"}\n3\n").unwrap();
+        let lines = JsonLines::open(&path).unwrap();
+        let values = lines.column("b").unwrap().unwrap();
+        assert_eq!(values, [Cell::Int(2), "x".into(), Cell::Null]);
+        assert!(lines.column("c").is_none());
     }
 
     #[test]

@@ -211,6 +211,10 @@ impl Rows for Npz {
         self.fields.labels()
     }
 
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.fields.column(name)
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -18,7 +18,7 @@ use parquet::errors::ParquetError;
 
 use crate::buffer::Buffer;
 use crate::cell::Cell;
-use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels};
+use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels, lengths, values};
 use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
@@ -369,6 +369,14 @@ impl Rows for Parquet {
 
     fn labels(&self) -> Option<Vec<u32>> {
         labels(&self.blocks, self.columns.label?)
+    }
+
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        values(&self.blocks, &self.columns, name, &self.place)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        lengths(&self.blocks, self.columns.lists?)
     }
 
     fn notes(&self) -> &[String] {

@@ -52,6 +52,12 @@ pub trait Rows: Send + Sync {
         None
     }
 
+    /// The length of each row (frames, words, elements of a list), where it is known without reading everything else. `None`: rows have
+    /// no lengths, or only reading them all would tell.
+    fn lengths(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// What the person who chose the data should know: what was left out, what was guessed. Sentences.
     fn notes(&self) -> &[String] {
         &[]
@@ -89,6 +95,10 @@ impl<R: Rows + ?Sized> Rows for Box<R> {
 
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         (**self).column(name)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        (**self).lengths()
     }
 
     fn notes(&self) -> &[String] {

@@ -120,4 +120,8 @@ impl Rows for Tensors {
     fn labels(&self) -> Option<Vec<u32>> {
         self.fields.labels()
     }
+
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        self.fields.column(name)
+    }
 }

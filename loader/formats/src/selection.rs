@@ -1,13 +1,17 @@
 //! Some columns of a table, and the pictures that a column names or holds.
 
+mod label;
+
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::cell::{Cell, Picture, PictureMode};
 use crate::error::{Fault, FormatError, Place};
 use crate::file;
 use crate::rows::Rows;
 use crate::stages::{Stages, Untimed};
+
+use label::{Labels, labels};
 
 /// Which columns, and which of them is one of pictures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub struct Selection {
     pub columns: Vec<String>,
     /// A column of pictures: the encoded bytes, the path of a file, or Hugging Face's `{bytes, path}`.
     pub image: Option<String>,
+    /// A column of classes: whole numbers, or texts, which are numbered in their order.
+    pub label: Option<String>,
     /// Where the paths begin.
     pub folder: PathBuf,
     /// The name of the table, for messages.
@@ -27,6 +33,8 @@ pub struct Selection {
 pub struct Selected<R> {
     rows: R,
     of: Selection,
+    /// The classes of the column that was named for them, once they were asked for.
+    labels: OnceLock<Option<Labels>>,
 }
 
 impl<R: Rows> Selected<R> {
@@ -35,8 +43,13 @@ impl<R: Rows> Selected<R> {
     /// # Errors
     /// If the first row does not have one of them, or cannot be read although columns are named.
     pub fn new(rows: R, of: Selection) -> Result<Self, FormatError> {
-        let all = Self { rows, of };
-        if !all.is_plain() && !all.rows.is_empty() {
+        let all = Self {
+            rows,
+            of,
+            labels: OnceLock::new(),
+        };
+        let chooses = !all.is_plain() || all.of.label.is_some();
+        if chooses && !all.rows.is_empty() {
             let first = all.rows.row(0, &mut Untimed)?;
             all.check(&first)?;
         }
@@ -52,7 +65,9 @@ impl<R: Rows> Selected<R> {
             Cell::Map(fields) => fields.as_slice(),
             _ => &[],
         };
-        let mut wanted = self.of.columns.iter().chain(&self.of.image);
+        let mut wanted = (self.of.columns.iter())
+            .chain(&self.of.image)
+            .chain(&self.of.label);
         match wanted.find(|name| !fields.iter().any(|(key, _)| **key == ***name)) {
             None => Ok(()),
             Some(name) => Err(self.missing(name, fields, 0)),
@@ -179,17 +194,33 @@ impl<R: Rows> Rows for Selected<R> {
         self.rows.has_rows()
     }
 
+    /// Those of a column that was named for them are known once its labels were asked for.
     fn classes(&self) -> &[String] {
-        self.rows.classes()
+        match (&self.of.label, self.labels.get()) {
+            (Some(_), Some(Some(labels))) if !labels.names.is_empty() => &labels.names,
+            _ => self.rows.classes(),
+        }
     }
 
     fn labels(&self) -> Option<Vec<u32>> {
-        self.rows.labels()
+        let Some(name) = &self.of.label else {
+            return self.rows.labels();
+        };
+        let read = || {
+            let values = self.rows.column(name)?.ok()?;
+            labels(&values)
+        };
+        let labels = self.labels.get_or_init(read).as_ref();
+        labels.map(|labels| labels.of_rows.clone())
     }
 
     /// Also of a column that is not kept.
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
         self.rows.column(name)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.rows.lengths()
     }
 
     fn notes(&self) -> &[String] {
@@ -214,6 +245,14 @@ mod tests {
         fn row(&self, index: usize, _: &mut dyn Stages) -> Result<Cell, FormatError> {
             Ok(self.0[index].clone())
         }
+
+        fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+            let value = |row: &Cell| match row {
+                Cell::Map(fields) => fields.iter().find(|f| *f.0 == *name).map(|f| f.1.clone()),
+                _ => None,
+            };
+            self.0.iter().map(value).collect::<Option<_>>().map(Ok)
+        }
     }
 
     fn table(images: impl IntoIterator<Item = Cell>) -> Table {
@@ -225,6 +264,7 @@ mod tests {
         Selection {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),
             image: image.map(str::to_owned),
+            label: None,
             folder: "/no/such".into(),
             table: "t.csv".to_owned(),
         }
@@ -248,6 +288,24 @@ mod tests {
             "t.csv, row 0, 'c': there is no such column. Choose one of a, b, image"
         );
         assert!(Selected::new(Table(vec![Cell::Int(1)]), of(&["c"], None)).is_err());
+    }
+
+    #[test]
+    fn a_column_may_have_the_classes() {
+        let named = |label: &str| Selection {
+            label: Some(label.to_owned()),
+            ..of(&["a"], None)
+        };
+        let all = Selected::new(table([Cell::Null, Cell::Null]), named("b")).unwrap();
+        assert!(all.classes().is_empty());
+        assert_eq!(all.labels(), Some(vec![0, 0]));
+        assert_eq!(all.classes(), ["x"]);
+        let row = all.row(0, &mut Untimed).unwrap();
+        assert_eq!(row, fields([("a", Cell::Int(1))]));
+        let all = Selected::new(table([Cell::Null]), named("a")).unwrap();
+        assert_eq!(all.labels(), Some(vec![1]));
+        let error = Selected::new(table([Cell::Null]), named("c")).unwrap_err();
+        assert!(error.to_string().contains("'c': there is no such column"));
     }
 
     #[test]

@@ -173,6 +173,16 @@ impl Rows for Text {
             }
         }
     }
+
+    /// The number of words of each line; a line that is no text has none.
+    fn lengths(&self) -> Option<Vec<u64>> {
+        let words = |row| {
+            let (line, _) = LINES.row(&self.file, &self.index, row)?;
+            let line = std::str::from_utf8(line).unwrap_or_default();
+            Some(line.split(is_space).filter(|word| !word.is_empty()).count() as u64)
+        };
+        (0..self.len()).map(words).collect()
+    }
 }
 
 #[cfg(test)]
@@ -196,6 +206,7 @@ mod tests {
         let row = |text: &Text, row| text.row(row, &mut Untimed);
         let known = open(text, "v.txt", "a\nb\r\nä\na\n").unwrap();
         assert_eq!(known.len(), 3);
+        assert_eq!(known.lengths(), Some(vec![3, 0, 2]));
         assert_eq!(row(&known, 0), Ok(Array::of(&[1i64, 0, 0]).into()));
         assert_eq!(row(&known, 1), Ok(Array::of::<i64>(&[]).into()));
         assert_eq!(row(&known, 2), Ok(Array::of(&[2i64, 0]).into()));

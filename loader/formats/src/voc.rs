@@ -2,6 +2,7 @@
 
 mod annotation;
 mod folder;
+mod labels;
 mod options;
 
 use std::collections::{BTreeSet, HashMap};
@@ -233,6 +234,10 @@ impl Rows for Voc {
 
     fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.classes_of_pictures()
     }
 
     fn notes(&self) -> &[String] {

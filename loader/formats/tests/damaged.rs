@@ -36,6 +36,9 @@ fn all(format: &'static str, file: &str, mut all: Vec<Damaged>, right: &[u8], le
 mod arrays;
 #[path = "damaged/columns.rs"]
 mod columns;
+#[cfg(all(feature = "sql", feature = "tar"))]
+#[path = "damaged/every.rs"]
+mod every;
 #[path = "damaged/sounds.rs"]
 mod sounds;
 #[path = "damaged/tables.rs"]

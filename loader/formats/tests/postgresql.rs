@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use loadscope_formats::sql::{Opened, Query, Source, keep_password, open};
-use loadscope_formats::{Share, Stages, Untimed};
+use loadscope_formats::{Cell, Share, Stages, Untimed};
 
 mod peers;
 
@@ -67,6 +67,14 @@ fn rows_are_those_of_psycopg() {
                 .map(|i| peers::shown(&rows.row(i, &mut Untimed).unwrap()))
                 .collect();
             assert!(got == expected, "by key: {query}");
+            let values = rows.column(index).unwrap().unwrap();
+            for (row, value) in values.iter().enumerate() {
+                let Cell::Map(fields) = rows.row(row, &mut Untimed).unwrap() else {
+                    panic!("row {row} is no dict");
+                };
+                let field = fields.iter().find(|(name, _)| &**name == index);
+                assert_eq!(field.map(|(_, value)| value), Some(value), "{row}");
+            }
             let backwards: Vec<usize> = (0..rows.len()).rev().collect();
             let together = rows.rows(&backwards, &mut Untimed).unwrap().unwrap();
             let got: Vec<_> = together.iter().rev().map(peers::shown).collect();

@@ -1,6 +1,7 @@
 //! What is handed over, and to whom.
 
 mod compressed;
+mod data;
 mod door;
 mod events;
 mod fleet;
@@ -42,5 +43,12 @@ pub const TARGETS: &[Target] = &[
     target("door", "connections to the listener, with and without the token", door::run),
     target("profiler", "any one file, above all a trace of torch.profiler, plain or gzip", import::run),
     target("lotus", "a folder of LotusTrace logs", lotus::run),
+    target("words", "a text that names a dataset, a database or shards", data::words),
+    target("arrays", "a file of NumPy or safetensors, by rows and by windows", data::arrays),
+    target("tables", "a table as text, JSON lines, or words with a vocabulary", data::tables),
+    target("coco", "COCO's annotations: classes, boxes, polygons, runs, keypoints, captions", data::annotations),
+    target("voc", "an annotation of PASCAL VOC", data::annotation),
+    target("shards", "a tar archive of samples", data::shards),
+    target("lmdb", "the pages of an LMDB database", data::pages),
     target("spdl", "an SQLite file, or rows for SPDL's tables", spdl::run),
 ];

@@ -1,5 +1,6 @@
 //! The three programs: building or installing them, and one turn of one of them.
 
+use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,6 +21,8 @@ pub enum Program {
     DataloaderRs,
     /// With the allocator that Loadscope has.
     DataloaderRsMimalloc,
+    /// What reads a format in Python.
+    Counterpart,
 }
 
 /// One way of doing a piece of work.
@@ -47,6 +50,7 @@ impl fmt::Display for Program {
             Self::Pytorch => "PyTorch",
             Self::DataloaderRs => "dataloader-rs",
             Self::DataloaderRsMimalloc => "dataloader-rs + mimalloc",
+            Self::Counterpart => "the counterpart",
         })
     }
 }
@@ -69,20 +73,54 @@ impl fmt::Display for Task {
 pub struct Programs {
     ours: PathBuf,
     libraries: PathBuf,
-    python: PathBuf,
-    script: PathBuf,
+    peers: Option<Peers>,
+    formats: Option<Script>,
+    data: PathBuf,
+}
+
+/// What other loaders are.
+struct Peers {
+    pytorch: Script,
     dataloader_rs: PathBuf,
     dataloader_rs_mimalloc: PathBuf,
-    data: PathBuf,
+}
+
+/// A script and what runs it.
+struct Script {
+    python: PathBuf,
+    path: PathBuf,
+}
+
+impl Script {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.python);
+        command.arg("-B").arg(&self.path);
+        command
+    }
+}
+
+/// What is prepared.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs {
+    /// The other loaders.
+    pub peers: bool,
+    /// What reads formats in Python.
+    pub formats: bool,
 }
 
 impl Programs {
     /// Builds, installs and makes what is missing.
-    pub fn prepare(ready: &Ready, workspace: &Path) -> Result<Self> {
-        let peers = workspace.join("tests/peers");
+    pub fn prepare(ready: &Ready, workspace: &Path, needs: Needs) -> Result<Self> {
         let cache = pytorch::cache()?;
-        let python = pytorch::python(&cache)?;
-        let data = data(&python, workspace, &cache)?;
+        let folder = workspace.join("tests/peers");
+        let formats = needs
+            .formats
+            .then(|| prepare_formats(&folder, &cache))
+            .transpose()?;
+        let peers = needs
+            .peers
+            .then(|| prepare_peers(ready, workspace, &folder, &cache))
+            .transpose()?;
         Ok(Self {
             ours: built(
                 steps::cargo(ready, &["bench", "--no-run", "--bench", "measure"])
@@ -90,17 +128,14 @@ impl Programs {
                 "measure",
             )?,
             libraries: ready.libtorch.join("lib"),
-            python,
-            script: peers.join("pytorch.py"),
-            dataloader_rs: dataloader_rs(ready, &peers, "peers", &[])?,
-            dataloader_rs_mimalloc: dataloader_rs(
-                ready,
-                &peers,
-                "peers-mimalloc",
-                &["--features", "mimalloc"],
-            )?,
-            data,
+            peers,
+            formats,
+            data: cache.join("data"),
         })
+    }
+
+    fn peers(&self) -> Result<&Peers> {
+        self.peers.as_ref().context("the peers are not installed")
     }
 
     /// Lets a program do its task once.
@@ -113,13 +148,21 @@ impl Programs {
                 command.arg(format!("recording={}", task.recording));
                 command
             }
-            Program::Pytorch => {
-                let mut command = Command::new(&self.python);
-                command.arg("-B").arg(&self.script);
+            Program::Pytorch => self.peers()?.pytorch.command(),
+            Program::DataloaderRs => Command::new(&self.peers()?.dataloader_rs),
+            Program::DataloaderRsMimalloc => Command::new(&self.peers()?.dataloader_rs_mimalloc),
+            Program::Counterpart => {
+                let script = self
+                    .formats
+                    .as_ref()
+                    .context("the counterparts are not installed")?;
+                let mut command = script.command();
+                // Our own libtorch must not become that of PyTorch; nothing is asked of a network.
+                command
+                    .env_remove("LD_LIBRARY_PATH")
+                    .env("HF_HUB_OFFLINE", "1");
                 command
             }
-            Program::DataloaderRs => Command::new(&self.dataloader_rs),
-            Program::DataloaderRsMimalloc => Command::new(&self.dataloader_rs_mimalloc),
         };
         command
             .arg(format!("work={}", task.work))
@@ -154,6 +197,37 @@ fn turn(said: &Json) -> Result<Turn> {
         same: number("sum").zip(number("order")),
         lost: number("lost").unwrap_or(0),
     })
+}
+
+/// The other loaders, and the files they read.
+fn prepare_peers(ready: &Ready, workspace: &Path, folder: &Path, cache: &Path) -> Result<Peers> {
+    let python = pytorch::python(cache)?;
+    data(&python, workspace, cache)?;
+    let mimalloc = &["--features", "mimalloc"];
+    Ok(Peers {
+        pytorch: Script {
+            python,
+            path: folder.join("pytorch.py"),
+        },
+        dataloader_rs: dataloader_rs(ready, folder, "peers", &[])?,
+        dataloader_rs_mimalloc: dataloader_rs(ready, folder, "peers-mimalloc", mimalloc)?,
+    })
+}
+
+/// What reads formats in Python, and the files.
+fn prepare_formats(folder: &Path, cache: &Path) -> Result<Script> {
+    let python = match env::var_os("LOADSCOPE_FORMATS_PYTHON") {
+        Some(own) => own.into(),
+        None => pytorch::with_formats(cache)?,
+    };
+    let mut make = Command::new(&python);
+    make.arg("-B")
+        .arg(folder.join("make_formats.py"))
+        .arg(cache.join("data/formats"))
+        .env_remove("LD_LIBRARY_PATH");
+    succeed(&mut make, "The data of the formats could not be made")?;
+    let path = folder.join("formats.py");
+    Ok(Script { python, path })
 }
 
 /// Builds the program around dataloader-rs in a target folder of its own.

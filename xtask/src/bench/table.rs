@@ -164,6 +164,7 @@ impl Measured {
                 }
                 Some((said, shown, met))
             }
+            Goal::TimesCounterpart(least) => times(least, Program::Counterpart),
             Goal::Recording(most) => recording(most, best_workers),
             Goal::RecordingWithTwo(most) => recording(most, 2),
             Goal::AtMost(most) => {
@@ -180,14 +181,28 @@ impl Measured {
     }
 }
 
+const FORMATS: &str = "# Formats of data beside what reads them in Python\n\nMade by `cargo xtask bench --peers --only formats`. Both sides \
+    have a loader of the same interface around the dataset, without workers, in one thread, with the same batches in the same order; sums over \
+    the labels say so. The programs took turns; ratios are those within a round. Figures are medians, with the least and the largest in \
+    brackets; files are in the cache of the operating system. Loadscope's program takes its memory from mimalloc, Python from the C \
+    library. `tests/peers/make_formats.py` writes the data, `tests/peers/formats.py` is the counterpart.\n\n";
+
+/// The report of the formats.
+pub fn formats(measured: &[Measured], rounds: u32) -> String {
+    report(FORMATS, measured, rounds)
+}
+
 /// The whole report.
 pub fn written(measured: &[Measured], rounds: u32) -> String {
-    let mut text = String::from(
-        "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
+    let text = "# Loadscope beside PyTorch and dataloader-rs\n\nMade by `cargo xtask bench --peers`. The programs took turns; \
          ratios are those within a round. Figures are medians, with the least and the largest in brackets. Every program \
          counts with the number of workers that suits it best. Loadscope's program takes its memory from mimalloc, \
-         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc.\n\n",
-    );
+         PyTorch and dataloader-rs from the C library, as they come; dataloader-rs is also measured with mimalloc.\n\n";
+    report(text, measured, rounds)
+}
+
+fn report(head: &str, measured: &[Measured], rounds: u32) -> String {
+    let mut text = head.to_owned();
     let _ = writeln!(text, "{}; {rounds} rounds.\n", host());
     text.push_str("## Goals\n\n| work | goal | measured | |\n|---|---|---|---|\n");
     for one in measured {

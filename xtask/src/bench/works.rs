@@ -1,6 +1,9 @@
 //! What is compared, who takes part, and the goals.
 
+mod formats;
+
 use super::programs::{Program, Task};
+pub use formats::FORMATS;
 
 /// A piece of work.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub struct Work {
     pytorch: &'static [&'static str],
     /// Its name for dataloader-rs, if that can do it.
     dataloader_rs: Option<&'static str>,
+    /// Its name for what reads a format in Python.
+    counterpart: Option<&'static str>,
     /// Whether it depends on the number of workers, and can be recorded.
     pub workers: Workers,
     pub goals: &'static [Goal],
@@ -26,7 +31,7 @@ pub enum Workers {
     Tried,
     /// Always 2.
     Two,
-    /// There are none.
+    /// There are none: no loader at all, or one without workers.
     NoLoader,
 }
 
@@ -47,6 +52,8 @@ pub enum Goal {
     TimesPytorch(f64),
     /// At least this many times as good as dataloader-rs at its best.
     TimesDataloaderRs(f64),
+    /// At least this many times as good as what reads the format in Python.
+    TimesCounterpart(f64),
     /// With recording at most this share slower, at Loadscope's best number of workers.
     Recording(f64),
     /// The same with 2 workers.
@@ -65,6 +72,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w1"],
         dataloader_rs: Some("w1"),
+        counterpart: None,
         workers: Workers::Tried,
         goals: &[TimesPytorch(1.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
@@ -75,6 +83,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w2-tensors", "w2-numbers"],
         dataloader_rs: Some("w2"),
+        counterpart: None,
         workers: Workers::Tried,
         goals: &[
             TimesPytorch(10.0),
@@ -88,6 +97,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w2-tensors", "w2-numbers"],
         dataloader_rs: Some("w2"),
+        counterpart: None,
         workers: Workers::Tried,
         goals: &[
             TimesPytorch(10.0),
@@ -101,6 +111,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w3"],
         dataloader_rs: Some("w3"),
+        counterpart: None,
         workers: Workers::Tried,
         goals: &[TimesPytorch(2.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
@@ -110,6 +121,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-random"],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
     },
@@ -119,6 +131,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-distributed"],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(4.0)],
     },
@@ -128,6 +141,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-weighted"],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
     },
@@ -137,6 +151,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w4-replacement"],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[TimesPytorch(2.0)],
     },
@@ -146,6 +161,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::Megabytes,
         pytorch: &["w4-memory"],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(45.0)],
     },
@@ -155,6 +171,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::Milliseconds,
         pytorch: &["w5-fresh"],
         dataloader_rs: Some("w5-fresh"),
+        counterpart: None,
         workers: Workers::Two,
         goals: &[AtMost(0.3)],
     },
@@ -164,6 +181,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::Milliseconds,
         pytorch: &["w5-persistent"],
         dataloader_rs: Some("w5-persistent"),
+        counterpart: None,
         workers: Workers::Two,
         goals: &[AtMost(0.05)],
     },
@@ -173,6 +191,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w5-round-trip"],
         dataloader_rs: Some("w5-round-trip"),
+        counterpart: None,
         workers: Workers::Two,
         goals: &[],
     },
@@ -182,6 +201,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::ItemsPerSecond,
         pytorch: &["w6"],
         dataloader_rs: Some("w6"),
+        counterpart: None,
         workers: Workers::Tried,
         goals: &[TimesPytorch(10.0), TimesDataloaderRs(1.0), Recording(0.02)],
     },
@@ -191,6 +211,7 @@ pub const WORKS: &[Work] = &[
         unit: Unit::Nanoseconds,
         pytorch: &[],
         dataloader_rs: None,
+        counterpart: None,
         workers: Workers::NoLoader,
         goals: &[AtMost(60.0)],
     },
@@ -200,6 +221,11 @@ impl Work {
     /// Whether a name is its own or that of its group: `w4` is `w4-random` and others.
     pub fn is_called(&self, name: &str) -> bool {
         self.id == name || self.id.split('-').next() == Some(name)
+    }
+
+    /// Whether it is one of the formats of data.
+    pub fn is_format(&self) -> bool {
+        self.counterpart.is_some()
     }
 
     /// Everybody's tasks, in turn: peers first, then ours, and so on.
@@ -233,6 +259,9 @@ impl Work {
                 let programs = [Program::DataloaderRs, Program::DataloaderRsMimalloc];
                 programs.map(|program| task(program, work, w, "off"))
             }));
+        }
+        if let Some(work) = self.counterpart {
+            peers.push(task(Program::Counterpart, work, 0, "off"));
         }
         let mut ours = for_others.iter().flat_map(|&workers| {
             let tasks = recordings.iter();

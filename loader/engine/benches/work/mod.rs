@@ -7,5 +7,6 @@
 
 pub mod data;
 pub mod engine;
+pub mod formats;
 pub mod recording;
 pub mod samplers;

@@ -87,6 +87,18 @@ impl<D: Dataset + ?Sized> Dataset for Arc<D> {
         (**self).classes()
     }
 
+    fn labels(&self) -> Option<Vec<u32>> {
+        (**self).labels()
+    }
+
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        (**self).groups(column)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        (**self).lengths()
+    }
+
     fn notes(&self) -> &[String] {
         (**self).notes()
     }

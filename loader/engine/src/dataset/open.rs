@@ -88,7 +88,9 @@ impl Catalog for Opening {
             | DatasetSpec::Synthetic(_)
             | DatasetSpec::Stream(_) => {
                 let dataset = spec.open_any(image_size)?;
-                of(dataset.len(), dataset.classes(), dataset.labels())
+                // The classes of a column may have names once they were looked for.
+                let labels = dataset.labels();
+                of(dataset.len(), dataset.classes(), labels)
             }
         })
     }

@@ -1,24 +1,11 @@
 //! What Python's datasets yield, as `tests/formats/expected.py` writes it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use loadscope_engine::value::{DType, Key, NumpyScalar, Value};
 use serde_json::Value as Json;
 use tch::{Device, Kind, Tensor};
-
-/// A Python with the libraries of this test: the one that `LOADSCOPE_FORMATS_PYTHON` names. Without it the test says that it did not
-/// run.
-pub fn python(needs: &str) -> Option<PathBuf> {
-    let python = PathBuf::from(std::env::var_os("LOADSCOPE_FORMATS_PYTHON")?);
-    let import = format!("import {needs}");
-    let asked = Command::new(&python)
-        .args(["-c", &import])
-        .env_remove("LD_LIBRARY_PATH")
-        .stderr(Stdio::null())
-        .status();
-    asked.is_ok_and(|status| status.success()).then_some(python)
-}
 
 /// Runs a script of `tests/formats` with a folder as its argument.
 pub fn run(python: &Path, script: &str, folder: &Path) {

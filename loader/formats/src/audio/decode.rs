@@ -4,18 +4,24 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use symphonia::core::audio::Channels;
 use symphonia::core::codecs::audio::AudioDecoderOptions;
 use symphonia::core::codecs::audio::well_known::CODEC_ID_VORBIS;
 use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
-use symphonia::core::formats::{FormatOptions, TrackType};
-use symphonia::core::io::MediaSourceStream;
+use symphonia::core::formats::{FormatOptions, FormatReader, TrackType};
+use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 
+use crate::buffer::Buffer;
 use crate::error::{Fault, FormatError, Place};
 
 /// No sound has more samples of all channels together: 2 GB.
 const MOST_SAMPLES: u64 = 1 << 29;
+
+/// Of more channels, which are not coupled, the decoder mixes up the short blocks: it keeps the classes of one channel where those of
+/// the next begin.
+const MOST_OF_VORBIS: usize = 2;
 
 /// A sound that is decoded.
 pub(super) struct Sound {
@@ -54,24 +60,37 @@ pub(super) fn decode(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound
     decoded.unwrap_or_else(|_| Err(damaged(place, "its parts contradict each other")))
 }
 
+/// What splits a file into packets.
+fn reader(source: impl MediaSource + 'static, path: &Path) -> Result<Box<dyn FormatReader>, Error> {
+    let mut hint = Hint::new();
+    if let Some(ending) = path.extension().and_then(|ending| ending.to_str()) {
+        hint.with_extension(ending);
+    }
+    let stream = MediaSourceStream::new(Box::new(source), Default::default());
+    symphonia::default::get_probe().probe(
+        &hint,
+        stream,
+        FormatOptions::default(),
+        MetadataOptions::default(),
+    )
+}
+
+/// How many frames the header of a file says that it has; `None`: it does not say, or is damaged.
+pub(super) fn frames(path: &Path) -> Option<u64> {
+    let bytes = Buffer::map(path).ok()?;
+    let read = || {
+        let format = reader(Cursor::new(bytes), path).ok()?;
+        format.default_track(TrackType::Audio)?.num_frames
+    };
+    catch_unwind(AssertUnwindSafe(read)).ok().flatten()
+}
+
 fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, FormatError> {
     if bytes.is_empty() {
         return Err(damaged(place, "it is empty"));
     }
     let failed = |error: Error| refused(place, &error);
-    let mut hint = Hint::new();
-    if let Some(ending) = path.extension().and_then(|ending| ending.to_str()) {
-        hint.with_extension(ending);
-    }
-    let stream = MediaSourceStream::new(Box::new(Cursor::new(bytes)), Default::default());
-    let mut format = symphonia::default::get_probe()
-        .probe(
-            &hint,
-            stream,
-            FormatOptions::default(),
-            MetadataOptions::default(),
-        )
-        .map_err(failed)?;
+    let mut format = reader(Cursor::new(bytes), path).map_err(failed)?;
     let track = format.default_track(TrackType::Audio);
     let (id, codec, frames) = track
         .and_then(|track| {
@@ -82,17 +101,20 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
     let rate = codec.sample_rate.filter(|rate| *rate > 0);
     let rate =
         rate.ok_or_else(|| damaged(place, "it does not say how many frames a second has"))?;
+    let channels = codec.channels.as_ref().map_or(0, Channels::count);
+    if codec.codec == CODEC_ID_VORBIS && channels > MOST_OF_VORBIS {
+        return Err(FormatError::new(
+            Fault::WrongType,
+            place.clone(),
+            format!("Ogg Vorbis of {channels} channels is not read, only of one and two"),
+            "Save it as FLAC or WAV",
+        ));
+    }
     let mut decoder = symphonia::default::get_codecs()
         .make_audio_decoder(&codec, &AudioDecoderOptions::default())
         .map_err(failed)?;
     let mut sound = Sound {
-        planes: vec![
-            Vec::new();
-            codec
-                .channels
-                .as_ref()
-                .map_or(0, |channels| channels.count())
-        ],
+        planes: vec![Vec::new(); channels],
         rate,
     };
     let mut part: Vec<Vec<f32>> = Vec::new();
@@ -103,12 +125,6 @@ fn unguarded(bytes: Vec<u8>, path: &Path, place: &Place) -> Result<Sound, Format
         let decoded = decoder.decode(&packet).map_err(failed)?;
         decoded.copy_to_vecs_planar(&mut part);
         sound.add(&part, place)?;
-    }
-    if codec.codec == CODEC_ID_VORBIS
-        && let Some(order) = channels_of_vorbis(sound.planes.len())
-    {
-        let plane = |at: &usize| sound.planes.get_mut(*at).map(std::mem::take);
-        sound.planes = order.iter().filter_map(plane).collect();
     }
     let got = sound.planes.first().map_or(0, Vec::len) as u64;
     match frames {
@@ -150,16 +166,4 @@ impl Sound {
         }
         Ok(())
     }
-}
-
-/// Where each channel of Ogg Vorbis is among those that the decoder has put in its own order; `soundfile` leaves them as they are.
-fn channels_of_vorbis(count: usize) -> Option<&'static [usize]> {
-    Some(match count {
-        3 => &[0, 2, 1],
-        5 => &[0, 2, 1, 3, 4],
-        6 => &[0, 2, 1, 4, 5, 3],
-        7 => &[0, 2, 1, 5, 6, 4, 3],
-        8 => &[0, 2, 1, 6, 7, 4, 5, 3],
-        _ => return None,
-    })
 }

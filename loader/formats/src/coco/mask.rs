@@ -1,9 +1,11 @@
 //! Masks as COCO's tools draw them: polygons and runs.
 
-/// Points of the outlines of an object: more are no object of a picture.
-const MAX_POINTS: f64 = 1e8;
+/// Points of the outlines of all objects of a picture, five a pixel: more are no objects of a picture.
+const MAX_POINTS: f64 = 5e7;
 /// Pixels of a mask: as many as a picture may have.
 const MAX_PIXELS: u64 = 2 * 89_478_485;
+/// Pixels of all masks of a picture.
+const MAX_ALL_PIXELS: u64 = 1 << 30;
 /// Polygons are drawn at five times the resolution.
 const SCALE: f64 = 5.0;
 
@@ -18,11 +20,26 @@ pub(super) struct Mask {
     pub pixels: Vec<u8>,
 }
 
-/// Checks the size of a mask before there is memory for it.
-pub(super) fn check_size(width: usize, height: usize) -> Result<(), Reason> {
+/// How many points may still be drawn in a picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointsLeft(f64);
+
+impl Default for PointsLeft {
+    fn default() -> Self {
+        Self(MAX_POINTS)
+    }
+}
+
+/// Checks the size of `count` masks before there is memory for them.
+pub(super) fn check_size(width: usize, height: usize, count: usize) -> Result<(), Reason> {
     let pixels = (width as u64).saturating_mul(height as u64);
     if pixels > MAX_PIXELS {
         return Err(format!("a mask of {width}×{height} pixels is too large"));
+    }
+    if pixels.saturating_mul(count as u64) > MAX_ALL_PIXELS {
+        return Err(format!(
+            "{count} masks of {width}×{height} pixels are too large"
+        ));
     }
     Ok(())
 }
@@ -30,7 +47,7 @@ pub(super) fn check_size(width: usize, height: usize) -> Result<(), Reason> {
 impl Mask {
     /// Without a pixel set.
     pub fn empty(width: usize, height: usize) -> Result<Self, Reason> {
-        check_size(width, height)?;
+        check_size(width, height, 1)?;
         Ok(Self {
             width,
             height,
@@ -39,8 +56,8 @@ impl Mask {
     }
 
     /// Draws a polygon of corners x, y, x, y …
-    pub fn draw(&mut self, corners: &[f64]) -> Result<(), Reason> {
-        let crossings = crossings(corners, self.width, self.height)?;
+    pub fn draw(&mut self, corners: &[f64], left: &mut PointsLeft) -> Result<(), Reason> {
+        let crossings = crossings(corners, self.width, self.height, left)?;
         let mut runs = crossings.chunks(2);
         let end = self.width * self.height;
         runs.try_for_each(|run| match run {
@@ -105,7 +122,12 @@ impl Mask {
 }
 
 /// Where a walk down the columns, one after the other, enters and leaves a polygon: pixels in ascending order.
-fn crossings(corners: &[f64], width: usize, height: usize) -> Result<Vec<usize>, Reason> {
+fn crossings(
+    corners: &[f64],
+    width: usize,
+    height: usize,
+    left: &mut PointsLeft,
+) -> Result<Vec<usize>, Reason> {
     let corners: Vec<(i64, i64)> = (corners.as_chunks::<2>().0.iter())
         .map(|[x, y]| (fine(*x), fine(*y)))
         .collect();
@@ -119,8 +141,11 @@ fn crossings(corners: &[f64], width: usize, height: usize) -> Result<Vec<usize>,
         .map(|(from, to)| Edge::new(*from, *to))
         .collect();
     let points: f64 = edges.iter().map(|edge| edge.steps() as f64 + 1.0).sum();
-    if points > MAX_POINTS {
-        return Err("a corner lies too far outside of the picture".to_owned());
+    left.0 -= points;
+    if left.0 < 0.0 {
+        return Err(
+            "its outlines are too long, or a corner lies too far outside of the picture".to_owned(),
+        );
     }
     let mut found = Vec::new();
     let mut before: Option<(i64, i64)> = None;
@@ -261,19 +286,29 @@ mod tests {
     #[test]
     fn a_square_is_filled() {
         let mut mask = Mask::empty(6, 4).unwrap();
-        mask.draw(&[1.0, 1.0, 4.0, 1.0, 4.0, 3.0, 1.0, 3.0])
+        let left = &mut PointsLeft::default();
+        mask.draw(&[1.0, 1.0, 4.0, 1.0, 4.0, 3.0, 1.0, 3.0], left)
             .unwrap();
         assert_eq!(rows(&mask), ["......", ".###..", ".###..", "......"]);
         // What lies outside is cut off.
-        mask.draw(&[-9.0, 3.0, 99.0, 3.0, 99.0, 99.0, -9.0, 99.0])
+        mask.draw(&[-9.0, 3.0, 99.0, 3.0, 99.0, 99.0, -9.0, 99.0], left)
             .unwrap();
         assert_eq!(rows(&mask)[3], "######");
-        mask.draw(&[]).unwrap();
-        assert!(
-            mask.draw(&[0.0, 0.0, 1e9, 1e9])
-                .unwrap_err()
-                .contains("too far")
-        );
+        mask.draw(&[], left).unwrap();
+        let far = mask.draw(&[0.0, 0.0, 1e9, 1e9], left).unwrap_err();
+        assert!(far.contains("too far"), "{far}");
+    }
+
+    #[test]
+    fn many_long_outlines_are_refused_before_they_are_drawn() {
+        let mut mask = Mask::empty(4, 4).unwrap();
+        let left = &mut PointsLeft::default();
+        // Each is within the bound, all of them are not.
+        let long = [0.0, 0.0, 1e6, 0.0, 1e6, 1.0];
+        let drawn = (0..100).take_while(|_| mask.draw(&long, left).is_ok());
+        assert_eq!(drawn.count(), 4);
+        assert!(check_size(4000, 3000, 40).is_ok());
+        assert!(check_size(4000, 3000, 400).is_err());
     }
 
     #[test]

@@ -51,6 +51,8 @@ fn pictures_come_by_id_with_what_is_in_them() {
         "{:?}",
         coco.notes()
     );
+    // The largest box counts, and a picture without one has class 0.
+    assert_eq!(coco.labels(), Some(vec![0, 3]));
     let none = target(&coco, 0).unwrap();
     assert_eq!(none[0], ("image_id".to_owned(), Cell::Int(3)));
     assert!(matches!(&none[1].1, Cell::Array(boxes) if boxes.shape() == [0, 4]));

@@ -1,13 +1,14 @@
-//! The class of each row, out of the one column that has them.
+//! The class of each row, out of the one column that has them; the values of a column, and the lengths of its lists.
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use super::cells::cell;
 use super::meaning::Meaning;
-use super::{Block, Blocks};
+use super::{Block, Blocks, Columns};
 use crate::cell::Cell;
-use crate::error::Place;
+use crate::error::{FormatError, Place};
 use crate::slices::LABELS;
 
 /// The column that has the classes: the one that was named, else the only one of whole numbers that is named so.
@@ -40,4 +41,63 @@ fn add(batch: &RecordBatch, labels: &mut Vec<u32>) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Columns that have the tokens of texts.
+const TOKENS: [&str; 2] = ["input_ids", "tokens"];
+
+/// The column whose lists have the lengths of the rows: the one of tokens, else the only one of lists.
+pub(super) fn lists(schema: &Schema) -> Option<usize> {
+    let is_list = |of: &DataType| matches!(of, DataType::List(_) | DataType::LargeList(_));
+    let named = TOKENS.iter().find_map(|name| schema.index_of(name).ok());
+    if let Some(at) = named.filter(|at| is_list(schema.field(*at).data_type())) {
+        return Some(at);
+    }
+    let mut lists =
+        (schema.fields().iter().enumerate()).filter(|(_, field)| is_list(field.data_type()));
+    let (at, _) = lists.next()?;
+    lists.next().is_none().then_some(at)
+}
+
+/// The lengths of the lists of a column, read part by part; those of nulls are 0. `None`: they cannot be read.
+pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec<u64>> {
+    let mut lengths = Vec::with_capacity(blocks.len());
+    for block in blocks.all() {
+        let batch = block.column(column).ok()?;
+        let lists = batch.columns().first()?;
+        for row in 0..lists.len() {
+            let length = match lists.as_list_opt::<i32>() {
+                Some(lists) => lists.value_length(row) as u64,
+                None => lists.as_list_opt::<i64>()?.value_length(row) as u64,
+            };
+            lengths.push(if lists.is_null(row) { 0 } else { length });
+        }
+    }
+    (lengths.len() == blocks.len()).then_some(lengths)
+}
+
+/// The values of a column, read part by part, and nothing but it; `None`: there is no such column.
+pub(crate) fn values<B: Block>(
+    blocks: &Blocks<B>,
+    columns: &Columns,
+    name: &str,
+    place: &Place,
+) -> Option<Result<Vec<Cell>, FormatError>> {
+    let (at, meaning) = columns.find(name)?;
+    let read = || {
+        let mut values = Vec::with_capacity(blocks.len());
+        for block in blocks.all() {
+            let batch = block.column(at)?;
+            let Some(column) = batch.columns().first() else {
+                continue;
+            };
+            for row in 0..batch.num_rows() {
+                let here = || place.clone().row(values.len() as u64).key(name);
+                let value = cell(column, row, meaning, &here)?;
+                values.push(value);
+            }
+        }
+        Ok(values)
+    };
+    Some(read())
 }

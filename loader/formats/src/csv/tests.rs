@@ -118,3 +118,18 @@ fn broken_rows_are_named() {
     assert!(notes[0].contains("1 row has more fields"), "{notes:?}");
     assert!(notes[1].contains("If ';' separates columns"), "{notes:?}");
 }
+
+#[test]
+fn columns_and_classes_are_read_in_one_walk() {
+    let found = table("label,name\n2,x\n\n0,\"y\nz\"\n1,\n").unwrap();
+    assert_eq!(found.labels(), Some(vec![2, 0, 1]));
+    let names = found.column("name").unwrap().unwrap();
+    assert_eq!(names, ["x".into(), "y\nz".into(), Cell::Null]);
+    assert!(found.column("none").is_none());
+    for without in ["label,a\nx,1\n", "label,y\n1,2\n", "label\n-1\n", "a\n1\n"] {
+        assert_eq!(table(without).unwrap().labels(), None, "{without}");
+    }
+    let broken = table(b"a,b\n1,x\n2,\xff\n").unwrap().column("b").unwrap();
+    let error = broken.unwrap_err().to_string();
+    assert!(error.contains("line 3, row 1, 'b'"), "{error}");
+}

@@ -159,6 +159,21 @@ impl Fields {
     }
 }
 
+impl Fields {
+    /// The entries of an array of one axis.
+    pub(crate) fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        let field = self.fields.iter().find(|field| *field.name == *name)?;
+        let slices = match field.slices() {
+            Ok(slices) => slices,
+            Err(error) => return Some(Err(error)),
+        };
+        (0..slices.len())
+            .map(|index| slices.get(index))
+            .collect::<Option<_>>()
+            .map(Ok)
+    }
+}
+
 /// Whether a column of that name has classes: `label`, `train_labels`, `y_train`.
 fn is_label(name: &str) -> bool {
     name.split('_').any(|word| LABELS.contains(&word))

@@ -1,5 +1,6 @@
 //! PostgreSQL servers.
 
+mod column;
 mod keyed;
 mod link;
 mod selection;

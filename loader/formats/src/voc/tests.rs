@@ -58,6 +58,8 @@ fn classes_are_those_of_voc_or_those_that_are_found() {
     assert_eq!((voc.len(), voc.classes().len()), (2, 21));
     assert_eq!(labels(&voc, 0), [8, 12]);
     assert_eq!(labels(&voc, 1), [] as [u8; 0]);
+    // Of boxes of one size the first counts, and a picture without objects is background.
+    assert_eq!(voc.labels(), Some(vec![8, 0]));
     let own = folder(&[&["zebra"], &["ant", "zebra"]]);
     let voc = open(own.path(), |_| ()).unwrap();
     assert_eq!(voc.classes(), [BACKGROUND, "ant", "zebra"]);

@@ -15,7 +15,8 @@ fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
 }
 
-fn right() -> Vec<u8> {
+/// Eight rows of four floats.
+pub fn right() -> Vec<u8> {
     npy(&header("'<f4'", "(8, 4)"), &[7; 128])
 }
 
@@ -83,6 +84,17 @@ fn archive(members: &[(&str, Vec<u8>)], packed: bool) -> Vec<u8> {
         writer.write_all(bytes).expect("memory");
     }
     writer.finish().expect("memory").into_inner()
+}
+
+/// Two arrays.
+pub fn any_npz() -> Vec<u8> {
+    archive(&[("a.npy", right()), ("b.npy", right())], true)
+}
+
+/// A tensor.
+pub fn any_tensors() -> Vec<u8> {
+    let header = r#"{"a":{"dtype":"F32","shape":[8,4],"data_offsets":[0,128]}}"#;
+    tensors(header, &[7; 128])
 }
 
 #[test]

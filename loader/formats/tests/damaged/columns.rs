@@ -54,6 +54,16 @@ fn parquet(compression: Compression) -> Vec<u8> {
     file
 }
 
+/// A table in a usual packing.
+pub fn any_parquet() -> Vec<u8> {
+    parquet(Compression::SNAPPY)
+}
+
+/// A stream of two batches.
+pub fn any_arrow() -> Vec<u8> {
+    arrow(true, None)
+}
+
 #[test]
 fn parquet_files() {
     let packings = [

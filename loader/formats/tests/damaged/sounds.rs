@@ -23,6 +23,11 @@ fn wav(tag: u16, channels: u16, rate: u32, bits: u16, size: u32, data: &[u8]) ->
     bytes
 }
 
+/// A hundred frames of two channels.
+pub fn right() -> Vec<u8> {
+    wav(1, 2, 8000, 16, 400, &[1u8; 400])
+}
+
 #[test]
 fn wav_files() {
     let data = [1u8; 400];
@@ -49,8 +54,10 @@ fn wav_files() {
 }
 
 /// 0.02 s of noise, made by soundfile.
-const FLAC: &[u8] = include_bytes!("../data/noise.flac");
-const OGG: &[u8] = include_bytes!("../data/noise.ogg");
+pub const FLAC: &[u8] = include_bytes!("../data/noise.flac");
+pub const OGG: &[u8] = include_bytes!("../data/noise.ogg");
+/// Of three channels.
+const THREE: &[u8] = include_bytes!("../data/three.ogg");
 
 #[test]
 fn flac_files() {
@@ -72,6 +79,7 @@ fn ogg_files() {
         bytes[at] ^= 0x55;
         damaged.push(Damaged::survived(format!("byte {at}"), bytes));
     }
+    damaged.push(Damaged::refused("three channels", THREE.to_vec()));
     all("audio", "a.ogg", damaged, OGG, 60);
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Damaged, all};
 
-#[test]
-fn csv_files() {
+/// Numbers, texts with quotes and ends of lines, truth values.
+pub fn right() -> String {
     let mut right = "id,name,price,ok\n".to_owned();
     for n in 0..60 {
         right += &format!(
@@ -11,7 +11,12 @@ fn csv_files() {
             n % 2 == 0
         );
     }
-    let right = right.into_bytes();
+    right
+}
+
+#[test]
+fn csv_files() {
+    let right = right().into_bytes();
     let with = |text: &[u8]| [right.as_slice(), text].concat();
     let mut damaged: Vec<Damaged> = [
         ("nothing", b"".to_vec()),

@@ -9,48 +9,21 @@
 
 #[cfg(feature = "tar")]
 pub mod archives;
+#[path = "../interpreter/mod.rs"]
+mod interpreter;
 pub mod server;
 #[cfg(feature = "sql")]
 pub mod sql;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use loadscope_formats::Cell;
 use serde_json::{Value, json};
 
-/// The Python whose packages are compared with, if it has them: the one that `LOADSCOPE_FORMATS_PYTHON` names, or the first of those
-/// that are installed. Says so where there is none.
-pub fn python(packages: &[&str]) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME")
-        .map(PathBuf::from)
-        .unwrap_or_default();
-    let cache = std::env::var_os("LOADSCOPE_CACHE")
-        .map_or_else(|| home.join(".cache/loadscope"), PathBuf::from);
-    let given = std::env::var_os("LOADSCOPE_FORMATS_PYTHON").map(PathBuf::from);
-    let installed = [
-        cache.join("peers/kinds/bin/python"),
-        cache.join("peers/venv/bin/python"),
-        "python3".into(),
-    ];
-    let found = given.into_iter().chain(installed).find(|python| {
-        let import = format!("import {}", packages.join(", "));
-        let status = Command::new(python)
-            .args(["-c", &import])
-            .stderr(Stdio::null())
-            .status();
-        status.is_ok_and(|status| status.success())
-    });
-    if found.is_none() {
-        say(&format!(
-            "not compared with Python: no Python here has {}",
-            packages.join(" and ")
-        ));
-    }
-    found
-}
+pub use interpreter::{python, say};
 
 /// What `work` returns, if it does so in time.
 pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -64,13 +37,6 @@ pub fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Sen
             Ok(_) => unreachable!("it sends before it ends"),
         },
     }
-}
-
-/// Says what a test did not do, past the capture of its output.
-pub fn say(text: &str) {
-    use std::io::Write as _;
-    let line = format!("NOT RUN: {text}\n");
-    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Runs a script of this folder.

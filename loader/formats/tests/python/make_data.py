@@ -21,7 +21,7 @@ from pathlib import Path
 
 from common import Maker
 
-PARTS = ["arrays", "tables", "columns", "saved", "sounds", "texts"]
+PARTS = ["arrays", "tables", "columns", "saved", "sounds", "texts", "public"]
 
 
 def main():

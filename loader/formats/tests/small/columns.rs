@@ -69,6 +69,10 @@ fn rows_of_parquet() {
     for paths in [paths, vec![dir.path().to_owned()]] {
         let data = Parquet::open(&paths).expect("two files");
         assert_eq!((data.len(), data.labels()), (4, Some(vec![3, 4, 3, 4])));
+        assert_eq!(data.lengths(), Some(vec![2, 0, 2, 0]));
+        let texts = ["ä".into(), Cell::Null, "ä".into(), Cell::Null];
+        assert_eq!(data.column("text"), Some(Ok(texts.to_vec())));
+        assert!(data.column("none").is_none());
         let [first, second] = expected();
         assert_eq!(row(&data, 3).as_ref(), Ok(&second));
         assert_eq!(
@@ -131,6 +135,7 @@ fn waveforms() {
         ("label", 1i64.into()),
     ]);
     assert_eq!(row(&data, 1), Ok(expected));
+    assert_eq!(data.lengths(), Some(vec![2, 2]));
     assert_eq!(
         (data.classes(), data.labels()),
         (

@@ -18,6 +18,18 @@ use super::stream::{StreamDataset, StreamPlace};
 use crate::dataset::AnyDataset;
 use crate::error::EngineError;
 
+/// What the options of a table choose.
+macro_rules! selection {
+    ($spec:ident) => {
+        Selection {
+            columns: $spec.columns.clone(),
+            image: $spec.image.clone(),
+            label: $spec.label.clone(),
+            ..Selection::default()
+        }
+    };
+}
+
 /// Opens `data`; `image_size` is the side of squares that pictures are resized to, where that is asked for.
 ///
 /// # Errors
@@ -52,25 +64,25 @@ pub(in crate::dataset) fn open(
         DataSpec::Csv(spec) => {
             let path = Path::new(&spec.file);
             let rows = csv::Csv::open(path, spec.sep.map(Separator::byte));
-            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+            opener.table(rows, path, selection!(spec))
         }
         DataSpec::Jsonl(spec) => {
             let path = Path::new(&spec.file);
             let rows = jsonl::JsonLines::open(path);
-            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+            opener.table(rows, path, selection!(spec))
         }
         DataSpec::Sql(spec) => opener.query(spec),
         DataSpec::Parquet(spec) => {
             let path = Path::new(&spec.files);
             let rows =
                 paths::files(&spec.files, "parquet").and_then(|all| parquet::Parquet::open(&all));
-            opener.table(rows, path, &spec.columns, spec.image.as_ref())
+            opener.table(rows, path, selection!(spec))
         }
         DataSpec::Arrow(spec) => {
             let mut path = PathBuf::from(&spec.dir);
             path.extend(&spec.split);
             let rows = arrow::Saved::open(&path);
-            opener.table(rows, &path, &spec.columns, spec.image.as_ref())
+            opener.table(rows, &path, selection!(spec))
         }
         DataSpec::Webdataset(spec) => opener.stream(open_shards(spec)),
         DataSpec::Tar(spec) => opener.stream(open_archive(spec)),
@@ -118,14 +130,12 @@ impl Opener {
         &self,
         rows: Result<R, FormatError>,
         path: &Path,
-        columns: &[String],
-        image: Option<&String>,
+        chosen: Selection,
     ) -> Result<AnyDataset, EngineError> {
         let of = Selection {
-            columns: columns.to_vec(),
-            image: image.cloned(),
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
             table: path.display().to_string(),
+            ..chosen
         };
         self.rows(rows.and_then(|rows| Selected::new(rows, of)))
     }

@@ -90,6 +90,10 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
         })
     }
 
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.rows.lengths()
+    }
+
     fn notes(&self) -> &[String] {
         self.rows.notes()
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tokio_postgres::Statement;
 use tokio_postgres::types::Type;
 
+use super::column::Asked;
 use super::link::Link;
 use super::selection::Selection;
 use super::value::Kind;
@@ -19,7 +20,7 @@ use crate::sql::query::{Query, quoted};
 use crate::stages::{Stages, Untimed};
 
 /// Keys that are fetched at a time.
-const FETCHED: usize = 100_000;
+pub(super) const FETCHED: usize = 100_000;
 
 /// The rows of a query, whose keys are read once. Each thread asks over a connection of its own, for all rows of a batch at once.
 pub(in crate::sql) struct KeyedRows {
@@ -28,6 +29,8 @@ pub(in crate::sql) struct KeyedRows {
     /// Asks for the rows of several keys.
     by_keys: String,
     selection: Selection,
+    /// The key as it is asked for.
+    key: String,
     keys: Keys,
     labels: Option<Vec<u32>>,
     classes: Vec<String>,
@@ -75,6 +78,7 @@ impl KeyedRows {
                 columns,
                 ..selection
             },
+            key,
             keys,
             labels,
             classes,
@@ -189,6 +193,25 @@ impl Rows for KeyedRows {
 
     fn labels(&self) -> Option<Vec<u32>> {
         self.labels.clone()
+    }
+
+    /// By one query, over a connection of its own.
+    fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        let kind = self.selection.kind(name)?;
+        let read = || {
+            let link = Link::open(&self.address, &self.query, &mut Untimed)?;
+            Asked {
+                link: &link,
+                query: &self.query,
+                selection: &self.selection,
+                keys: &self.keys,
+                key: &self.key,
+                kind,
+                name,
+            }
+            .values()
+        };
+        Some(read())
     }
 }
 

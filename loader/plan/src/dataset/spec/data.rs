@@ -188,6 +188,8 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures: their files, as seen from the table's folder.
         image: Option<String> = None, "image=COLUMN";
+        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -200,6 +202,8 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures.
         image: Option<String> = None, "image=COLUMN";
+        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -214,6 +218,8 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures.
         image: Option<String> = None, "image=COLUMN";
+        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }
@@ -226,6 +232,8 @@ data! {
         columns: Vec<String> = Vec::new(), "columns=a;b";
         /// The column of pictures: their files, as seen from the file's folder.
         image: Option<String> = None, "image=COLUMN";
+        /// The column of classes, for samplers: whole numbers, or texts that are numbered in their order.
+        label: Option<String> = None, "label=COLUMN";
         /// What is made of the pictures' sizes.
         size: PictureSize = PictureSize::Square, "size=square (image_size; or original)";
     }

@@ -1,0 +1,33 @@
+//! How long the first batch of large data takes, and how much memory an epoch. `cargo xtask size` writes the table `SIZE.md`.
+//!
+//! `size FORMAT FOLDER COUNT` makes the data of one format in an empty folder, reads all rows once and prints a line of JSON.
+#![allow(clippy::print_stdout, reason = "it prints what it measures")]
+
+mod made;
+mod measure;
+
+use std::error::Error;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [all] if all == "all" => {
+            for format in made::FORMATS {
+                println!(
+                    "{} {}",
+                    format.name,
+                    if format.has_files { "files" } else { "rows" }
+                );
+            }
+        }
+        [format, folder, count] => {
+            let format = made::format(format).ok_or("there is no such format")?;
+            let folder = PathBuf::from(folder);
+            (format.make)(&folder, count.parse()?)?;
+            println!("{}", measure::measure(format, &folder)?.json());
+        }
+        _ => return Err("size FORMAT FOLDER COUNT, or size all".into()),
+    }
+    Ok(())
+}

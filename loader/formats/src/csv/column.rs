@@ -1,0 +1,59 @@
+//! One column of all rows, in one walk over the file.
+
+use super::Csv;
+use super::kind::ColumnType;
+use super::split::Found;
+use crate::cell::Cell;
+use crate::error::FormatError;
+use crate::slices::LABELS;
+
+impl Csv {
+    /// The values of a column; `None`: there is no such column.
+    pub(super) fn values(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
+        let column = self
+            .columns
+            .iter()
+            .position(|(known, _)| **known == *name)?;
+        Some(self.walk(column))
+    }
+
+    fn walk(&self, column: usize) -> Result<Vec<Cell>, FormatError> {
+        let mut values = Vec::with_capacity(self.index.len());
+        let Some((mut at, _)) = self.index.near(0) else {
+            return Ok(values);
+        };
+        self.splitter.with_reader(|reader| {
+            while values.len() < self.index.len() {
+                let next = match reader.read(&self.file, at) {
+                    Found::Row(next) => {
+                        values.push(self.field(&reader.record, column, at, values.len())?);
+                        next
+                    }
+                    Found::Blank(next) => next,
+                    Found::End | Found::Open | Found::TooLong => break,
+                };
+                at = next;
+            }
+            Ok(values)
+        })
+    }
+
+    /// The classes, if there is one column of whole numbers that is named so.
+    pub(super) fn classes_of_rows(&self) -> Option<Vec<u32>> {
+        let is_label = |(name, kind): &&(_, ColumnType)| {
+            let name: &std::sync::Arc<str> = name;
+            LABELS.contains(&&**name) && *kind == ColumnType::Int
+        };
+        let mut named = self.columns.iter().filter(is_label);
+        let (name, _) = named.next()?;
+        if named.next().is_some() {
+            return None;
+        }
+        let values = self.values(name)?.ok()?;
+        let class = |value| match value {
+            Cell::Int(class) => u32::try_from(class).ok(),
+            _ => None,
+        };
+        values.into_iter().map(class).collect()
+    }
+}

@@ -1,0 +1,252 @@
+//! Data as people have them: what `loadscope-formats` reads with parsers of its own. What libraries parse (JPEG, Parquet, FLAC …) is
+//! left to them.
+
+use std::fs;
+use std::path::Path;
+
+use loadscope_formats::webdataset::{self, WebDataset};
+use loadscope_formats::{
+    Cell, FormatError, Rows, Share, StreamSource, Untimed, coco, csv, jsonl, lmdb, npy, npz,
+    safetensors, sql, text, voc,
+};
+use loadscope_plan::dataset::DatasetSpec;
+
+use crate::scratch;
+
+/// Rows that are looked at from the begin and from the end.
+const MOST_ROWS: usize = 40;
+/// Samples of a stream.
+const MOST_SAMPLES: usize = 400;
+
+/// A text that names a dataset.
+pub fn words(bytes: &[u8], _: bool) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    match text.parse::<DatasetSpec>() {
+        Ok(spec) => {
+            let written = spec.to_string();
+            let again = written.parse::<DatasetSpec>();
+            assert_eq!(again.ok().as_ref(), Some(&spec), "{written:?}");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match sql::Source::parse(text) {
+        Ok(source) => assert!(!format!("{source:?}").contains("secret=word")),
+        Err(error) => is_a_sentence(&error),
+    }
+    if let Err(error) = webdataset::expand(text) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+/// The first byte says which format of arrays the others are.
+pub fn arrays(bytes: &[u8], thoroughly: bool) {
+    let Some((kind, bytes)) = bytes.split_first() else {
+        return;
+    };
+    match kind % 4 {
+        0 => rows(
+            npy::Npy::open(&scratch::file("a.npy", bytes), None),
+            thoroughly,
+        ),
+        1 => {
+            let window = npy::Window {
+                length: 3,
+                stride: 2,
+            };
+            let path = scratch::file("a.npy", bytes);
+            rows(npy::Npy::open(&path, Some(window)), thoroughly);
+        }
+        2 => rows(
+            npz::Npz::open(&scratch::file("a.npz", bytes), &[]),
+            thoroughly,
+        ),
+        _ => {
+            let path = scratch::file("a.safetensors", bytes);
+            rows(safetensors::Tensors::open(&path, &[]), thoroughly);
+        }
+    }
+}
+
+/// Lines: the first byte says of what.
+pub fn tables(bytes: &[u8], thoroughly: bool) {
+    let Some((kind, bytes)) = bytes.split_first() else {
+        return;
+    };
+    match kind % 4 {
+        0 => rows(
+            csv::Csv::open(&scratch::file("a.csv", bytes), None),
+            thoroughly,
+        ),
+        1 => {
+            let path = scratch::file("a.csv", bytes);
+            rows(csv::Csv::open(&path, Some(b';')), thoroughly);
+        }
+        2 => rows(
+            jsonl::JsonLines::open(&scratch::file("a.jsonl", bytes)),
+            thoroughly,
+        ),
+        _ => {
+            let path = scratch::file("a.txt", bytes);
+            rows(text::Text::open(&path, Some(&path)), thoroughly);
+        }
+    }
+}
+
+/// A file of COCO's annotations.
+pub fn annotations(bytes: &[u8], thoroughly: bool) {
+    if is_large(bytes) {
+        return;
+    }
+    let path = scratch::file("annotations.json", bytes);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let tasks = [
+        None,
+        Some(coco::Task::Keypoints),
+        Some(coco::Task::Captions),
+    ];
+    for task in tasks.into_iter().take(if thoroughly { 3 } else { 1 }) {
+        let options = coco::Options {
+            task,
+            ..coco::Options::default()
+        };
+        rows(coco::Coco::open(folder, &path, &options), thoroughly);
+    }
+}
+
+/// Whether it asks for more pixels than are looked at here: a mask is as large as its picture says, within a bound.
+fn is_large(bytes: &[u8]) -> bool {
+    let longest = bytes
+        .split(|byte| !byte.is_ascii_digit())
+        .map(<[u8]>::len)
+        .max();
+    let notes = bytes.windows(8).filter(|part| *part == b"image_id").count();
+    longest.unwrap_or_default() > 3 && notes > 20
+        || bytes
+            .windows(5)
+            .any(|part| part.iter().all(u8::is_ascii_digit))
+}
+
+/// An annotation of VOC.
+pub fn annotation(bytes: &[u8], thoroughly: bool) {
+    scratch::with(|folder| {
+        let root = folder.join("voc");
+        let file = root.join("Annotations/a.xml");
+        if !file.exists() {
+            for name in ["Annotations", "JPEGImages"] {
+                fs::create_dir_all(root.join(name)).expect("there is room for a folder");
+            }
+            fs::write(root.join("JPEGImages/a.jpg"), b"a picture").expect("there is room");
+        }
+        fs::write(&file, bytes).expect("there is room for a temporary file");
+        let options = voc::Options {
+            set: "all".to_owned(),
+            ..voc::Options::default()
+        };
+        rows(voc::Voc::open(&root, &options), thoroughly);
+    });
+}
+
+/// An archive of samples; the first byte says whether the files in it are decoded.
+pub fn shards(bytes: &[u8], _: bool) {
+    let Some((kind, bytes)) = bytes.split_first() else {
+        return;
+    };
+    let path = scratch::file("a.tar", bytes);
+    let decoding = match kind % 2 {
+        0 => webdataset::Decoding::ByName,
+        _ => webdataset::Decoding::Bytes,
+    };
+    let options = webdataset::Options {
+        decoding,
+        ..webdataset::Options::new(path.display().to_string())
+    };
+    let opened = WebDataset::open(options).and_then(|shards| shards.open(&Share::default()));
+    let mut stream = match opened {
+        Ok(stream) => stream,
+        Err(error) => return is_a_sentence(&error),
+    };
+    for _ in 0..MOST_SAMPLES {
+        match stream.next(&mut Untimed) {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => is_a_sentence(&error),
+            None => return,
+        }
+    }
+}
+
+/// The file of an LMDB database.
+pub fn pages(bytes: &[u8], thoroughly: bool) {
+    let path = scratch::file("data.mdb", bytes);
+    rows(
+        lmdb::Lmdb::open(&path, lmdb::Options::default()),
+        thoroughly,
+    );
+}
+
+/// Looks at rows; asking for several at once makes no difference.
+fn rows<R: Rows>(opened: Result<R, FormatError>, thoroughly: bool) {
+    let data = match opened {
+        Ok(data) => data,
+        Err(error) => return is_a_sentence(&error),
+    };
+    let len = data.len();
+    let few =
+        (0..len.min(MOST_ROWS)).chain(len.saturating_sub(MOST_ROWS).max(MOST_ROWS.min(len))..len);
+    let indices: Vec<usize> = few.collect();
+    let mut all = Vec::new();
+    for &index in &indices {
+        match data.row(index, &mut Untimed) {
+            Ok(row) => all.push(row),
+            Err(error) => is_a_sentence(&error),
+        }
+    }
+    assert!(
+        data.row(len, &mut Untimed).is_err(),
+        "a row beyond the last"
+    );
+    if thoroughly && all.len() == indices.len() {
+        ask(&data, &indices, &all);
+    }
+}
+
+fn ask(data: &dyn Rows, indices: &[usize], all: &[Cell]) {
+    if let Some(Ok(together)) = data.rows(indices, &mut Untimed) {
+        assert_eq!(shown(&together), shown(all));
+    }
+    assert!(
+        data.labels()
+            .is_none_or(|labels| labels.len() == data.len())
+    );
+    assert!(
+        data.lengths()
+            .is_none_or(|lengths| lengths.len() == data.len())
+    );
+    let Some(Cell::Map(fields)) = all.first() else {
+        return;
+    };
+    for (name, _) in fields.iter().take(3) {
+        match data.column(name) {
+            Some(Ok(values)) => assert_eq!(values.len(), data.len(), "{name}"),
+            Some(Err(error)) => is_a_sentence(&error),
+            None => {}
+        }
+    }
+}
+
+/// As a text, in which NaN is itself.
+fn shown(cells: &[Cell]) -> String {
+    format!("{cells:?}")
+}
+
+/// An error names the thing and what to do, in one line that is not long.
+fn is_a_sentence(error: &FormatError) {
+    let text = error.to_string();
+    let good = !error.place.source.is_empty()
+        && !error.reason.is_empty()
+        && error.remedy.starts_with(|c: char| c.is_uppercase())
+        && !text.contains('\n');
+    assert!(good, "{text:?}");
+    assert!(text.len() < 2000, "{text:?}");
+}

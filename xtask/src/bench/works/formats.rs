@@ -1,0 +1,71 @@
+//! Data as people have them, beside what reads them in Python: one core, no workers on either side.
+
+use super::{Goal, Unit, Work, Workers};
+
+/// A piece of work beside its counterpart, which has to be so many times as fast.
+const fn beside(id: &'static str, says: &'static str, goals: &'static [Goal]) -> Work {
+    Work {
+        id,
+        says,
+        unit: Unit::ItemsPerSecond,
+        pytorch: &[],
+        dataloader_rs: None,
+        counterpart: Some(id),
+        workers: Workers::NoLoader,
+        goals,
+    }
+}
+
+/// In the order of `DATASETS.md`.
+pub const FORMATS: &[Work] = &[
+    beside(
+        "formats-voc",
+        "200 annotated pictures of about 560×410, boxes and labels; torchvision's VOCDetection, pil_to_tensor",
+        &[Goal::TimesCounterpart(1.5)],
+    ),
+    beside(
+        "formats-coco",
+        "400 annotated pictures of about 560×410, boxes and labels; torchvision's CocoDetection, pil_to_tensor",
+        &[Goal::TimesCounterpart(1.5)],
+    ),
+    beside(
+        "formats-coco-masks",
+        "the same with masks of polygons and runs; coco.annToMask",
+        &[Goal::TimesCounterpart(1.5)],
+    ),
+    beside(
+        "formats-webdataset",
+        "400 pictures and classes in 4 shards; WebDataset(…).decode(\"torchrgb8\").to_tuple(\"jpg\", \"cls\")",
+        &[Goal::TimesCounterpart(2.0)],
+    ),
+    beside(
+        "formats-webdataset-small",
+        "20,000 arrays of 128 numbers and classes in 4 shards; WebDataset(…).decode().to_tuple(\"npy\", \"cls\")",
+        &[Goal::TimesCounterpart(2.0)],
+    ),
+    beside(
+        "formats-csv",
+        "40,000 rows of 6 columns, shuffled; pandas, .iloc[i].to_dict()",
+        &[Goal::TimesCounterpart(3.0)],
+    ),
+    beside(
+        "formats-parquet",
+        "the same rows; pyarrow.parquet.read_table, column[i].as_py()",
+        &[Goal::TimesCounterpart(3.0)],
+    ),
+    beside(
+        "formats-arrow",
+        "the same rows; datasets.load_from_disk, by batches (__getitems__)",
+        &[Goal::TimesCounterpart(3.0)],
+    ),
+    beside(
+        "formats-npy",
+        "25,000 windows of 64×8 int32 of a memory-mapped array, shuffled; numpy.load(…, mmap_mode=\"c\"), from_numpy",
+        &[Goal::TimesCounterpart(10.0)],
+    ),
+    beside(
+        "formats-sqlite",
+        "the same rows by key, shuffled; sqlite3, SELECT … WHERE id = ?",
+        &[Goal::TimesCounterpart(3.0)],
+    ),
+];

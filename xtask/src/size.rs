@@ -1,0 +1,122 @@
+//! Large data in each format: when the first batch is there, and what memory an epoch takes. Writes `loader/formats/SIZE.md`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::Value as Json;
+
+use crate::setup::Ready;
+use crate::steps;
+
+/// How much data.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Rows of each table
+    #[arg(long, default_value_t = 10_000_000)]
+    rows: u64,
+    /// Files of each folder, or samples of all shards
+    #[arg(long, default_value_t = 100_000)]
+    files: u64,
+    /// Only these formats, and no table
+    #[arg(long, value_delimiter = ',', value_name = "FORMAT")]
+    only: Vec<String>,
+}
+
+/// Makes the data of one format after the other in a temporary folder, reads and removes them.
+pub fn run(ready: &Ready, workspace: &Path, options: &Options) -> Result<u8> {
+    let program = build(ready)?;
+    let formats = said(&program, &["all".to_owned()])?;
+    let mut rows = Vec::new();
+    for line in formats.lines() {
+        let (format, unit) = line.split_once(' ').context("a format and its unit")?;
+        if !options.only.is_empty() && !options.only.iter().any(|only| only == format) {
+            continue;
+        }
+        let count = if unit == "files" {
+            options.files
+        } else {
+            options.rows
+        };
+        let folder = std::env::temp_dir().join(format!("loadscope-size-{}", std::process::id()));
+        fs::create_dir(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let place = folder.display().to_string();
+        let answer = said(&program, &[format.to_owned(), place, count.to_string()]);
+        // Also after a failure: it may be gigabytes.
+        let removed = fs::remove_dir_all(&folder);
+        let row = row(format, unit, &serde_json::from_str(&answer?)?)?;
+        removed.with_context(|| format!("{} cannot be removed", folder.display()))?;
+        eprintln!("{row}");
+        rows.push(row);
+    }
+    let page = page(&rows);
+    println!("{page}");
+    if options.only.is_empty() {
+        fs::write(workspace.join("loader/formats/SIZE.md"), page)?;
+    }
+    Ok(0)
+}
+
+fn build(ready: &Ready) -> Result<PathBuf> {
+    let arguments = [
+        "build",
+        "--release",
+        "--package",
+        "loadscope-formats",
+        "--example",
+        "size",
+    ];
+    if steps::finish(&mut steps::cargo(ready, &arguments))? != 0 {
+        bail!("the program that measures could not be built");
+    }
+    Ok(ready.target.join("release/examples/size"))
+}
+
+fn said(program: &Path, arguments: &[String]) -> Result<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("{} could not be started", program.display()))?;
+    if !output.status.success() {
+        bail!("{arguments:?} ended with {}", output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn row(format: &str, unit: &str, measured: &Json) -> Result<String> {
+    let number = |value: &Json| {
+        value
+            .as_f64()
+            .with_context(|| format!("{format}: {measured}"))
+    };
+    let memory = |at: usize| number(&measured["memory"][at]);
+    let rows = number(&measured["rows"])?;
+    Ok(format!(
+        "| `{format}` | {:.1} million {unit} | {:.3} s | {:.1} s | {:.0} MB | {:.0} MB | {:.0} MB |",
+        rows / 1e6,
+        number(&measured["first"])?,
+        number(&measured["epoch"])?,
+        memory(0)?,
+        memory(1)?,
+        memory(2)?,
+    ))
+}
+
+fn page(rows: &[String]) -> String {
+    let mut page = String::from(
+        "# Large data\n\nWritten by `cargo xtask size`. The first batch of 64 rows is there so many seconds after the data are opened, which \
+         is part of it; then every row is read once, batches from all over the data, in one thread. Memory is that of the process that no \
+         file backs: after the first batch, after a quarter of the rows, at the end. Files that were just written are in the cache of the \
+         operating system. Tables as text have no index: the whole file is looked through when it is opened. Of Parquet and compressed \
+         Arrow up to 512 MB are kept once they are decoded.\n\n\
+         | format | size | first batch | epoch | memory, first batch | a quarter | end |\n|---|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let _ = writeln!(page, "{row}");
+    }
+    page
+}
