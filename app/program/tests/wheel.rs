@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
+#[allow(dead_code, reason = "it needs PyTorch, not any Python")]
 mod python;
 
 use std::path::Path;

@@ -34,7 +34,7 @@ pub enum Format {
 
 impl Format {
     /// The endings of names by which [`for_path`](Self::for_path) knows the formats, in a sentence.
-    pub const ENDINGS: &str = ".json or .json.gz for Perfetto, .parquet or .csv for three tables";
+    pub const ENDINGS: &str = ".json or .json.gz for Perfetto, .parquet or .csv for tables";
 
     /// What a file name asks for; `None`: its ending is that of no format.
     pub fn for_path(path: &Path) -> Option<Self> {
@@ -159,7 +159,10 @@ mod tests {
         assert_eq!(names(Format::Csv, "x/run.csv"), beside);
         let inside = tables.map(|name| format!("run/{name}.parquet"));
         assert_eq!(names(Format::Parquet, "run"), inside);
-        assert_eq!(Format::for_path(Path::new("a.json.gz")), Format::Chrome);
-        assert_eq!(Format::for_path(Path::new("a.CSV")), Format::Csv);
+        assert_eq!(
+            Format::for_path(Path::new("a.json.gz")),
+            Some(Format::Chrome)
+        );
+        assert_eq!(Format::for_path(Path::new("a.CSV")), Some(Format::Csv));
     }
 }

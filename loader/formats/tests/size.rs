@@ -9,6 +9,10 @@
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 #![allow(clippy::print_stderr, reason = "a test says what it measured")]
 
+#[allow(
+    dead_code,
+    reason = "the command finds a format by its name, the test takes all"
+)]
 #[path = "../examples/size/made.rs"]
 mod made;
 #[path = "../examples/size/measure.rs"]

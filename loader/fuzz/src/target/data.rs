@@ -35,7 +35,7 @@ pub fn words(bytes: &[u8], _: bool) {
         Ok(source) => assert!(!format!("{source:?}").contains("secret=word")),
         Err(error) => is_a_sentence(&error),
     }
-    if let Err(error) = webdataset::expand(text) {
+    if let Err(error) = webdataset::expand(text, 1 << 16) {
         assert!(!error.to_string().is_empty());
     }
 }
