@@ -105,12 +105,18 @@ fn a_run_is_exported_in_the_background() {
     let expected = [
         "control.jsonl.zst",
         "run.batches.csv",
+        "run.errors.csv",
         "run.gauges.csv",
         "run.json.gz",
+        "run.loaders.csv",
         "run.samples.csv",
+        "run.waits.csv",
         "tables.batches.parquet",
+        "tables.errors.parquet",
         "tables.gauges.parquet",
+        "tables.loaders.parquet",
         "tables.samples.parquet",
+        "tables.waits.parquet",
     ];
     assert_eq!(names, expected.map(PathBuf::from));
     // Where nothing can be written it says so.
