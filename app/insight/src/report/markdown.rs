@@ -134,7 +134,7 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // A name of somebody who is to be called, or an address that becomes a link: not in a stranger's words.
+            // The name of a user who would be notified, or an address that becomes a link: not in a stranger's words.
             '@' | ':' if c == '@' || rest.peek() == Some(&'/') => {
                 out.push(c);
                 out.push('\u{2060}');
