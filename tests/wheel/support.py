@@ -8,7 +8,7 @@ import textwrap
 import unittest
 
 # Seconds that a program has.
-DEADLINE = 120
+DEADLINE = 400
 
 # A dataset that takes a little time, and loops over it that count.
 PRELUDE = """

@@ -176,7 +176,7 @@ class Harm(Program):
 
     def test_where_warnings_are_errors(self):
         running = self.start("import loadscope\nwith loadscope.record('/nowhere/run.jsonl'):\n  print(count(DataLoader(Slow())))", "-W", "error")
-        out, err = running.communicate(timeout=120)
+        out, err = running.communicate(timeout=400)
         self.assertEqual((running.returncode, out), (0, "24\n"), err)
         self.assertIn("loadscope: this is not recorded", err)
 
@@ -198,7 +198,7 @@ class Harm(Program):
 
         asked = subprocess.run(
             [loadscope.binary(), "record", "-o", self.file("a.jsonl"), "--", sys.executable, program],
-            cwd=self.folder, capture_output=True, encoding="utf-8", timeout=120,
+            cwd=self.folder, capture_output=True, encoding="utf-8", timeout=400,
         )  # fmt: skip
         self.assertEqual(asked.returncode, 0, asked.stderr)
         self.assertIn("recorded already, from outside", asked.stderr)

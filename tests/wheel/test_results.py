@@ -91,7 +91,7 @@ class Results(Program):
         self.assertEqual(len(frames["batches"]), 10)
         self.assertEqual(frames["samples"]["sample"].max(), 23)
 
-    def test_what_is_no_recording_is_said(self):
+    def test_what_is_no_recording_is_an_error(self):
         for ask in (loadscope.read, loadscope.report, loadscope.show):
             with self.assertRaisesRegex(loadscope.LoadscopeError, "nothing.jsonl"):
                 ask(self.file("nothing.jsonl"))

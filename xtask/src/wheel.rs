@@ -74,7 +74,7 @@ fn build(ready: &Ready) -> Result<PathBuf> {
     if cfg!(target_os = "linux") {
         maturin.args(["--zig", "--compatibility", SYSTEMS]);
     }
-    // What cargo was told for this run is not for the one that maturin starts.
+    // Variables that cargo set for this run are not for the one that maturin starts.
     for (name, value) in steps::cargo(ready, &[]).get_envs() {
         if value.is_none() {
             maturin.env_remove(name);

@@ -89,7 +89,7 @@ enum Process {
 pub enum Attach {
     /// It is asked to, by a file that Pythons look for where `python -m loadscope install` was called.
     Ask,
-    /// It told us to listen, and is told the address.
+    /// It told us to listen, and gets the address.
     Listen,
 }
 

@@ -125,7 +125,8 @@ fn outlook(out: &mut String, report: &Report) -> std::fmt::Result {
 fn plain(text: &str) -> String {
     let text = printable(text);
     let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
         match c {
             '\n' | '\r' | '\t' => out.push(' '),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '!'
@@ -133,8 +134,8 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            // A name of somebody who is to be called, or an address that becomes a link: not in a stranger's words.
-            '@' | ':' if out.ends_with(|before: char| !before.is_whitespace()) || c == '@' => {
+            // The name of a user who would be notified, or an address that becomes a link: not in a stranger's words.
+            '@' | ':' if c == '@' || rest.peek() == Some(&'/') => {
                 out.push(c);
                 out.push('\u{2060}');
             }

@@ -4,7 +4,7 @@ It is loaded by programs that import PyTorch, and by no others. Then it looks, w
 in a folder of the user's; ``loadscope attach`` and ``loadscope record`` put it there. The file says where to tell. No code is taken from it, and
 nothing in it is believed unless folder, file and socket belong to this user and no one else can write to them.
 
-Nothing is put around PyTorch's functions: the two methods are found through a descriptor, which looks and hands out the original. So there is no
+Nothing is put around PyTorch's functions: the two methods are found through a descriptor, which looks and returns the original. So there is no
 frame of ours in any traceback.
 """
 
@@ -183,7 +183,7 @@ class Dormant:
 
 
 class Look:
-    """In the place of a method: looks when it is about to be called, and hands out what is to be called."""
+    """In the place of a method: looks when it is about to be called, and returns what is to be called."""
 
     def __init__(self, dormant, name, original):
         self.dormant = dormant

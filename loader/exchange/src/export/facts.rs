@@ -72,8 +72,8 @@ fn told(text: &str) -> Cell<'_> {
 pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Failure> {
     let (info, options) = (&run.info, &run.info.options);
     // What another tool wrote does not tell the arguments.
-    let is_told = !matches!(info.origin, Origin::Import(_));
-    let flag = |value: bool| match is_told {
+    let knows_options = !matches!(info.origin, Origin::Import(_));
+    let flag = |value: bool| match knows_options {
         true => Cell::Bool(value),
         false => Cell::None,
     };
@@ -85,10 +85,10 @@ pub(super) fn loader(id: Cell<'_>, run: &Run, each: Each<'_>) -> Result<(), Fail
         told(&info.dataset),
         Cell::count(info.dataset_len),
         Cell::count(info.batches_per_epoch),
-        Cell::count(options.batch_size.filter(|_| is_told)),
-        Cell::count(is_told.then_some(options.num_workers)),
+        Cell::count(options.batch_size.filter(|_| knows_options)),
+        Cell::count(knows_options.then_some(options.num_workers)),
         // Without workers nothing is fetched ahead.
-        Cell::count((is_told && options.num_workers > 0).then(|| options.prefetch())),
+        Cell::count((knows_options && options.num_workers > 0).then(|| options.prefetch())),
         flag(options.pin_memory != PinMemory::Off),
         flag(options.persistent_workers),
         flag(options.in_order),
