@@ -12,6 +12,7 @@ use loadscope_exchange::{check, read};
 use loadscope_formats::sql::Source;
 use loadscope_fuzz::{Bounds, Spent, TARGETS};
 use loadscope_live::Record;
+use loadscope_plan::dataset::DatasetSpec;
 use loadscope_trace::{Lines, LogReader};
 
 const QUOTED_IN_A_RECORDING: Fault = ("recording", "a-refusal-quoted-a-whole-line");
@@ -39,8 +40,11 @@ const NAMELESS: Fault = ("words", "a-refusal-named-no-place");
 
 const LINES: Fault = ("words", "a-refusal-had-several-lines");
 
+const SPACE: Fault = ("words", "a-place-lost-the-space-it-began-with");
+
 /// All that have a test here.
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
+    SPACE,
     LINES,
     NAMELESS,
     QUOTED_IN_A_RECORDING,
@@ -98,6 +102,14 @@ fn a_url_without_a_kind_is_refused_with_its_place() {
         assert_eq!(error.place.source, "the URL of the database");
         assert!(error.to_string().len() < 300, "{error}");
     }
+}
+
+/// A place in quotes that begins with white space was written without quotes.
+#[test]
+fn a_place_keeps_its_white_space() {
+    let text = String::from_utf8(taken(SPACE)).expect("a text");
+    let spec: DatasetSpec = text.parse().expect("a dataset");
+    assert_eq!(spec.to_string(), text);
 }
 
 /// A name with the end of a line in it was written as it is.
