@@ -22,7 +22,8 @@ from expected import write
 
 CLASSES = ("aeroplane", "cat", "dog", "person", "tvmonitor")
 SQUARE = 64
-# The sizes of pictures: small ones, of which many are compared; with --large those of real ones.
+# The sizes of pictures: small ones in all forms, of which many are compared; with --large as VOC and COCO have them, baseline JPEG with
+# 4:2:0, a few grey.
 SIZES = {"width": (24, 220), "height": (24, 180)}
 
 
@@ -35,10 +36,13 @@ def picture(rng, path, at):
     pixels = numpy.stack(planes, -1)
     pixels += numpy.random.default_rng(at).normal(0, 6, pixels.shape)
     image = Image.fromarray(pixels.clip(0, 255).astype("uint8"))
-    if at % 7 == 3:
+    is_real = SIZES["width"][0] > 400
+    if at % (50 if is_real else 7) == 3:
         image = image.convert("L")
     if path.suffix == ".png":
         image.save(path)
+    elif is_real:
+        image.save(path, quality=75 + at % 20, subsampling="4:2:0")
     else:
         image.save(path, quality=60 + at % 40, subsampling=at % 3, progressive=at % 5 == 4)
     return width, height
@@ -193,7 +197,8 @@ def make_coco(root, count):
     listed, notes, captions, people = [], [], [], []
     ids = rng.sample(range(1000), count)
     for at, image_id in enumerate(ids):
-        name = f"{image_id:012}.{'png' if at % 6 == 5 else 'jpg'}"
+        ending = "png" if at % 6 == 5 and SIZES["width"][0] < 400 else "jpg"
+        name = f"{image_id:012}.{ending}"
         width, height = picture(rng, images / name, at + 500)
         listed.append({"id": image_id, "file_name": name, "width": width, "height": height, "license": 1})
         for _ in range(rng.randint(0, 5)):

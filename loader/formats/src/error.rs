@@ -147,7 +147,7 @@ impl fmt::Display for Place {
 
 /// What is wrong with data. Reads as `PLACE: REASON. REMEDY`; a password is in none of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {reason}. {remedy}")]
+#[error("{}: {}. {}", line(&place.to_string()), line(reason), line(remedy))]
 pub struct FormatError {
     /// The kind of fault.
     pub fault: Fault,
@@ -157,6 +157,25 @@ pub struct FormatError {
     pub reason: String,
     /// What to do, as a sentence without a full stop: `Copy it again`.
     pub remedy: String,
+}
+
+/// No text has more characters in a message: what is quoted may be of any length.
+const LONGEST: usize = 500;
+
+/// A text as a part of one line: names and keys may hold anything.
+fn line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(LONGEST));
+    for (at, character) in text.chars().enumerate() {
+        if at == LONGEST {
+            shown.push('…');
+            break;
+        }
+        match character.is_control() {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
+        }
+    }
+    shown
 }
 
 impl FormatError {
@@ -232,5 +251,14 @@ mod tests {
             "a.csv, line 3, column 7, 'price': 'x' is no number. Write a number there"
         );
         assert_eq!(error.fault.exception(), "ValueError");
+    }
+
+    #[test]
+    fn an_error_is_one_line_of_bounded_length() {
+        let place = Place::named("a\nb").key("\u{7}".repeat(10_000));
+        let error = FormatError::new(Fault::Damaged, place, "x".repeat(10_000), "Do it");
+        let text = error.to_string();
+        assert!(text.starts_with("a\\nb, '\\u{7}"), "{text}");
+        assert!(text.ends_with("…. Do it") && text.len() < 6000, "{text}");
     }
 }

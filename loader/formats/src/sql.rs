@@ -43,10 +43,11 @@ impl Source {
             Some(("postgresql" | "postgres", _)) => Ok(Self::Postgresql(Address::parse(text)?)),
             _ => {
                 let kind = text.split(':').next().unwrap_or_default();
+                let shown: String = kind.chars().take(40).collect();
                 Err(FormatError::new(
                     Fault::Asked,
-                    Place::named(kind),
-                    "there is no such kind of database",
+                    Place::named("the URL of the database"),
+                    format!("'{}' is no kind of database", shown.escape_debug()),
                     "Write sqlite:FILE or postgresql://user@host:port/database",
                 ))
             }

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use loadscope_exchange::{check, read};
+use loadscope_formats::sql::Source;
 use loadscope_fuzz::{Bounds, Spent, TARGETS};
 use loadscope_live::Record;
+use loadscope_plan::dataset::DatasetSpec;
 use loadscope_trace::{Lines, LogReader};
 
 const QUOTED_IN_A_RECORDING: Fault = ("recording", "a-refusal-quoted-a-whole-line");
@@ -34,8 +36,17 @@ const BEYOND: Fault = (
     "checksums-that-end-behind-the-file-were-taken-for-sound",
 );
 
+const NAMELESS: Fault = ("words", "a-refusal-named-no-place");
+
+const LINES: Fault = ("words", "a-refusal-had-several-lines");
+
+const SPACE: Fault = ("words", "a-place-lost-the-space-it-began-with");
+
 /// All that have a test here.
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 11] = [
+    SPACE,
+    LINES,
+    NAMELESS,
     QUOTED_IN_A_RECORDING,
     QUOTED_IN_A_STREAM,
     CUT,
@@ -79,6 +90,34 @@ fn every_input_has_its_test() {
         }
     }
     assert_eq!(found, BTreeSet::from(FAULTS.map(path)));
+}
+
+/// What stands before the colon was taken for the place, also where nothing does, and was quoted whole.
+#[test]
+fn a_url_without_a_kind_is_refused_with_its_place() {
+    let bytes = taken(NAMELESS);
+    let text = String::from_utf8(bytes).expect("a text");
+    for text in [text, "x".repeat(10_000)] {
+        let error = Source::parse(&text).expect_err("no kind of database");
+        assert_eq!(error.place.source, "the URL of the database");
+        assert!(error.to_string().len() < 300, "{error}");
+    }
+}
+
+/// A place in quotes that begins with white space was written without quotes.
+#[test]
+fn a_place_keeps_its_white_space() {
+    let text = String::from_utf8(taken(SPACE)).expect("a text");
+    let spec: DatasetSpec = text.parse().expect("a dataset");
+    assert_eq!(spec.to_string(), text);
+}
+
+/// A name with the end of a line in it was written as it is.
+#[test]
+fn a_refusal_is_one_line() {
+    let text = String::from_utf8(taken(LINES)).expect("a text");
+    let error = Source::parse(&text).expect_err("no host");
+    assert!(!error.to_string().contains('\n'), "{error}");
 }
 
 #[test]

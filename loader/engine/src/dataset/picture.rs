@@ -174,8 +174,17 @@ fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32),
         // The usual case: straight into the buffer of this thread.
         rgb.resize(decoder.total_bytes() as usize, 0);
         decoder.read_image(rgb)?;
+    } else if decoder.color_type() == ColorType::L8 {
+        // The grey value three times; a general conversion takes as long as decoding.
+        let mut grey = vec![0; decoder.total_bytes() as usize];
+        decoder.read_image(&mut grey)?;
+        rgb.resize(grey.len() * 3, 0);
+        let (pixels, _) = rgb.as_chunks_mut::<3>();
+        for (pixel, grey) in pixels.iter_mut().zip(grey) {
+            *pixel = [grey; 3];
+        }
     } else {
-        // Grey, 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
+        // 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
         *rgb = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
     }
     Ok((width, height))
@@ -244,9 +253,18 @@ fn planes(rgb: &[u8], width: u32, height: u32) -> Result<Tensor, Fault> {
         let plane = bytes.len() / 3;
         let (red, rest) = bytes.split_at_mut(plane);
         let (green, blue) = rest.split_at_mut(plane);
-        for (((pixel, r), g), b) in rgb.chunks_exact(3).zip(red).zip(green).zip(blue) {
-            (*r, *g, *b) = (pixel[0], pixel[1], pixel[2]);
-        }
+        // One plane after the other: each loop reads and writes in one direction only.
+        let (pixels, _) = rgb.as_chunks::<3>();
+        red.iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [r, _, _])| *to = *r);
+        green
+            .iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [_, g, _])| *to = *g);
+        blue.iter_mut()
+            .zip(pixels)
+            .for_each(|(to, [_, _, b])| *to = *b);
     })
     .map_err(|e| Fault::Torch(e.to_string()))
 }

@@ -37,11 +37,6 @@ pub struct Format {
     pub open: fn(&Path) -> Result<Opened, FormatError>,
 }
 
-/// The format of that name.
-pub fn format(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name == name)
-}
-
 macro_rules! rows {
     ($rows:expr) => {
         Ok(Opened::Rows(Box::new($rows)))

@@ -22,7 +22,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         [format, folder, count] => {
-            let format = made::format(format).ok_or("there is no such format")?;
+            let mut all = made::FORMATS.iter();
+            let format = all
+                .find(|one| one.name == format)
+                .ok_or("there is no such format")?;
             let folder = PathBuf::from(folder);
             (format.make)(&folder, count.parse()?)?;
             println!("{}", measure::measure(format, &folder)?.json());

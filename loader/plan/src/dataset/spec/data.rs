@@ -9,6 +9,14 @@ use super::option::{CocoTask, Decode, OptionValue, PictureSize, Separator, VocTa
 use crate::error::EngineError;
 use crate::keyvalue::{Given, Key, Language, Mistake, Wrong};
 
+/// A part as it is read again: white space at its begin stands in quotes, too.
+fn written(text: &str) -> String {
+    match text.starts_with(char::is_whitespace) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => quote(text),
+    }
+}
+
 /// Defines the datasets: the word, where the data are, and the options with their usual values.
 macro_rules! data {
     ($(
@@ -66,12 +74,12 @@ macro_rules! data {
                     for (at, place) in places.into_iter().enumerate() {
                         let comma = if at > 0 { "," } else { "" };
                         // A place that looks like an option is none if it is not the first part; its position tells.
-                        write!(f, "{comma}{}", quote(place))?;
+                        write!(f, "{comma}{}", written(place))?;
                     }
                     #[allow(unused, reason = "a dataset may have no options")]
                     let usual = Self::new($({ let _ = stringify!($place); String::new() }),+);
                     $(if self.$field != usual.$field && let Some(text) = self.$field.write() {
-                        write!(f, ",{}={}", stringify!($field), quote(&text))?;
+                        write!(f, ",{}={}", stringify!($field), written(&text))?;
                     })*
                     Ok(())
                 }
