@@ -216,6 +216,40 @@ impl Program {
         self.call.push(")".to_owned());
     }
 
+    /// Of the weighted sampler.
+    fn weighted(
+        &mut self,
+        o: &RunOptions,
+        file: &str,
+        generator: &str,
+        order: &mut Order,
+    ) -> String {
+        self.import("WeightedRandomSampler");
+        order.lines.push(match file {
+            "balanced" => "weights = 1.0 / torch.bincount(labels)[labels]".to_owned(),
+            file => format!(
+                "weights = torch.ones(len(dataset))  # those of {}",
+                name(file)
+            ),
+        });
+        if o.world_size > 1 {
+            self.call.push(
+                "# PyTorch has no weighted sampler that shares samples among ranks:".to_owned(),
+            );
+            self.call
+                .push("# this one draws for a single process".to_owned());
+        }
+        let count = o
+            .num_samples
+            .map_or("len(dataset)".to_owned(), |n| n.to_string());
+        let replacement = if o.replacement {
+            ""
+        } else {
+            ", replacement=False"
+        };
+        format!("WeightedRandomSampler(weights, {count}{replacement}{generator})")
+    }
+
     /// What the order of the samples takes.
     fn order(&mut self, o: &RunOptions) -> Order {
         let (kind, file) = o.sampler.split_once(':').unwrap_or((&o.sampler, ""));
@@ -227,7 +261,6 @@ impl Program {
             uses_generator: true,
             ..Order::default()
         };
-        let several = o.world_size > 1;
         let sampler = match kind {
             "" => {
                 order.argument = o.shuffle.then(|| "shuffle=True".to_owned());
@@ -257,33 +290,7 @@ impl Program {
                 ));
                 format!("SubsetRandomSampler(indices{generator})")
             }
-            "weighted" => {
-                self.import("WeightedRandomSampler");
-                order.lines.push(match file {
-                    "balanced" => "weights = 1.0 / torch.bincount(labels)[labels]".to_owned(),
-                    file => format!(
-                        "weights = torch.ones(len(dataset))  # those of {}",
-                        name(file)
-                    ),
-                });
-                if several {
-                    self.call.push(
-                        "# PyTorch has no weighted sampler that shares samples among ranks:"
-                            .to_owned(),
-                    );
-                    self.call
-                        .push("# this one draws for a single process".to_owned());
-                }
-                let count = o
-                    .num_samples
-                    .map_or("len(dataset)".to_owned(), |n| n.to_string());
-                let replacement = if o.replacement {
-                    ""
-                } else {
-                    ", replacement=False"
-                };
-                format!("WeightedRandomSampler(weights, {count}{replacement}{generator})")
-            }
+            "weighted" => self.weighted(o, file, generator, &mut order),
             "distributed" => {
                 self.import("DistributedSampler");
                 order.has_own_seed = true;
@@ -346,122 +353,4 @@ fn name(file: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-    use std::process::Command;
-
-    use loadscope_trace::Collate;
-
-    use super::*;
-
-    fn given() -> RunOptions {
-        RunOptions {
-            batch_size: Some(4),
-            seed: Some(3),
-            ..RunOptions::default()
-        }
-    }
-
-    /// Options of every kind.
-    fn all() -> Vec<RunOptions> {
-        let sampler = |text: &str, replacement| RunOptions {
-            sampler: text.to_owned(),
-            replacement,
-            ..given()
-        };
-        let of = |dataset: &str, collate| RunOptions {
-            dataset: dataset.to_owned(),
-            collate,
-            ..given()
-        };
-        let workers = RunOptions {
-            shuffle: true,
-            num_workers: 2,
-            prefetch_factor: Some(3),
-            pin_memory: PinMemory::On,
-            drop_last: true,
-            timeout: 20.0,
-            persistent_workers: true,
-            in_order: false,
-            global_seed: Some(1),
-            ..given()
-        };
-        let mut ranks = sampler("weighted:balanced", true);
-        ranks.world_size = 2;
-        let mut distributed = sampler("distributed", false);
-        (distributed.world_size, distributed.rank) = (2, 1);
-        vec![
-            RunOptions::default(),
-            workers,
-            ranks,
-            distributed,
-            sampler("sequential", false),
-            sampler("random", true),
-            sampler("subset:/data/my indices.txt", false),
-            sampler("weighted:w.txt", true),
-            sampler("equi:labels", false),
-            sampler("bucket:len", false),
-            of("folder:/data/flowers", Collate::Fitting),
-            of("voc:/data", Collate::Fitting),
-            of("digits", Collate::Pad(-1.0)),
-            of("digits", Collate::Concat),
-            of("synthetic:len=1000000,shape=3x8x8", Collate::Fitting),
-            of("stream:len=24,shard=true", Collate::Fitting),
-            of("stream:shards=3/8", Collate::Fitting),
-            of("stream:len=24", Collate::Fitting),
-        ]
-    }
-
-    #[test]
-    fn the_call_has_an_argument_a_line_and_no_defaults() {
-        let text = program(&RunOptions {
-            shuffle: true,
-            num_workers: 4,
-            seed: Some(0),
-            ..RunOptions::default()
-        });
-        let call = text.split_once("loader = ").map(|(_, call)| call);
-        let expected = "DataLoader(\n    dataset,\n    batch_size=32,\n    shuffle=True,\n    num_workers=4,\n    generator=generator,\n)";
-        assert_eq!(call, Some(expected));
-    }
-
-    /// The plain sampler over all samples stood there for a weighted one of several ranks.
-    #[test]
-    fn where_pytorch_has_no_equal_it_says_so() {
-        for options in all()
-            .iter()
-            .filter(|o| o.world_size > 1 || o.sampler.contains("equi"))
-        {
-            let has_equal = options.sampler == "distributed";
-            let text = program(options);
-            assert_eq!(text.contains("# PyTorch has no"), !has_equal, "{text}");
-        }
-    }
-
-    /// Python with real PyTorch, where there is one: `LOADSCOPE_PEERS_PYTHON`, or the one that `cargo xtask setup --pytorch` makes.
-    fn python() -> Option<PathBuf> {
-        let given = std::env::var_os("LOADSCOPE_PEERS_PYTHON").map(PathBuf::from);
-        let home = std::env::home_dir()?;
-        let usual = home.join(".cache/loadscope/peers/venv/bin/python");
-        given.or(Some(usual)).filter(|path| path.exists())
-    }
-
-    #[test]
-    fn programs_run_as_they_are() {
-        let Some(python) = python() else {
-            return;
-        };
-        let mut script = String::from("import signal\nsignal.alarm(300)\n");
-        for options in all() {
-            script += &program(&options);
-            // Each yields a batch, with workers as well.
-            script += "\nfor batch in loader:\n    break\nelse:\n    raise SystemExit('no batch')\ndel loader\n\n";
-        }
-        let done = Command::new(python)
-            .args(["-W", "ignore", "-c", &script])
-            .output()
-            .expect("it can be started");
-        let errors = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{errors}\n{script}");
-    }
-}
+mod tests;

@@ -6,8 +6,9 @@ use crate::command::Action;
 use crate::prefs::Prefs;
 use crate::state::{Look, SessionState, Source};
 use crate::view::{Cursor, Item, TimeView};
-use loadscope_insight::arrival::Arrival;
 use loadscope_insight::landmarks::Landmarks;
+
+mod runs;
 
 fn apply(run: &mut Run, ms: i64, kind: EventKind) {
     run.apply(&Event {
@@ -183,149 +184,6 @@ fn what_was_found_is_jumped_to() {
         state.session.view.is_some(),
         "of the whole run nothing could be seen"
     );
-}
-
-#[test]
-fn runs_that_were_not_saved_are_asked_about_when_the_window_closes_and_never_before() {
-    let mut state = state();
-    for (action, effect) in [
-        (Action::Run, Effect::Start),
-        (Action::Simulate, Effect::Simulate),
-        (Action::Close, Effect::Close),
-    ] {
-        assert_eq!(update(&mut state, action), Some(effect));
-    }
-    assert_eq!(update(&mut state, Action::Quit), None);
-    assert!(state.overlay.question.is_some());
-    assert_eq!(update(&mut state, Command::Answer(Answer::Cancel)), None);
-    assert_eq!(state.overlay.question, None);
-    update(&mut state, Action::Quit);
-    let effect = update(&mut state, Command::Answer(Answer::Save));
-    assert_eq!(effect, Some(Effect::AskSave));
-    assert!(state.overlay.question.as_ref().is_some_and(|q| q.saving));
-    // What is kept in the journal stays unsaved; what is discarded does not.
-    let effect = update(&mut state, Command::Answer(Answer::Keep));
-    assert_eq!((effect, state.unsaved()), (Some(Effect::Quit), 1));
-    update(&mut state, Action::Quit);
-    let effect = update(&mut state, Command::Answer(Answer::Discard));
-    assert_eq!((effect, state.unsaved()), (Some(Effect::Quit), 0));
-    // Saved, simulated, or not to be asked about: nothing would be lost.
-    state.session.discarded = false;
-    state.session.saved = Some(state.session.run.events());
-    assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
-    state.session.saved = None;
-    state.prefs.asks = false;
-    assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
-    state.prefs.asks = true;
-    state.session.run.info.origin = Origin::Simulation;
-    assert_eq!(update(&mut state, Action::Quit), Some(Effect::Quit));
-}
-
-/// It had to be typed anew when the folder was not there, or the answer to *Replace?* was no.
-#[test]
-fn a_path_that_did_not_serve_is_there_to_be_corrected() {
-    use crate::question::Output;
-    use crate::typing::{PathFor, TypedPath};
-
-    let typed = |what| TypedPath {
-        what,
-        text: "/no/folder/run.jsonl".to_owned(),
-    };
-    let mut state = state();
-    let enter = |state: &mut State, what| {
-        update(state, Command::Typed(typed(what)));
-        assert_eq!(state.overlay.typing, None);
-    };
-    enter(&mut state, PathFor::Save);
-    update(&mut state, Arrival::NotSaved("no folder".to_owned()));
-    assert_eq!(state.overlay.typing, Some(typed(PathFor::Save)));
-    enter(&mut state, PathFor::Export);
-    update(
-        &mut state,
-        Arrival::NotExported(Some("no folder".to_owned())),
-    );
-    assert_eq!(state.overlay.typing, Some(typed(PathFor::Export)));
-    enter(&mut state, PathFor::Open);
-    update(&mut state, Message::NotOpened("no file".to_owned()));
-    assert_eq!(state.overlay.typing, Some(typed(PathFor::Open)));
-    enter(&mut state, PathFor::Save);
-    let exists = Output::Recording("/no/folder/run.jsonl".into());
-    update(&mut state, Arrival::Exists(exists));
-    update(&mut state, Command::Replace(false));
-    assert_eq!(state.overlay.typing, Some(typed(PathFor::Save)));
-    // What did serve is not in the way.
-    enter(&mut state, PathFor::Save);
-    update(&mut state, Arrival::Saved("/no/folder/run.jsonl".into()));
-    update(&mut state, Arrival::NotSaved("another one".to_owned()));
-    assert_eq!(state.overlay.typing, None);
-}
-
-fn begin(state: &mut State) {
-    let source = Source::Live { paused: false };
-    let watched = false;
-    update(state, Message::Begun { source, watched });
-}
-
-/// Digits with `extra_cost=len=24,fail=5`, or a folder that is not there, threw away what was on the screen.
-#[test]
-fn a_run_that_is_refused_gives_way_to_the_one_before() {
-    let mut state = state();
-    state.session.number = 1;
-    let before = state.session.run.events();
-    begin(&mut state);
-    assert_eq!((state.session.run.events(), state.runs.all().len()), (0, 1));
-    let refused = Arrival::Ended(Some("there is no folder".to_owned()));
-    let effect = update(&mut state, refused);
-    assert_eq!(effect, Some(Effect::ShowRun(1)));
-    update(&mut state, Message::Shown(1));
-    assert_eq!(
-        (state.session.run.events(), state.runs.all().len()),
-        (before, 0)
-    );
-    assert_eq!(state.session.notices.len(), 1, "the sentence stays");
-    // What never began has no number in the list.
-    begin(&mut state);
-    assert_eq!(state.session.number, 2);
-}
-
-#[test]
-fn runs_are_shown_again_as_they_were_and_events_go_where_they_belong() {
-    let mut state = state();
-    state.session.number = 1;
-    state.session.selection = Some(Item::Batch(2));
-    let first = state.session.run.events();
-    begin(&mut state);
-    let number = state.session.run_number;
-    let at = |ms, kind| Event {
-        at: Nanos::from_millis(ms),
-        run: RunId(0),
-        kind,
-    };
-    let batch = BatchId { epoch: 0, idx: 0 };
-    let events = vec![
-        at(0, EventKind::EpochStarted { epoch: 0 }),
-        at(1, EventKind::dispatched(batch, Some(0), [])),
-    ];
-    update(&mut state, Arrival::Events(events));
-    // The second goes on while the first is shown.
-    update(&mut state, Message::Shown(1));
-    assert_eq!(state.session.selection, Some(Item::Batch(2)));
-    assert!(state.session.run_number > number, "panels see another run");
-    let more = Arrival::Events(vec![at(5, EventKind::RunEnded)]);
-    update(&mut state, Message::ArrivedFor(2, more));
-    update(&mut state, Message::ArrivedFor(2, Arrival::Ended(None)));
-    assert_eq!(state.session.run.events(), first);
-    let second = state.runs.get(2).expect("kept");
-    assert_eq!(second.session.run.events(), 3);
-    assert_eq!(second.session.source, Source::Finished);
-    assert!(second.line.took.is_some(), "it has ended");
-    update(&mut state, Command::StarRun(2));
-    update(&mut state, Command::StarRun(1));
-    assert!(state.session.starred && state.runs.all()[0].session.starred);
-    update(&mut state, Message::Dropped(2));
-    assert!(state.runs.all().is_empty());
-    update(&mut state, Message::Shown(2));
-    assert_eq!(state.session.number, 1, "what is gone is not shown");
 }
 
 #[test]
