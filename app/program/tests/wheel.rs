@@ -1,5 +1,6 @@
 //! The Python package beside the program: its tests are in `tests/wheel`, and run where there is a Python with PyTorch.
 
+#![allow(clippy::print_stderr, reason = "a test says what it did not run")]
 #![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
 
 #[allow(dead_code, reason = "it needs PyTorch, not any Python")]

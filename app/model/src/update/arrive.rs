@@ -1,5 +1,7 @@
 //! Takes in what arrives from the session.
 
+use std::path::Path;
+
 use loadscope_insight::arrival::{Arrival, Notice};
 use loadscope_insight::format::capital;
 use loadscope_trace::{Origin, Run, RunOptions};
@@ -47,15 +49,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             simulated(state, *run);
         }
         Arrival::Ended(error) => return ended(state, error),
-        Arrival::Saved(path) => {
-            state.overlay.typed = None;
-            Prefs::remember(&mut state.prefs.recent, &path);
-            state.overlay.hint = Some(format!("Saved to {}", path.display()));
-            state.session.saved = state.session.saving.take().map(|saving| saving.events);
-            // What waited for it can go on.
-            let waiting = state.overlay.question.take_if(|q| q.saving);
-            return waiting.map(|q| q.then);
-        }
+        Arrival::Saved(path) => return saved(state, &path),
         Arrival::Exists(output) => {
             match &output {
                 Output::Recording(_) => state.session.saving = None,
@@ -99,6 +93,16 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::Failed(text) => complain(state, &text),
     }
     None
+}
+
+/// The run is in a file; what waited for it can go on.
+fn saved(state: &mut State, path: &Path) -> Option<Effect> {
+    state.overlay.typed = None;
+    Prefs::remember(&mut state.prefs.recent, path);
+    state.overlay.hint = Some(format!("Saved to {}", path.display()));
+    state.session.saved = state.session.saving.take().map(|saving| saving.events);
+    let waiting = state.overlay.question.take_if(|q| q.saving);
+    waiting.map(|q| q.then)
 }
 
 /// The path that was typed last did not serve: it is there again, to be corrected.

@@ -6,7 +6,7 @@ use super::arrive::arrive;
 use crate::answers::Answers;
 use crate::state::State;
 
-/// Shows a run again. The one that is shown is put aside; what was said about one that never began stays.
+/// Shows a run again. The one that is shown is put aside; what is shown about one that never began stays.
 pub(super) fn show(state: &mut State, number: u32) {
     let Some(mut session) = state.runs.take(number) else {
         return;

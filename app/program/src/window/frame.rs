@@ -1,8 +1,9 @@
 //! What stands where in the window.
 
-use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
+use eframe::egui::{CentralPanel, Color32, Frame, Margin, Panel, Ui};
 
 use super::App;
+use loadscope_insight::headline::Headline;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
@@ -28,31 +29,21 @@ struct Below<'a> {
     loaders: &'a mut LoadersView,
 }
 
+/// A ground with margins.
+fn framed(ground: Color32, x: i8, y: i8) -> Frame {
+    Frame::NONE
+        .fill(ground)
+        .inner_margin(Margin::symmetric(x, y))
+}
+
 impl App {
     /// Everything in the window; returns what was asked for.
     pub(super) fn show(&mut self, ui: &mut Ui) -> Vec<Command> {
         let state = &self.state;
-        let palette = Palette::of(ui);
-        let frame = |x, y| {
-            Frame::NONE
-                .fill(palette.panel)
-                .inner_margin(Margin::symmetric(x, y))
-        };
-        let mut commands = Vec::new();
-        Panel::top("toolbar")
-            .frame(frame(8, 4))
-            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
-        Panel::bottom("status")
-            .frame(frame(12, 4))
-            .exact_size(notices::STATUS)
-            .show(ui, |ui| commands.extend(status::show(ui, state)));
+        let ground = Palette::of(ui).panel;
+        let frame = |x, y| framed(ground, x, y);
         let verdict = self.headline.as_ref();
-        if runs::has_any(state) {
-            Panel::bottom("runs")
-                .frame(frame(8, 0))
-                .exact_size(runs::HEIGHT)
-                .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
-        }
+        let mut commands = Self::bars(ui, state, verdict);
         let splits = state.prefs.splits;
         let mut sizes = self.sizes;
         let (shows_options, shows_inspector) = sides(state, ui.content_rect().width());
@@ -118,6 +109,26 @@ impl App {
         commands.extend(palette::show(ui, state));
         drop::show(ui);
         self.remember_sizes(ui, sizes);
+        commands
+    }
+
+    /// What stands above and below everything else.
+    fn bars(ui: &mut Ui, state: &State, verdict: Option<&Headline>) -> Vec<Command> {
+        let ground = Palette::of(ui).panel;
+        let mut commands = Vec::new();
+        Panel::top("toolbar")
+            .frame(framed(ground, 8, 4))
+            .show(ui, |ui| commands.extend(toolbar::show(ui, state)));
+        Panel::bottom("status")
+            .frame(framed(ground, 12, 4))
+            .exact_size(notices::STATUS)
+            .show(ui, |ui| commands.extend(status::show(ui, state)));
+        if runs::has_any(state) {
+            Panel::bottom("runs")
+                .frame(framed(ground, 8, 0))
+                .exact_size(runs::HEIGHT)
+                .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
+        }
         commands
     }
 

@@ -108,7 +108,7 @@ fn forgetting_set_epoch_is_found() {
     assert_eq!(answers.ranks.unwrap().left_out, 3);
 }
 
-/// 874 repeats of the draw were called padding, and what one rank does not get was said of the epoch.
+/// 874 repeats of the draw were called padding, and what one rank does not get was reported of the epoch.
 #[test]
 fn draws_of_several_ranks_are_no_padding() {
     let options = |world_size| RunOptions {
