@@ -121,13 +121,19 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>, usize), FormatE
     };
     let (mut folders, mut sounds, mut others) = (Vec::new(), Vec::new(), 0);
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
+        let entry = entry.map_err(unreadable)?;
+        let path = entry.path();
+        // The entry says what it is; only a link has to be followed.
+        let is_folder = match entry.file_type() {
+            Ok(kind) if !kind.is_symlink() => kind.is_dir(),
+            _ => path.is_dir(),
+        };
         let ending = path
             .extension()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if path.is_dir() {
+        if is_folder {
             folders.push(path);
         } else if ENDINGS
             .iter()

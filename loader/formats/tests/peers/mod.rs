@@ -23,7 +23,7 @@ use std::time::Duration;
 use loadscope_formats::Cell;
 use serde_json::{Value, json};
 
-#[allow(unused_imports, reason = "not every test starts Python")]
+#[allow(unused_imports, reason = "each test uses a part of it")]
 pub use interpreter::{python, say};
 
 /// What `work` returns, if it does so in time.
