@@ -227,7 +227,7 @@ def table(wheel, attempts):
     lines = [
         "# The wheel, tried",
         "",
-        "Written by `cargo xtask wheel --try`: in a new virtual environment without Rust, where PyTorch is there already, each step as a user does it.",
+        "Written by `tests/wheel/attempt.py`, which `cargo xtask wheel --try` calls: in a new virtual environment without Rust, where PyTorch is there already, each step as a user does it.",
         "%s: %.1f MB." % (os.path.basename(wheel), size),
     ]
     for attempt in attempts:

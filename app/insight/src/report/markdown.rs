@@ -176,7 +176,7 @@ mod tests {
         let run = slow();
         let text = markdown(&Report::with_prospects(&run, false, Datasets::default()));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("**Training waits"), "{text}");
+        assert!(lines[0].starts_with("**The trainer waited"), "{text}");
         let tables = lines.iter().filter(|line| line.starts_with('|'));
         let columns: Vec<usize> = tables.map(|line| line.matches(" |").count()).collect();
         assert!(
