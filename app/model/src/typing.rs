@@ -57,7 +57,7 @@ impl PathFor {
         match self {
             Self::Save => ".jsonl.zst compressed, .jsonl plain",
             Self::Export => {
-                ".json.gz or .json for Perfetto; .parquet or .csv for pandas: three tables, run.batches.csv, run.samples.csv and run.gauges.csv"
+                ".json.gz or .json for Perfetto; .parquet or .csv for pandas: six tables, run.batches.csv, run.samples.csv and so on"
             }
             Self::Open | Self::OpenFolder | Self::Compare | Self::Folder => "",
         }
