@@ -239,8 +239,8 @@ fn a_recording_is_exported() {
             .count()
     };
     assert_eq!(said("chrome", &path("run.json")), 1);
-    assert_eq!(said("csv", &path("run.csv")), 3);
-    assert_eq!(said("parquet", &path("tables")), 3);
+    assert_eq!(said("csv", &path("run.csv")), 6);
+    assert_eq!(said("parquet", &path("tables")), 6);
     let trace: serde_json::Value =
         serde_json::from_slice(&std::fs::read(path("run.json")).expect("there")).expect("JSON");
     assert!(

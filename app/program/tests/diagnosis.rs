@@ -254,7 +254,7 @@ fn two_recordings_are_compared_in_both_directions() {
         assert!(low <= high, "{m}");
     }
     let said = text(&loadscope(&["compare", &slow, &fast]));
-    assert!(said.starts_with("B is faster: +"), "{said}");
+    assert!(said.starts_with("B is faster: samples/s +"), "{said}");
     assert!(said.contains("Gone: Too few workers"), "{said}");
     // The same recording twice.
     let same = json(&["compare", &slow, &slow, "--json"]);
