@@ -133,7 +133,7 @@ class Unharmed(unittest.TestCase):
             "class It: pass\n"
             "it = It(); it._loadscope = p.Iterator(0, p.Loader(0, it)); it._pin_memory_thread = threading.current_thread()\n"
             "p.pinned_one(1, 2); assert p.PROBE.pinned[threading.get_ident()]\n"
-            "p.begin_epoch(it, True); assert not p.PROBE.pinned, p.PROBE.pinned\n" % str(PROBE)
+            "p.begin_epoch(it, True, None); assert not p.PROBE.pinned, p.PROBE.pinned\n" % str(PROBE)
         )
         came = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(came.stderr, "")
