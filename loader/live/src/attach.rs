@@ -111,9 +111,11 @@ impl Asked {
         };
         let path = folder.join(format!("{}-{}.json", letters(&boot), process.pid));
         let text = serde_json::to_vec(&told)?;
-        // Written beside its place for its owner alone, and put there as a whole.
+        // Written beside its place, and put there as a whole. Others cannot come into the folder, nor read the file.
         NewFile::write_all_to(&path, Existing::Replace, &text).map_err(io::Error::other)?;
-        Ok(Self { path })
+        let asked = Self { path };
+        own_alone(&asked.path)?;
+        Ok(asked)
     }
 }
 
@@ -121,6 +123,18 @@ impl Drop for Asked {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Lets its owner alone read and write a file.
+#[cfg(unix)]
+fn own_alone(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn own_alone(_path: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Removes files about processes of this host that have ended.
