@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::cell::Cell;
-use crate::columns::{Blocks, Columns, labels, lengths, values};
+use crate::columns::{Blocks, Columns, labels, lengths};
 use crate::error::{Fault, FormatError, Place};
 use crate::paths::in_folder;
 use crate::rows::Rows;
@@ -192,7 +192,7 @@ impl Rows for Saved {
     }
 
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        values(&self.blocks, &self.columns, name, &self.place)
+        self.columns.values(&self.blocks, name, &self.place)
     }
 
     fn lengths(&self) -> Option<Vec<u64>> {

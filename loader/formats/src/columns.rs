@@ -19,7 +19,7 @@ use crate::error::{Fault, FormatError, Place};
 use crate::slices::LABELS;
 
 pub(crate) use blocks::{Block, Blocks, Decoded, ROOM};
-pub(crate) use labels::{labels, lengths, values};
+pub(crate) use labels::{labels, lengths};
 use meaning::Meaning;
 
 /// The columns of a table.
@@ -103,6 +103,17 @@ impl Columns {
             .iter()
             .position(|column| *column.name == *name)?;
         Some((at, &self.columns.get(at)?.meaning))
+    }
+
+    /// The values of a column, read part by part, and nothing but it; `None`: there is no such column.
+    pub(crate) fn values<B: Block>(
+        &self,
+        blocks: &Blocks<B>,
+        name: &str,
+        place: &Place,
+    ) -> Option<Result<Vec<Cell>, FormatError>> {
+        let found = self.find(name)?;
+        Some(labels::values(blocks, found, name, place))
     }
 
     /// Row `row` of a batch. `place` is where the batch is from; `index` is the row of the whole table.

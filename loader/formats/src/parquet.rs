@@ -18,7 +18,7 @@ use parquet::errors::ParquetError;
 
 use crate::buffer::Buffer;
 use crate::cell::Cell;
-use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels, lengths, values};
+use crate::columns::{Block, Blocks, Columns, Decoded, ROOM, guarded, labels, lengths};
 use crate::error::{Fault, FormatError, Place};
 use crate::rows::Rows;
 use crate::slices::out_of_range;
@@ -372,7 +372,7 @@ impl Rows for Parquet {
     }
 
     fn column(&self, name: &str) -> Option<Result<Vec<Cell>, FormatError>> {
-        values(&self.blocks, &self.columns, name, &self.place)
+        self.columns.values(&self.blocks, name, &self.place)
     }
 
     fn lengths(&self) -> Option<Vec<u64>> {

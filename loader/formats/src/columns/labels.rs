@@ -4,9 +4,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
+use super::blocks::{Block, Blocks};
 use super::cells::cell;
 use super::meaning::Meaning;
-use super::{Block, Blocks, Columns};
 use crate::cell::Cell;
 use crate::error::{FormatError, Place};
 use crate::slices::LABELS;
@@ -76,28 +76,24 @@ pub(crate) fn lengths<B: Block>(blocks: &Blocks<B>, column: usize) -> Option<Vec
     (lengths.len() == blocks.len()).then_some(lengths)
 }
 
-/// The values of a column, read part by part, and nothing but it; `None`: there is no such column.
-pub(crate) fn values<B: Block>(
+/// The values of a column, read part by part, and nothing but it.
+pub(super) fn values<B: Block>(
     blocks: &Blocks<B>,
-    columns: &Columns,
+    (at, meaning): (usize, &Meaning),
     name: &str,
     place: &Place,
-) -> Option<Result<Vec<Cell>, FormatError>> {
-    let (at, meaning) = columns.find(name)?;
-    let read = || {
-        let mut values = Vec::with_capacity(blocks.len());
-        for block in blocks.all() {
-            let batch = block.column(at)?;
-            let Some(column) = batch.columns().first() else {
-                continue;
-            };
-            for row in 0..batch.num_rows() {
-                let here = || place.clone().row(values.len() as u64).key(name);
-                let value = cell(column, row, meaning, &here)?;
-                values.push(value);
-            }
+) -> Result<Vec<Cell>, FormatError> {
+    let mut values = Vec::with_capacity(blocks.len());
+    for block in blocks.all() {
+        let batch = block.column(at)?;
+        let Some(column) = batch.columns().first() else {
+            continue;
+        };
+        for row in 0..batch.num_rows() {
+            let here = || place.clone().row(values.len() as u64).key(name);
+            let value = cell(column, row, meaning, &here)?;
+            values.push(value);
         }
-        Ok(values)
-    };
-    Some(read())
+    }
+    Ok(values)
 }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row;
 
-use super::keyed::FETCHED;
 use super::link::Link;
 use super::selection::Selection;
 use super::value::Kind;
@@ -13,6 +12,9 @@ use crate::error::{Fault, FormatError, Place};
 use crate::sql::keys::{Key, Keys};
 use crate::sql::query::{Query, quoted};
 use crate::stages::Untimed;
+
+/// Rows that are fetched at a time, where only a column of them is.
+pub(super) const FETCHED: usize = 100_000;
 
 /// What is asked for.
 pub(super) struct Asked<'a> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tokio_postgres::Statement;
 use tokio_postgres::types::Type;
 
-use super::column::Asked;
+use super::column::{Asked, FETCHED};
 use super::link::Link;
 use super::selection::Selection;
 use super::value::Kind;
@@ -18,9 +18,6 @@ use crate::sql::kept::Owner;
 use crate::sql::keys::{Key, Keys, Read, Reading};
 use crate::sql::query::{Query, quoted};
 use crate::stages::{Stages, Untimed};
-
-/// Keys that are fetched at a time.
-pub(super) const FETCHED: usize = 100_000;
 
 /// The rows of a query, whose keys are read once. Each thread asks over a connection of its own, for all rows of a batch at once.
 pub(in crate::sql) struct KeyedRows {
