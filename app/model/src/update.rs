@@ -190,28 +190,10 @@ fn change(state: &mut State, command: Command) {
         Command::Edit(options) => edit(state, *options),
         Command::OptionsOf(of) => state.session.options_of = of,
         Command::UseData { word, path } => {
-            let options = RunOptions {
-                dataset: data::dataset(&state.prefs.options.dataset, word, &path),
-                extra_cost: String::new(),
-                ..state.prefs.options.clone()
-            };
-            state.look.history.let_go();
-            edit(state, options);
-            state.prefs.options_open = true;
-            state.session.options_of = OptionsOf::NextRun;
+            let dataset = data::dataset(&state.prefs.options.dataset, word, &path);
+            use_data(state, dataset);
         }
-        Command::UseFolder(path) => {
-            let options = RunOptions {
-                dataset: format!("folder:{}", path.display()),
-                // The demo's slowness is not the user's.
-                extra_cost: String::new(),
-                ..state.prefs.options.clone()
-            };
-            state.look.history.let_go();
-            edit(state, options);
-            state.prefs.options_open = true;
-            state.session.options_of = OptionsOf::NextRun;
-        }
+        Command::UseFolder(path) => use_data(state, format!("folder:{}", path.display())),
         Command::Goal(goal) => state.look.goal = goal,
         Command::Search(text) => state.look.search.set(text),
         Command::Hit(at) => find::jump(state, at),
@@ -242,6 +224,20 @@ fn change(state: &mut State, command: Command) {
         | Command::RemoveLeftOver(_)
         | Command::SaveTo(_) => {}
     }
+}
+
+/// The next run loads this.
+fn use_data(state: &mut State, dataset: String) {
+    let options = RunOptions {
+        dataset,
+        // The demo's slowness is not the user's.
+        extra_cost: String::new(),
+        ..state.prefs.options.clone()
+    };
+    state.look.history.let_go();
+    edit(state, options);
+    state.prefs.options_open = true;
+    state.session.options_of = OptionsOf::NextRun;
 }
 
 /// Runs that were not saved do not go with the window without a question. Another run only takes the place of one.

@@ -56,13 +56,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             let waiting = state.overlay.question.take_if(|q| q.saving);
             return waiting.map(|q| q.then);
         }
-        Arrival::Exists(output) => {
-            match &output {
-                Output::Recording(_) => state.session.saving = None,
-                Output::Export(..) => state.session.exporting = None,
-            }
-            state.session.replacing = Some(output);
-        }
+        Arrival::Exists(output) => exists(state, output),
         Arrival::NotSaved(text) => {
             state.session.saving = None;
             complain(state, &text);
@@ -79,16 +73,7 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
             let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
             state.overlay.hint = Some(format!("Exported to {}", names.join(", ")));
         }
-        Arrival::NotExported(why) => {
-            state.session.exporting = None;
-            match why {
-                Some(text) => {
-                    complain(state, &text);
-                    type_again(state);
-                }
-                None => state.overlay.hint = Some("The export was cancelled".to_owned()),
-            }
-        }
+        Arrival::NotExported(why) => not_exported(state, why),
         Arrival::Notice(text) => tell(
             state,
             Notice {
@@ -99,6 +84,27 @@ pub fn arrive(state: &mut State, arrival: Arrival) -> Option<Effect> {
         Arrival::Failed(text) => complain(state, &text),
     }
     None
+}
+
+/// The file that was to be written is there already.
+fn exists(state: &mut State, output: Output) {
+    match &output {
+        Output::Recording(_) => state.session.saving = None,
+        Output::Export(..) => state.session.exporting = None,
+    }
+    state.session.replacing = Some(output);
+}
+
+/// The run was not exported: it was cancelled, or could not be.
+fn not_exported(state: &mut State, why: Option<String>) {
+    state.session.exporting = None;
+    match why {
+        Some(text) => {
+            complain(state, &text);
+            type_again(state);
+        }
+        None => state.overlay.hint = Some("The export was cancelled".to_owned()),
+    }
 }
 
 /// The path that was typed last did not serve: it is there again, to be corrected.

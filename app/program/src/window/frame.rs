@@ -3,6 +3,7 @@
 use eframe::egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
 use super::App;
+use loadscope_insight::headline::Headline;
 use loadscope_model::command::{Action, Command};
 use loadscope_model::message::Message;
 use loadscope_model::prefs::Splits;
@@ -47,12 +48,7 @@ impl App {
             .exact_size(notices::STATUS)
             .show(ui, |ui| commands.extend(status::show(ui, state)));
         let verdict = self.headline.as_ref();
-        if runs::has_any(state) {
-            Panel::bottom("runs")
-                .frame(frame(8, 0))
-                .exact_size(runs::HEIGHT)
-                .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
-        }
+        commands.extend(strip(ui, state, frame(8, 0), verdict));
         let splits = state.prefs.splits;
         let mut sizes = self.sizes;
         let (shows_options, shows_inspector) = sides(state, ui.content_rect().width());
@@ -210,6 +206,18 @@ impl App {
             });
         commands
     }
+}
+
+/// The runs of this window, where there is more than the one that is shown.
+fn strip(ui: &mut Ui, state: &State, frame: Frame, verdict: Option<&Headline>) -> Vec<Command> {
+    let mut commands = Vec::new();
+    if runs::has_any(state) {
+        Panel::bottom("runs")
+            .frame(frame)
+            .exact_size(runs::HEIGHT)
+            .show(ui, |ui| commands.extend(runs::show(ui, state, verdict)));
+    }
+    commands
 }
 
 /// Below this width a window has room for one panel at its side, points.

@@ -42,7 +42,7 @@ mod tests {
         let numbers = Field::new(
             "x",
             "torch.float32",
-            &[1000],
+            [1000],
             FieldData::Numbers(vec![1.0; 1000]),
         );
         let fields = vec![numbers];
