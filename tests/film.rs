@@ -38,6 +38,9 @@ impl Film {
             ..Window::new()
         };
         window.prefs.motion = Motion::Full;
+        // The pipeline has the room.
+        window.prefs.options_open = false;
+        window.prefs.inspector_open = name == "head-of-line";
         let mut window = window.open();
         window.set_size(Vec2::new(1100.0, 700.0));
         Some(Self {
