@@ -6,12 +6,13 @@ mod stopwatch;
 
 use std::sync::Arc;
 
-pub use collate::{Collate, Convert, DefaultCollate};
+pub use collate::{Collate, Convert, DefaultCollate, Stacking};
 pub use scope::FetchScope;
 
 use crate::batch::Batch;
-use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream};
+use crate::dataset::{Dataset, IterableDataset, SampleError, SampleStream, dtype};
 use crate::error::EngineError;
+use crate::value::{new_tensor, torch_error};
 
 pub use loadscope_plan::loader::Request;
 
@@ -129,6 +130,41 @@ where
         Ok(sample)
     }
 
+    /// The batch of samples that lie in memory and are only stacked: one copy each, straight to its place. `None`: it has to be
+    /// made of samples, be it that one does not exist.
+    fn stacked(
+        &self,
+        indices: &[usize],
+        scope: &mut FetchScope<'_>,
+    ) -> Option<Result<C::Batch, FetchError>> {
+        let batch_of = self.collate.stacking()?;
+        let rows = self.dataset.in_memory()?;
+        let in_range = indices.iter().all(|index| *index < rows.len());
+        if indices.is_empty() || !in_range {
+            return None;
+        }
+        let sizes = std::iter::once(indices.len()).chain(rows.shape().iter().copied());
+        let size = sizes
+            .map(i64::try_from)
+            .collect::<Result<Vec<_>, _>>()
+            .ok()?;
+        let stack = new_tensor(&size, dtype(rows.dtype()), |out| {
+            let mut places = out.chunks_exact_mut(rows.width());
+            scope.stack(indices, |index| {
+                if let (Some(place), Some(row)) = (places.next(), rows.row(index)) {
+                    place.copy_from_slice(row);
+                }
+            });
+        });
+        Some(match stack {
+            Ok(stack) => {
+                scope.collating();
+                Ok(batch_of(stack))
+            }
+            Err(error) => Err(torch_error("make room for a batch", &error).into()),
+        })
+    }
+
     fn samples(
         &self,
         indices: &[usize],
@@ -155,11 +191,14 @@ where
         scope: &mut FetchScope<'_>,
     ) -> Result<Option<C::Batch>, FetchError> {
         let batch = match request {
-            Request::Batch(indices) => {
-                let samples = self.samples(indices, scope)?;
-                scope.collating();
-                self.collate.collate(samples, scope.site())?
-            }
+            Request::Batch(indices) => match self.stacked(indices, scope) {
+                Some(batch) => batch?,
+                None => {
+                    let samples = self.samples(indices, scope)?;
+                    scope.collating();
+                    self.collate.collate(samples, scope.site())?
+                }
+            },
             Request::Sample(index) => {
                 let sample = self.sample(*index, scope)?;
                 scope.collating();

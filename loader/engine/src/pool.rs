@@ -54,6 +54,8 @@ impl<F: Fetch> Pool<F> {
             pinner,
         } = plan;
         let done = Arc::new(AtomicBool::new(false));
+        // None of these channels needs a bound, as none of PyTorch's queues has one: what is under way is bounded by the prefetch
+        // window, `num_workers` times `prefetch_factor` batches.
         let (results, mut arrivals) = unbounded();
         let mut pool = Self {
             orders: Vec::with_capacity(num_workers),

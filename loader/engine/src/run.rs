@@ -47,6 +47,8 @@ pub struct RunControl {
     gate: Gate,
     clock: Clock,
     stop: Arc<AtomicBool>,
+    /// Samples and training steps take so many times as long.
+    factor: u32,
 }
 
 impl Default for RunControl {
@@ -55,11 +57,21 @@ impl Default for RunControl {
             gate: Gate::default(),
             clock: Clock::start(),
             stop: Arc::default(),
+            factor: 1,
         }
     }
 }
 
 impl RunControl {
+    /// Of a run in slow motion: each sample and each training step takes `factor` times as long.
+    #[must_use]
+    pub fn stretched(self, factor: u32) -> Self {
+        Self {
+            factor: factor.max(1),
+            ..self
+        }
+    }
+
     /// Holds every thread at its next change of stage, and stops the run's clock.
     pub fn pause(&self) {
         self.gate.pause();
@@ -139,12 +151,13 @@ pub fn start(
     control: RunControl,
 ) -> Result<RunHandle, EngineError> {
     let spec: DatasetSpec = options.dataset.parse()?;
-    let dataset = source::open(options, &spec)?;
+    let dataset = source::stretched(source::open(options, &spec)?, control.factor);
     let clock = control.clock.clone();
     let (probe, events) = Probe::new(clock.clone(), content, CHANNEL);
     let probe = probe.with_gate(control.gate.clone());
     let stop = Arc::clone(&control.stop);
-    let training = Training::prepare(options, &dataset, &spec, &clock, &probe, stop)?;
+    let mut training = Training::prepare(options, &dataset, &spec, &clock, &probe, stop)?;
+    training.stretch(control.factor);
     let trainer = {
         let stop = Arc::clone(&control.stop);
         Builder::new()
@@ -172,6 +185,8 @@ struct Training {
     probe: Probe,
     /// Samples that failed, where these are left out.
     left_out: Option<Arc<LeftOut>>,
+    /// Training steps take so many times as long.
+    factor: u32,
 }
 
 impl Training {
@@ -220,7 +235,18 @@ impl Training {
             options,
             probe: probe.clone(),
             left_out,
+            factor: 1,
         })
+    }
+
+    /// Runs in slow motion, and says so in the recording.
+    fn stretch(&mut self, factor: u32) {
+        self.factor = factor;
+        if factor > 1 {
+            self.probe.say(Level::Info, || {
+                format!("In slow motion: each sample and each training step takes {factor} times as long")
+            });
+        }
     }
 
     fn run(mut self, stop: &AtomicBool) -> Result<(), EngineError> {
@@ -243,6 +269,7 @@ impl Training {
 
     fn epoch(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         let step = Duration::from_secs_f64(self.options.step_ms.max(0.0) / 1e3);
+        let step = step.saturating_mul(self.factor);
         let batches = match self.loader.iter() {
             Ok(batches) => batches,
             Err(EngineError::Interrupted) => return Ok(()),

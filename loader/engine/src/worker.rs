@@ -212,14 +212,14 @@ impl<F: Fetch> Worker<F> {
                 return Some(Arrival::Ended { batch, worker });
             }
         };
-        // Before it is sent on: afterwards it belongs to the consumer, who may write to it.
+        if !skip {
+            self.probe.enter(batch, Stage::Returning);
+        }
+        // Before it is sent on: afterwards it belongs to the consumer, who may write to it. It is no work of the collate function.
         if let Ok(Produced::Batch(made, _)) = &result
             && looking.may_look(&self.probe)
         {
             looking.look(&self.probe, batch, made);
-        }
-        if !skip {
-            self.probe.enter(batch, Stage::Returning);
         }
         Some(Arrival::Batch {
             batch,

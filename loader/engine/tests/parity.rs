@@ -2,12 +2,14 @@
 //!
 //! The cases lie in `tests/reference/golden`; `LOADSCOPE_REFERENCE` names another folder of the same form, made by
 //! `tests/reference/make_cases.py`. `LOADSCOPE_PARITY=weighted,datasets` looks at these files only.
+//! `LOADSCOPE_DIFFERENCES` names a file that gets a line of JSON for each case that is answered differently.
 
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
     reason = "a test ends with what went wrong"
 )]
+#![allow(clippy::disallowed_methods, reason = "tests make files of any kind")]
 
 #[path = "parity/collate.rs"]
 mod collate;
@@ -21,6 +23,8 @@ mod errors;
 mod iterable;
 #[path = "parity/loader.rs"]
 mod loader;
+#[path = "parity/programs.rs"]
+mod programs;
 #[path = "parity/random.rs"]
 mod random;
 #[path = "parity/rows.rs"]
@@ -57,6 +61,7 @@ fn check(area: &str, case: &Case<'_>) -> Verdict {
         "iterable" => iterable::check(case),
         "loader_order" => loader::check(case),
         "mt19937" | "randperm" => random::check(case),
+        "programs" => programs::check(case),
         "samplers" => samplers::check(case),
         "task_traces" => traces::check(case),
         "weighted" => weighted::check(case),
@@ -82,6 +87,8 @@ struct Score {
     cases: usize,
     passed: usize,
     failures: Vec<String>,
+    /// The same, a JSON object each.
+    lines: Vec<String>,
     left_out: BTreeMap<&'static str, Vec<String>>,
 }
 
@@ -97,13 +104,17 @@ impl Score {
                     .or_default()
                     .push(case.id.to_owned());
             }
-            Verdict::Fail { expected, actual } => self.failures.push(format!(
-                "{} {} {input}\n  expected {}\n  actual   {}",
-                case.id,
-                case.op,
-                shorten(&expected),
-                shorten(&actual),
-            )),
+            Verdict::Fail { expected, actual } => {
+                self.failures.push(format!(
+                    "{} {} {input}\n  expected {}\n  actual   {}",
+                    case.id,
+                    case.op,
+                    shorten(&expected),
+                    shorten(&actual),
+                ));
+                let line = serde_json::json!({"id": case.id, "actual": shorten(&actual)});
+                self.lines.push(line.to_string());
+            }
         }
     }
 }
@@ -154,7 +165,7 @@ fn parity_with_pytorch() {
         let _ = writeln!(out, "{line}");
     };
     let (mut cases, mut passed, mut left_out) = (0, 0, 0);
-    let mut failures = Vec::new();
+    let (mut failures, mut lines) = (Vec::new(), Vec::new());
     for path in files().iter().filter(wanted) {
         let score = score(path);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -169,6 +180,11 @@ fn parity_with_pytorch() {
         cases += score.cases;
         passed += score.passed;
         failures.extend(score.failures);
+        lines.extend(score.lines);
+    }
+    if let Some(path) = std::env::var_os("LOADSCOPE_DIFFERENCES") {
+        lines.push(String::new());
+        fs::write(&path, lines.join("\n")).expect("the differences are written");
     }
     say(&format!(
         "parity: {passed} of {cases} cases in all, {left_out} left out"

@@ -243,12 +243,12 @@ mod tests {
         let error = FormatError::new(
             Fault::Damaged,
             place,
-            "'x' is no number",
+            "'x' is not a number",
             "Write a number there",
         );
         assert_eq!(
             error.to_string(),
-            "a.csv, line 3, column 7, 'price': 'x' is no number. Write a number there"
+            "a.csv, line 3, column 7, 'price': 'x' is not a number. Write a number there"
         );
         assert_eq!(error.fault.exception(), "ValueError");
     }

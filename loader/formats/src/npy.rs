@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::buffer::Buffer;
 use crate::cell::Cell;
 use crate::error::{Fault, FormatError, Place};
+use crate::in_memory::InMemory;
 use crate::rows::Rows;
 use crate::slices::{Slices, out_of_range};
 use crate::stages::Stages;
@@ -111,5 +112,17 @@ impl Rows for Npy {
             Some(_) => None,
         };
         row.ok_or_else(|| out_of_range(&self.place, index, self.len))
+    }
+
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        let mut shape = self.slices.entry_shape().to_vec();
+        let stride = match self.window {
+            None => 1,
+            Some(window) => {
+                shape.insert(0, window.length);
+                window.stride
+            }
+        };
+        self.slices.in_memory(shape, stride, self.len)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::FormatError;
+use crate::in_memory::InMemory;
 use crate::stages::Stages;
 
 /// What can be asked for by index: PyTorch's map-style `Dataset`. Shared by all workers; a connection or a handle that must not be
@@ -34,6 +35,11 @@ pub trait Rows: Send + Sync {
     /// Whether [`rows`](Self::rows) answers.
     fn has_rows(&self) -> bool {
         false
+    }
+
+    /// All rows, where they are arrays that lie in memory.
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        None
     }
 
     /// Names of the classes, if labels have names.
@@ -83,6 +89,10 @@ impl<R: Rows + ?Sized> Rows for Box<R> {
 
     fn has_rows(&self) -> bool {
         (**self).has_rows()
+    }
+
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        (**self).in_memory()
     }
 
     fn classes(&self) -> &[String] {

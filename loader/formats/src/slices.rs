@@ -6,6 +6,7 @@ use crate::array::{Array, Dtype};
 use crate::buffer::Buffer;
 use crate::cell::{Cell, Scalar};
 use crate::error::{Fault, FormatError, Place};
+use crate::in_memory::InMemory;
 
 pub(crate) use fields::{Field, Fields, LABELS};
 
@@ -134,6 +135,30 @@ impl Slices {
         let shape = self.layout.shape.clone();
         let array = Array::new(self.layout.dtype, shape, Buffer::default());
         array.ok().map(Cell::Array)
+    }
+
+    /// `len` rows of `shape`, `stride` entries of the first axis apart, where the file has them as they are used; `None`: it has not.
+    pub(crate) fn in_memory(
+        &self,
+        shape: Vec<usize>,
+        stride: usize,
+        len: usize,
+    ) -> Option<InMemory<'_>> {
+        let is_as_used = self.layout.order == Order::C
+            && self.layout.endian == Endian::Native
+            && self.layout.dtype != Dtype::Bool;
+        // A row without an axis is a number of NumPy, which is no array.
+        if !is_as_used || shape.is_empty() {
+            return None;
+        }
+        let entry = self.bytes.len().checked_div(self.len())?;
+        let stride = stride.checked_mul(entry)?;
+        InMemory::new(self.layout.dtype, shape, &self.bytes, stride, len)
+    }
+
+    /// Sizes of each entry.
+    pub(crate) fn entry_shape(&self) -> &[usize] {
+        self.layout.shape.get(1..).unwrap_or_default()
     }
 
     /// The elements of `count` entries of the first axis, row-major, as this host has them.

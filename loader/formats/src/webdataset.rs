@@ -191,7 +191,7 @@ impl Part {
                 "worker {worker} of {workers} of rank {rank} has no samples: there are {} shards for {world_size} ranks",
                 self.count
             ),
-            format!("Choose at most {most} workers, or empty_check=false"),
+            format!("Choose at most {most} workers, or cut the samples into more shards"),
         )
     }
 }

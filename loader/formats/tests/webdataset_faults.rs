@@ -64,7 +64,7 @@ fn what_is_asked_wrongly_is_a_sentence() {
     fault(
         &error,
         Fault::Asked,
-        &["worker 1 of 2", "at most 1 workers", "empty_check=false"],
+        &["worker 1 of 2", "at most 1 workers", "into more shards"],
     );
     assert!(part.next(&mut Untimed).is_none());
     let urls = path.to_str().unwrap();

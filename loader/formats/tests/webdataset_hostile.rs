@@ -134,7 +134,7 @@ fn hostile() -> Vec<Variant> {
             "size no number",
             block("a.bin", b'0', b"zzzzzzzzzzz\0"),
             Fault::Damaged,
-            "size is no number",
+            "size is not a number",
         ),
         (
             "long name, 1 GiB",

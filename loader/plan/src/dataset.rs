@@ -37,7 +37,7 @@ pub fn extra_cost(text: &str, len: usize) -> Result<CostModel, EngineError> {
     let read = language.read(text).and_then(|all| {
         match all.iter().find(|given| OF_DATASET.contains(&given.key)) {
             Some(Given { key, .. }) => Err(Mistake::Together(format!(
-                "{key} is that of the dataset and cannot be given here. Leave {key} out"
+                "{key} cannot be set here: the dataset fixes it. Leave {key} out"
             ))),
             None => base.with(&all),
         }

@@ -60,10 +60,10 @@ impl Facts<'_> {
             }
             DatasetSpec::Tokens(_) => format!("{len} windows of tokens"),
             DatasetSpec::Data(data) => data.describe(self.dataset.len),
-            DatasetSpec::Synthetic(_) => format!("{len} made-up samples"),
+            DatasetSpec::Synthetic(_) => format!("{len} synthetic samples"),
             DatasetSpec::Stream(_) => match self.dataset.len {
-                Some(len) => format!("{len} made-up samples, iterable-style"),
-                None => "made-up samples, iterable-style".to_owned(),
+                Some(len) => format!("{len} synthetic samples, iterable-style"),
+                None => "synthetic samples, iterable-style".to_owned(),
             },
         };
         let extra = &self.options.extra_cost;

@@ -212,7 +212,7 @@ mod tests {
         let mistake = given.mistake(whole(given.value, 0..=9u8).expect_err("no number"));
         assert_eq!(
             language.sentence(&mistake),
-            format!("len=x: 'x' is no whole number from 0 to 9. {possible}")
+            format!("len=x: 'x' is not a whole number from 0 to 9. {possible}")
         );
         let together = Mistake::Together("both at once".to_owned());
         assert_eq!(

@@ -158,7 +158,8 @@ impl Plan {
                     _ => balanced_weights(table.classes()?),
                 };
                 let count = count.unwrap_or(signed(weights.len() as u64));
-                let replacement = options.replacement;
+                // Without it every sample would come once, whatever its weight.
+                let replacement = options.replacement || *spec == SamplerSpec::Balanced;
                 if world > 1 {
                     let sampler =
                         DistributedWeightedSampler::new(weights, count, replacement, world, rank)?;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use loadscope_engine::collate::{CollateSite, collate_lists, default_collate};
+use loadscope_engine::collate::{CollateSite, collate_lists};
 use loadscope_engine::dataset::{
     AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _,
 };
-use loadscope_engine::fetch::{MapFetcher, StreamFetcher};
+use loadscope_engine::fetch::{Collate, DefaultCollate, MapFetcher, Stacking, StreamFetcher};
 use loadscope_engine::rng::shared_generator;
 use loadscope_engine::value::{Key, Value};
 use loadscope_engine::{DataLoader, EngineError, LoaderBuilder, Probe};
@@ -17,7 +17,31 @@ use super::data::numbers;
 type Rows = dyn Dataset<Sample = Value>;
 type Samples = dyn IterableDataset<Sample = Value>;
 /// What puts samples together.
-pub type Together = fn(Vec<Value>) -> Result<Value, EngineError>;
+#[derive(Clone, Copy)]
+pub enum Together {
+    /// `default_collate`.
+    Stack,
+    /// Lists for each field.
+    Lists,
+}
+
+impl Collate<Value> for Together {
+    type Batch = Value;
+
+    fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
+        match self {
+            Self::Stack => DefaultCollate.collate(samples, site),
+            Self::Lists => collate_lists(samples),
+        }
+    }
+
+    fn stacking(&self) -> Option<Stacking<Value>> {
+        match self {
+            Self::Stack => Collate::<Value>::stacking(&DefaultCollate),
+            Self::Lists => None,
+        }
+    }
+}
 
 /// A piece of work.
 pub struct FormatWork {
@@ -29,17 +53,13 @@ pub struct FormatWork {
     pub field: &'static str,
 }
 
-fn stacked(samples: Vec<Value>) -> Result<Value, EngineError> {
-    default_collate(samples, CollateSite::Main)
-}
-
 const WORKS: &[(&str, FormatWork)] = &[
     (
         "formats-voc",
         FormatWork {
             dataset: |at| format!("voc:{at}/pictures/voc,year=2012"),
             batch_size: 8,
-            together: collate_lists,
+            together: Together::Lists,
             field: "labels",
         },
     ),
@@ -52,7 +72,7 @@ const WORKS: &[(&str, FormatWork)] = &[
                 )
             },
             batch_size: 8,
-            together: collate_lists,
+            together: Together::Lists,
             field: "labels",
         },
     ),
@@ -63,7 +83,7 @@ const WORKS: &[(&str, FormatWork)] = &[
                 format!("coco:{at}/pictures/coco/images,{at}/pictures/coco/instances.json")
             },
             batch_size: 8,
-            together: collate_lists,
+            together: Together::Lists,
             field: "labels",
         },
     ),
@@ -76,7 +96,7 @@ const WORKS: &[(&str, FormatWork)] = &[
                 )
             },
             batch_size: 8,
-            together: collate_lists,
+            together: Together::Lists,
             field: "1",
         },
     ),
@@ -85,7 +105,7 @@ const WORKS: &[(&str, FormatWork)] = &[
         FormatWork {
             dataset: |at| format!("webdataset:{at}/shards/small-{{000..003}}.tar,fields=npy;cls"),
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "1",
         },
     ),
@@ -94,7 +114,7 @@ const WORKS: &[(&str, FormatWork)] = &[
         FormatWork {
             dataset: |at| format!("csv:{at}/tables/rows.csv"),
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "label",
         },
     ),
@@ -103,7 +123,7 @@ const WORKS: &[(&str, FormatWork)] = &[
         FormatWork {
             dataset: |at| format!("parquet:{at}/tables/rows.parquet"),
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "label",
         },
     ),
@@ -112,7 +132,7 @@ const WORKS: &[(&str, FormatWork)] = &[
         FormatWork {
             dataset: |at| format!("arrow:{at}/tables/saved"),
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "label",
         },
     ),
@@ -121,7 +141,7 @@ const WORKS: &[(&str, FormatWork)] = &[
         FormatWork {
             dataset: |at| format!("npy:{at}/tables/windows.npy,window=64"),
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "",
         },
     ),
@@ -132,7 +152,7 @@ const WORKS: &[(&str, FormatWork)] = &[
                 format!("sql:sqlite:{at}/tables/rows.sqlite,query=SELECT * FROM items,index=id")
             },
             batch_size: 64,
-            together: stacked,
+            together: Together::Stack,
             field: "label",
         },
     ),

@@ -18,6 +18,7 @@ mod spend;
 mod split;
 mod stack;
 mod stream;
+mod stretched;
 mod subset;
 mod synthetic;
 mod tensor;
@@ -29,6 +30,7 @@ pub use concat::{ChainDataset, ConcatDataset};
 pub use digits::Digits;
 pub use folder::ImageFolder;
 pub use formats::StreamPlace;
+pub(crate) use formats::dtype;
 pub use gather::{Gather, GatherFetcher};
 pub use iterable::{IterableDataset, SampleStream};
 pub(crate) use known::table;
@@ -39,6 +41,7 @@ pub use slowed::{Slowed, SlowedStream};
 pub use split::{Split, SplitLength, random_split};
 pub use stack::StackDataset;
 pub use stream::SyntheticStream;
+pub use stretched::Stretched;
 pub use subset::Subset;
 pub use synthetic::Synthetic;
 pub use tensor::TensorDataset;
@@ -49,6 +52,7 @@ use std::sync::Arc;
 use crate::plan::Needed;
 use crate::sampler::DataLen;
 
+pub use loadscope_formats::InMemory;
 pub use loadscope_plan::dataset::{
     Catalog, CostModel, DatasetSpec, Entry, MadeUp, Sharing, StreamModel, Tail, TokenDtype,
     TokenSpec,
@@ -104,6 +108,12 @@ pub trait Dataset: Send + Sync + 'static {
     /// Whether [`get_batch`](Self::get_batch) is implemented.
     fn has_get_batch(&self) -> bool {
         self.get_batch(&[], &mut SampleClock::off()).is_some()
+    }
+
+    /// All samples, where they are tensors that lie in memory: [`MapFetcher`](crate::fetch::MapFetcher) copies them straight into
+    /// batches that are stacked, without making samples in between.
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        None
     }
 
     /// Names for labels (class names), if the dataset has them.

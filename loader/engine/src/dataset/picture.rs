@@ -108,31 +108,91 @@ fn decode_with(
     clock: &mut SampleClock,
     scratch: &mut Scratch,
 ) -> Result<(Tensor, (u32, u32)), Fault> {
+    let Some(side) = side else {
+        return original(bytes, clock);
+    };
     let Scratch {
         decoded,
         resized,
         resizer,
     } = scratch;
-    let (width, height) = clock.stage("decode", || {
-        // The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
-        catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, decoded)))
-            .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
-    })?;
-    let tensor = match side {
-        Some(side) => clock.stage("resize", || {
-            let rgb = resize(decoded, width, height, side, resized, resizer)?;
-            planes(rgb, side, side)
-        }),
-        None => clock.stage("decode", || planes(decoded, width, height)),
-    };
+    let (width, height) = clock.stage("decode", || guarded(bytes, decoded))?;
+    let tensor = clock.stage("resize", || {
+        let rgb = resize(decoded, width, height, side, resized, resizer)?;
+        planes(rgb, side, side)
+    });
     if decoded.capacity() > KEEP_BYTES {
         *decoded = Vec::new();
     }
     Ok((tensor?, (width, height)))
 }
 
-/// Decodes into `rgb` (row-major, 3 bytes a pixel) and returns width and height.
-fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
+/// A picture as it is. As torchvision's `pil_to_tensor` it is a view of pixels, row by row, with the colours as first axis; the
+/// decoder writes straight into its memory.
+fn original(bytes: &[u8], clock: &mut SampleClock) -> Result<(Tensor, (u32, u32)), Fault> {
+    clock.stage("decode", || {
+        let mut pixels = Fresh(None);
+        let size = guarded(bytes, &mut pixels)?;
+        let view = pixels.0.map(|pixels| pixels.f_permute([2, 0, 1]));
+        match view {
+            Some(Ok(view)) => Ok((view, size)),
+            Some(Err(error)) => Err(Fault::Torch(error.to_string())),
+            None => Err(Fault::Damaged("it has no pixels".to_owned())),
+        }
+    })
+}
+
+/// Where a decoder writes to.
+trait Place {
+    /// Makes room for `width` × `height` pixels of 3 bytes, row-major, which `write` fills.
+    fn fill(
+        &mut self,
+        width: u32,
+        height: u32,
+        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault>;
+}
+
+/// A buffer that is used again.
+impl Place for Vec<u8> {
+    fn fill(
+        &mut self,
+        width: u32,
+        height: u32,
+        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.resize(width as usize * height as usize * 3, 0);
+        write(self)
+    }
+}
+
+/// A new tensor `[height, width, 3]`.
+struct Fresh(Option<Tensor>);
+
+impl Place for Fresh {
+    fn fill(
+        &mut self,
+        width: u32,
+        height: u32,
+        write: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let size = [i64::from(height), i64::from(width), 3];
+        let mut written = Ok(());
+        let tensor = new_tensor(&size, Kind::Uint8, |bytes| written = write(bytes));
+        written?;
+        self.0 = Some(tensor.map_err(|e| Fault::Torch(e.to_string()))?);
+        Ok(())
+    }
+}
+
+/// The decoders are well tested but large: a defect of theirs must cost a sample, not the program.
+fn guarded(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
+    catch_unwind(AssertUnwindSafe(|| decode_rgb(bytes, place)))
+        .unwrap_or_else(|_| Err(Fault::Damaged("the decoder gave up".to_owned())))
+}
+
+/// Decodes into `place` (row-major, 3 bytes a pixel) and returns width and height.
+fn decode_rgb(bytes: &[u8], place: &mut impl Place) -> Result<(u32, u32), Fault> {
     if bytes.is_empty() {
         return Err(Fault::Empty);
     }
@@ -140,7 +200,7 @@ fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
         Ok(ImageFormat::Jpeg) => {
             let outcome = JpegDecoder::new(Cursor::new(bytes))
                 .map_err(Fault::from)
-                .and_then(|decoder| read(decoder, rgb));
+                .and_then(|decoder| read(decoder, place));
             // The decoder paints missing parts grey; Pillow raises, and a training run should know.
             match outcome {
                 Ok(_) | Err(Fault::Damaged(_)) if !jpeg_is_complete(bytes) => Err(Fault::Truncated),
@@ -150,7 +210,7 @@ fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
         Ok(ImageFormat::Png) => {
             // What is compressed beside the pixels, such as a colour profile, may be a bomb, too.
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits())?;
-            read(decoder, rgb)
+            read(decoder, place)
         }
         Ok(ImageFormat::WebP) => Err(Fault::Undecodable("WebP")),
         Ok(ImageFormat::Gif) => Err(Fault::Undecodable("GIF")),
@@ -161,7 +221,7 @@ fn decode_rgb(bytes: &[u8], rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
     }
 }
 
-fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32), Fault> {
+fn read(mut decoder: impl ImageDecoder, place: &mut impl Place) -> Result<(u32, u32), Fault> {
     let (width, height) = decoder.dimensions();
     if width == 0 || height == 0 {
         return Err(Fault::Damaged("it has no pixels".to_owned()));
@@ -171,21 +231,29 @@ fn read(mut decoder: impl ImageDecoder, rgb: &mut Vec<u8>) -> Result<(u32, u32),
     }
     decoder.set_limits(limits())?;
     if decoder.color_type() == ColorType::Rgb8 {
-        // The usual case: straight into the buffer of this thread.
-        rgb.resize(decoder.total_bytes() as usize, 0);
-        decoder.read_image(rgb)?;
+        // The usual case: straight to its place.
+        place.fill(width, height, |rgb| Ok(decoder.read_image(rgb)?))?;
     } else if decoder.color_type() == ColorType::L8 {
         // The grey value three times; a general conversion takes as long as decoding.
         let mut grey = vec![0; decoder.total_bytes() as usize];
         decoder.read_image(&mut grey)?;
-        rgb.resize(grey.len() * 3, 0);
-        let (pixels, _) = rgb.as_chunks_mut::<3>();
-        for (pixel, grey) in pixels.iter_mut().zip(grey) {
-            *pixel = [grey; 3];
-        }
+        place.fill(width, height, |rgb| {
+            let (pixels, _) = rgb.as_chunks_mut::<3>();
+            for (pixel, grey) in pixels.iter_mut().zip(grey) {
+                *pixel = [grey; 3];
+            }
+            Ok(())
+        })?;
     } else {
         // 16 bits or with transparency, which is dropped as by Pillow's `convert("RGB")`.
-        *rgb = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
+        let converted = DynamicImage::from_decoder(decoder)?.into_rgb8().into_raw();
+        place.fill(width, height, |rgb| match converted.get(..rgb.len()) {
+            Some(converted) => {
+                rgb.copy_from_slice(converted);
+                Ok(())
+            }
+            None => Err(Fault::Damaged("it has too few pixels".to_owned())),
+        })?;
     }
     Ok((width, height))
 }

@@ -49,7 +49,7 @@ pub(super) fn spend(
 }
 
 /// Returns `duration` after `start`, late by microseconds rather than by a scheduler's tick; earlier if the sample is not wanted any more.
-fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
+pub(super) fn sleep_until(start: Instant, duration: Duration, gone: impl Fn() -> bool) {
     loop {
         let left = duration.saturating_sub(start.elapsed());
         match left.checked_sub(SPIN) {

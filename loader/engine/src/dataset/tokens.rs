@@ -71,8 +71,15 @@ impl TokenWindows {
         // SAFETY: the map is only read, and only as bytes, for which every bit pattern is valid. That the file keeps its
         // length is asked of the user.
         let map = unsafe { Mmap::map(&file) };
+        let map = map.map_err(|e| fail(format!("cannot be mapped to memory: {e}")))?;
+        if map.starts_with(b"\x93NUMPY") {
+            return Err(fail(format!(
+                "is an array of NumPy, whose header is no tokens. Write npy:{},window={block} instead",
+                path.display()
+            )));
+        }
         Ok(Self {
-            map: map.map_err(|e| fail(format!("cannot be mapped to memory: {e}")))?,
+            map,
             block,
             stride,
             dtype,
@@ -218,6 +225,14 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
         file
+    }
+
+    #[test]
+    fn an_array_of_numpy_is_not_taken_for_tokens() {
+        let file = file(b"\x93NUMPY\x01\x00and so on, which is even");
+        let refused = TokenWindows::open(file.path(), 4, None, TokenDtype::Int64);
+        let said = refused.err().expect("it is refused").to_string();
+        assert!(said.contains("Write npy:"), "{said}");
     }
 
     proptest! {

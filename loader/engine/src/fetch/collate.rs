@@ -1,5 +1,7 @@
 //! `collate_fn`: how samples become a batch.
 
+use tch::Tensor;
+
 use crate::batch::Batch;
 use crate::collate::{CollateSite, default_collate, default_convert};
 use crate::error::EngineError;
@@ -16,6 +18,12 @@ pub trait Collate<S>: Send + Sync + 'static {
     /// If they do not fit together.
     fn collate(&self, samples: Vec<S>, site: CollateSite) -> Result<Self::Batch, EngineError>;
 
+    /// For a function that stacks samples if they are tensors of one dtype and shape, and does nothing else to them: what makes the
+    /// batch of that stack. Then it can be copied together without samples. `None`: the samples are needed.
+    fn stacking(&self) -> Option<Stacking<Self::Batch>> {
+        None
+    }
+
     /// What becomes of a single sample of a loader without batches (`batch_size=None`).
     ///
     /// # Errors
@@ -29,6 +37,9 @@ pub trait Collate<S>: Send + Sync + 'static {
     }
 }
 
+/// What makes a batch of the tensor that stacking its samples gives.
+pub type Stacking<B> = fn(Tensor) -> B;
+
 /// PyTorch's `default_collate`; `default_convert` in a loader without batches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DefaultCollate;
@@ -38,6 +49,10 @@ impl Collate<Value> for DefaultCollate {
 
     fn collate(&self, samples: Vec<Value>, site: CollateSite) -> Result<Value, EngineError> {
         default_collate(samples, site)
+    }
+
+    fn stacking(&self) -> Option<Stacking<Value>> {
+        Some(Value::Tensor)
     }
 
     fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {

@@ -1,5 +1,6 @@
 //! What a fetch tells about itself.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use loadscope_trace::{BatchId, EventKind, Fetched, Stage, StageTiming};
@@ -97,6 +98,16 @@ impl<'a> FetchScope<'a> {
             self.end_sample();
         }
         Ok(samples)
+    }
+
+    /// As [`each`](Self::each), of samples that lie in memory and are only copied, each by `copy`. The copy is all of a sample's
+    /// time, so it has no stages.
+    pub(super) fn stack(&mut self, indices: &[usize], mut copy: impl FnMut(usize)) {
+        let copied = self.each(indices, |index, _| -> Result<(), Infallible> {
+            copy(index);
+            Ok(())
+        });
+        drop(copied);
     }
 
     /// The dataset index of the sample under way.

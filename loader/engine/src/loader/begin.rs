@@ -40,13 +40,19 @@ impl<F: Fetch> DataLoader<F> {
             snapshot: begun.snapshot,
             loader: self,
         };
-        iter.prime()?;
+        if let Err(error) = iter.prime() {
+            if begun.is_new {
+                iter.forget_workers();
+            }
+            return Err(error);
+        }
         Ok(iter)
     }
 
     /// Draws the base seed, starts or wakes the workers and takes the samplers' iterators, in PyTorch's order.
     fn begin(&mut self, resume: Option<Resume>) -> Result<Begun<F>, EngineError> {
         let pool = self.persistent.take();
+        let is_new = pool.is_none();
         let mut behind = Behind::new(self.streams(), self.options.num_workers);
         let mut base_seed = pool.as_ref().and(self.base_seed);
         if let Some(resume) = resume {
@@ -93,6 +99,7 @@ impl<F: Fetch> DataLoader<F> {
             requests,
             behind,
             snapshot,
+            is_new,
         })
     }
 
@@ -139,10 +146,21 @@ impl<F: Fetch> DataLoader<F> {
     }
 }
 
+impl<F: Fetch> LoaderIter<'_, F> {
+    /// Ends the workers, persistent or not: PyTorch keeps no iterator whose constructor failed.
+    fn forget_workers(&mut self) {
+        self.end();
+        self.loader.persistent = None;
+        self.loader.base_seed = None;
+    }
+}
+
 /// An epoch that has been begun.
 struct Begun<F: Fetch> {
     source: Source<F>,
     requests: RequestIter,
     behind: Behind,
     snapshot: Snapshot,
+    /// Its workers, if it has some, were started for it.
+    is_new: bool,
 }

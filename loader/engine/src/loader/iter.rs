@@ -292,7 +292,7 @@ impl<F: Fetch> LoaderIter<'_, F> {
     }
 
     /// Ends the epoch: joins the threads, or keeps them for the next epoch.
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }

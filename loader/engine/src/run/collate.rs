@@ -7,7 +7,7 @@ use crate::collate::{
     CollateSite, collate_joined, collate_lists, collate_padded, default_collate, default_convert,
 };
 use crate::error::EngineError;
-use crate::fetch::Collate;
+use crate::fetch::{Collate, Stacking};
 use crate::value::Value;
 
 /// What puts samples together, as the options say.
@@ -47,6 +47,13 @@ impl Collate<Value> for ValueCollate {
         .map_err(|error| self.with_remedy(error))
     }
 
+    fn stacking(&self) -> Option<Stacking<Value>> {
+        match self.chosen {
+            Chosen::Fitting | Chosen::Stack => Some(Value::Tensor),
+            Chosen::List | Chosen::Pad(_) | Chosen::Concat => None,
+        }
+    }
+
     fn convert(&self, sample: Value, _site: CollateSite) -> Result<Value, EngineError> {
         if self.is_lenient && is_left_out(&sample) {
             return Err(EngineError::runtime("the sample failed; it is left out"));
@@ -67,11 +74,17 @@ impl ValueCollate {
             EngineError::Python { kind, message }
                 if UNEQUAL.iter().any(|part| message.contains(part)) =>
             {
+                let remedy = match self.chosen {
+                    Chosen::Fitting | Chosen::Stack => {
+                        "Samples of different sizes need --collate list, pad or concat"
+                    }
+                    Chosen::Pad(_) | Chosen::Concat | Chosen::List => {
+                        "Only arrays are padded and joined, not lists of numbers: use --collate list"
+                    }
+                };
                 EngineError::Python {
                     kind,
-                    message: format!(
-                        "{message}. Samples of different sizes need collate=list, pad or concat"
-                    ),
+                    message: format!("{message}. {remedy}"),
                 }
             }
             other => other,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadscope_trace::{Level, OnError, RunOptions, plural};
 
-use crate::dataset::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
+use crate::dataset::{Dataset, InMemory, IterableDataset, SampleClock, SampleError, SampleStream};
 use crate::probe::Probe;
 use crate::value::Value;
 
@@ -121,6 +121,11 @@ impl<D: Dataset<Sample = Value> + ?Sized> Dataset for Lenient<D> {
 
     fn has_get_batch(&self) -> bool {
         self.inner.has_get_batch()
+    }
+
+    /// What lies in memory does not fail.
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        self.inner.in_memory()
     }
 
     fn classes(&self) -> &[String] {

@@ -9,7 +9,7 @@ use super::collate::ValueCollate;
 use super::lenient::{LeftOut, Lenient};
 use crate::dataset::{
     AnyDataset, Dataset, DatasetSpec, IterableDataset, OpenDataset as _, Slowed, SlowedStream,
-    StreamPlace, data_len, table,
+    StreamPlace, Stretched, data_len, table,
 };
 use crate::error::EngineError;
 use crate::fetch::{Fetch, Fetcher, MapFetcher, StreamFetcher};
@@ -51,6 +51,15 @@ pub(crate) fn open(options: &RunOptions, spec: &DatasetSpec) -> Result<AnyDatase
             let slowed = SlowedStream::new(dataset, &options.extra_cost)?;
             Ok(AnyDataset::iterable(slowed))
         }
+    }
+}
+
+/// The same in slow motion: each sample takes `factor` times as long.
+pub(crate) fn stretched(dataset: AnyDataset, factor: u32) -> AnyDataset {
+    match dataset {
+        dataset if factor <= 1 => dataset,
+        AnyDataset::Map(dataset) => AnyDataset::map(Stretched::new(dataset, factor)),
+        AnyDataset::Iterable(dataset) => AnyDataset::iterable(Stretched::new(dataset, factor)),
     }
 }
 

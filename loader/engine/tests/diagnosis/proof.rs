@@ -47,7 +47,7 @@ fn the_sentence_comes_out_by_itself() {
     assert_eq!(
         plain(&diagnosis.verdict.text()),
         "The trainer waited 1.11 s of 1.59 s (70 %), 0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while \
-         batches 5 and 7 lay ready. in_order=False would end after 1.17 s; a third worker only after 1.45 s"
+         batches 5 and 7 were already finished. in_order=False would take 1.17 s; a third worker, 1.45 s"
     );
     let verdict = &diagnosis.verdict;
     assert_eq!(
@@ -127,7 +127,7 @@ fn the_engine_needs_what_the_algorithm_says() {
         if is_near(times.0, 1590.0) && is_near(times.1, 1110.0) && is_near(times.2, 960.0) {
             assert!(text.contains("for batch 4: sample 4 took 1.0"), "{text}");
             assert!(
-                text.ends_with("in worker 0 while batches 5 and 7 lay ready"),
+                text.ends_with("in worker 0 while batches 5 and 7 were already finished"),
                 "{text}"
             );
             return;

@@ -33,7 +33,8 @@ fn argument(json: &Json) -> PyArg {
     }
 }
 
-fn arguments(args: &Json, iterable: bool) -> Arguments {
+/// The arguments of a case, as they are written.
+pub fn arguments(args: &Json, iterable: bool) -> Arguments {
     let mut all = Arguments {
         iterable,
         ..Arguments::default()

@@ -87,11 +87,11 @@ fn missing(url: &str, key: &str, name: &str, others: &HashMap<String, Vec<u8>>) 
     FormatError::new(
         Fault::NoSuchKey,
         Place::named(url).key(format!("{key}.{name}")),
-        format!(
-            "the sample has no such file; it also has {}",
-            others.join(", ")
-        ),
-        "Choose others for fields=",
+        match others.as_slice() {
+            [] => "the sample has no such file, and no other".to_owned(),
+            others => format!("the sample has no such file; it has {}", others.join(", ")),
+        },
+        "Choose others for fields=, or leave the sample out with on_error=skip",
     )
 }
 

@@ -149,7 +149,7 @@ impl Parser<'_> {
                     let Some(value) = value else {
                         let name = CORNERS.get(corner).copied().unwrap_or_default();
                         return Err(
-                            self.broken(at, &format!("{name} is '{words}', which is no number"))
+                            self.broken(at, &format!("{name} is '{words}', which is not a number"))
                         );
                     };
                     if let Some(slot) = partial.corners.get_mut(corner) {
@@ -277,7 +277,7 @@ mod tests {
         );
         says(
             "<annotation><object><bndbox><xmin>\nx</xmin></bndbox></object></annotation>",
-            "line 2, column 2: xmin is 'x', which is no number",
+            "line 2, column 2: xmin is 'x', which is not a number",
         );
         says(
             "<annotation>&nothing;</annotation>",

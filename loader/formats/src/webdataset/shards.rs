@@ -5,6 +5,7 @@ use std::vec::IntoIter;
 
 use super::braces::{self, expand};
 use crate::error::{Fault, FormatError, Place};
+use crate::paths;
 use crate::stages::Stages;
 use crate::tar::{Sample, Samples};
 
@@ -15,6 +16,12 @@ pub(super) fn list(urls: &str) -> Result<Vec<String>, FormatError> {
     };
     let mut shards = Vec::new();
     for pattern in urls.split("::") {
+        // A folder, or names with stars: what the shell would have written out.
+        if Path::new(pattern).is_dir() || pattern.contains(['*', '?']) {
+            let named = paths::files(pattern, "tar")?;
+            shards.extend(named.iter().map(|path| path.display().to_string()));
+            continue;
+        }
         let named = expand(pattern, braces::MOST - shards.len());
         shards.extend(
             named.map_err(|e| asked(e.to_string(), "Write shard-{000..127}.tar for 128 shards"))?,

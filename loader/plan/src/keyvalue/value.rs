@@ -11,7 +11,7 @@ use crate::limits;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// No number of that kind, or one out of range.
-    #[error("'{text}' is no {kind}{range}")]
+    #[error("'{text}' is not a {kind}{range}")]
     Number {
         /// What was given.
         text: String,
@@ -151,26 +151,35 @@ mod tests {
     fn numbers_are_in_their_range() {
         assert_eq!(whole("7", 0..=9), Ok(7u64));
         assert_eq!(whole("+7", 1..), Ok(7usize));
-        says(whole("-1", 0..=9u64), "'-1' is no whole number from 0 to 9");
-        says(whole("10", 0..=9u64), "'10' is no whole number from 0 to 9");
-        says(whole("", 1usize..), "'' is no whole number of at least 1");
+        says(
+            whole("-1", 0..=9u64),
+            "'-1' is not a whole number from 0 to 9",
+        );
+        says(
+            whole("10", 0..=9u64),
+            "'10' is not a whole number from 0 to 9",
+        );
+        says(
+            whole("", 1usize..),
+            "'' is not a whole number of at least 1",
+        );
         says(
             whole("7.5", 0..=9u8),
-            "'7.5' is no whole number from 0 to 9",
+            "'7.5' is not a whole number from 0 to 9",
         );
         says(
             whole("99999999999999999999", ..=u64::MAX),
-            "'99999999999999999999' is no whole number of at most 18446744073709551615",
+            "'99999999999999999999' is not a whole number of at most 18446744073709551615",
         );
         assert_eq!(real("-0", 0.0..=1.0).map(f64::to_bits), Ok(0));
         assert_eq!(real("1e3", ..), Ok(1000.0));
         for wrong in ["2", "NaN", "inf", "many"] {
             says(
                 real(wrong, 0.0..=1.0),
-                &format!("'{wrong}' is no number from 0 to 1"),
+                &format!("'{wrong}' is not a number from 0 to 1"),
             );
         }
-        says(real("inf", ..), "'inf' is no number");
+        says(real("inf", ..), "'inf' is not a number");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub fn settled(mut o: RunOptions) -> RunOptions {
         o.replacement = false;
         o.num_samples = None;
     }
+    // Without it every sample would come once, whatever its class.
+    o.replacement |= o.sampler == "weighted:balanced";
     let is_shared_stream = is_stream && !o.dataset.starts_with("stream");
     let of_ranks = matches!(
         kind,

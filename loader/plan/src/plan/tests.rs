@@ -178,10 +178,23 @@ fn costs_are_checked_before_a_run_begins() {
         check_options(&options).err().map(|e| e.to_string())
     };
     let len = refused("digits", "len=24,fail=5").unwrap_or_default();
-    assert!(len.contains("len is that of the dataset"), "{len}");
+    assert!(
+        len.contains("len cannot be set here: the dataset fixes it"),
+        "{len}"
+    );
     let beyond = refused("digits", "slow=1797:5").unwrap_or_default();
     assert!(beyond.contains("the last sample is 1796"), "{beyond}");
     assert!(refused("folder:/data", "cost=5").is_some());
     assert_eq!(refused("digits", "cost_ms=8,fail=5"), None);
     assert_eq!(refused("folder:/data", "slow=5000000:5"), None);
+}
+
+#[test]
+fn balanced_classes_come_equally_often_without_being_asked_for_replacement() {
+    let order = orders(&options("weighted:balanced"), table()).unwrap();
+    let classes = table().classes.unwrap();
+    let drawn: Vec<u64> = order.epochs.iter().flatten().flatten().copied().collect();
+    let rare = drawn.iter().filter(|i| classes[**i as usize] == 2).count();
+    // 10 of 300 samples are of that class, and a third of the 600 draws.
+    assert!((150..=250).contains(&rare), "{rare} of {}", drawn.len());
 }

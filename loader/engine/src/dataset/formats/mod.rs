@@ -7,4 +7,5 @@ mod scale;
 mod stream;
 
 pub(super) use open::open;
+pub(crate) use sample::dtype;
 pub use stream::StreamPlace;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loadscope_formats::{Cell, Rows};
+use loadscope_formats::{Cell, InMemory, Rows};
 
 use super::sample::{Shaping, sample_error};
 use crate::dataset::{Dataset, SampleClock, SampleError};
@@ -69,6 +69,10 @@ impl<R: Rows + 'static> Dataset for RowsDataset<R> {
 
     fn has_get_batch(&self) -> bool {
         self.rows.has_rows()
+    }
+
+    fn in_memory(&self) -> Option<InMemory<'_>> {
+        self.rows.in_memory()
     }
 
     fn classes(&self) -> &[String] {

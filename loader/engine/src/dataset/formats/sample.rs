@@ -116,7 +116,8 @@ fn number(scalar: &Scalar) -> Result<Value, SampleError> {
     })
 }
 
-fn dtype(dtype: Dtype) -> DType {
+/// The dtype of a tensor of such elements.
+pub(crate) fn dtype(dtype: Dtype) -> DType {
     DType::Kind(match dtype {
         Dtype::Bool => Kind::Bool,
         Dtype::Int8 => Kind::Int8,

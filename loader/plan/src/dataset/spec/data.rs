@@ -1,7 +1,8 @@
 //! The texts that name data as people have them: `voc:DIR,set=train`, `csv:FILE,sep=tab`, `sql:URL,query=…`.
 
+mod about;
+
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use loadscope_trace::{parts, quote, without_password};
 
@@ -323,83 +324,6 @@ data! {
 }
 
 impl DataSpec {
-    /// Whether its dataset is iterable-style.
-    pub fn is_stream(&self) -> bool {
-        match self {
-            Self::Webdataset(_) | Self::Tar(_) => true,
-            Self::Sql(sql) => sql.index.is_none(),
-            Self::Voc(_)
-            | Self::Coco(_)
-            | Self::Csv(_)
-            | Self::Parquet(_)
-            | Self::Arrow(_)
-            | Self::Jsonl(_)
-            | Self::Npy(_)
-            | Self::Npz(_)
-            | Self::Safetensors(_)
-            | Self::Lmdb(_)
-            | Self::Audio(_)
-            | Self::Text(_) => false,
-        }
-    }
-
-    /// What is made of the sizes of its pictures, if it may have some.
-    pub fn size(&self) -> Option<PictureSize> {
-        Some(match self {
-            Self::Voc(spec) => spec.size,
-            Self::Coco(spec) => spec.size,
-            Self::Sql(spec) => spec.size,
-            Self::Csv(spec) => spec.size,
-            Self::Parquet(spec) => spec.size,
-            Self::Arrow(spec) => spec.size,
-            Self::Jsonl(spec) => spec.size,
-            Self::Webdataset(spec) => spec.size,
-            Self::Tar(spec) => spec.size,
-            Self::Lmdb(spec) => spec.size,
-            Self::Npy(_) | Self::Npz(_) | Self::Safetensors(_) | Self::Audio(_) | Self::Text(_) => {
-                return None;
-            }
-        })
-    }
-
-    /// In a few words: `rows of train.csv`. Without a password.
-    pub(crate) fn describe(&self, len: Option<usize>) -> String {
-        let count = |noun: &str, nouns: &str| match len {
-            Some(1) => format!("1 {noun}"),
-            Some(len) => format!("{len} {nouns}"),
-            None => nouns.to_owned(),
-        };
-        let what = match self {
-            Self::Voc(_) | Self::Coco(_) => count("annotated picture", "annotated pictures"),
-            Self::Sql(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => count("row", "rows"),
-            Self::Jsonl(_) | Self::Text(_) => count("line", "lines"),
-            Self::Npy(_) | Self::Npz(_) | Self::Safetensors(_) => count("slice", "slices"),
-            Self::Webdataset(_) | Self::Tar(_) => count("sample", "samples"),
-            Self::Lmdb(_) => count("entry", "entries"),
-            Self::Audio(_) => count("sound", "sounds"),
-        };
-        let place = self.places().first().copied().unwrap_or_default();
-        let style = if self.is_stream() {
-            ", iterable-style"
-        } else {
-            ""
-        };
-        format!("{what} of {}{style}", without_password(place))
-    }
-
-    /// The files that are named, as far as they are regular files: what is written must not replace them.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let places = self.places().into_iter().map(PathBuf::from);
-        let database = match self {
-            Self::Sql(sql) => sql.file().map(Path::to_owned),
-            _ => None,
-        };
-        places
-            .chain(database)
-            .filter(|path| path.is_file())
-            .collect()
-    }
-
     /// Reads `WORD:…`; `None`: the word is not one of these.
     pub(super) fn parse(text: &str) -> Option<Result<Self, EngineError>> {
         let (word, rest) = text.trim_start().split_once(':')?;
@@ -467,11 +391,4 @@ fn read<T>(
             _ => fail(&language.sentence(&mistake)),
         }
     })
-}
-
-impl SqlSpec {
-    /// The file of an SQLite database; `None`: it is a server.
-    pub fn file(&self) -> Option<&Path> {
-        self.url.strip_prefix("sqlite:").map(Path::new)
-    }
 }

@@ -161,7 +161,10 @@ fn the_usual_texts() {
     assert!(parse("folder:").is_err());
     for (text, says) in [
         ("tokens:", "needs the path"),
-        ("tokens:a,block=0", "block=0: '0' is no whole number from 1"),
+        (
+            "tokens:a,block=0",
+            "block=0: '0' is not a whole number from 1",
+        ),
         ("tokens:a,dtype=int8", "int64 or uint16"),
         ("coco:a", "coco:a: it is written as coco:IMAGES,ANNOTATIONS"),
         ("csv:a,sep=tab,sep=tab", "sep is given twice"),

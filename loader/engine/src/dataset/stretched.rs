@@ -1,0 +1,128 @@
+//! Any dataset in slow motion: each sample takes so many times as long as it would.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::spend::sleep_until;
+use super::{Dataset, IterableDataset, SampleClock, SampleError, SampleStream};
+
+/// A dataset of which each sample takes `factor` times as long.
+pub struct Stretched<D: ?Sized> {
+    inner: Arc<D>,
+    factor: u32,
+}
+
+impl<D: ?Sized> Stretched<D> {
+    /// `inner`, slower by `factor`.
+    pub fn new(inner: Arc<D>, factor: u32) -> Self {
+        Self { inner, factor }
+    }
+}
+
+/// Sleeps for the rest of `factor` times what has passed since `start`.
+fn stretch(start: Instant, factor: u32, clock: &mut SampleClock) {
+    let spent = start.elapsed();
+    let rest = spent.saturating_mul(factor.saturating_sub(1));
+    if rest > Duration::ZERO {
+        let watch = clock.clone_watch();
+        let until = start + spent;
+        clock.stage("slow motion", || {
+            sleep_until(until, rest, || watch.is_cancelled());
+        });
+    }
+}
+
+impl<D: Dataset + ?Sized> Dataset for Stretched<D> {
+    type Sample = D::Sample;
+
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn get(&self, index: usize, clock: &mut SampleClock) -> Result<Self::Sample, SampleError> {
+        let start = Instant::now();
+        let sample = self.inner.get(index, clock);
+        stretch(start, self.factor, clock);
+        sample
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn labels(&self) -> Option<Vec<u32>> {
+        self.inner.labels()
+    }
+
+    fn groups(&self, column: &str) -> Option<Result<Vec<u32>, SampleError>> {
+        self.inner.groups(column)
+    }
+
+    fn lengths(&self) -> Option<Vec<u64>> {
+        self.inner.lengths()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+}
+
+impl<D: IterableDataset + ?Sized> IterableDataset for Stretched<D> {
+    type Sample = D::Sample;
+
+    fn iter(&self) -> Result<Box<dyn SampleStream<D::Sample>>, SampleError> {
+        Ok(Box::new(StretchedStream {
+            stream: self.inner.iter()?,
+            factor: self.factor,
+        }))
+    }
+
+    fn len(&self) -> Option<usize> {
+        self.inner.len()
+    }
+
+    fn classes(&self) -> &[String] {
+        self.inner.classes()
+    }
+
+    fn notes(&self) -> &[String] {
+        self.inner.notes()
+    }
+
+    fn type_name(&self) -> &str {
+        self.inner.type_name()
+    }
+}
+
+struct StretchedStream<S> {
+    stream: Box<dyn SampleStream<S>>,
+    factor: u32,
+}
+
+impl<S> SampleStream<S> for StretchedStream<S> {
+    fn next(&mut self, clock: &mut SampleClock) -> Option<Result<S, SampleError>> {
+        let start = Instant::now();
+        let sample = self.stream.next(clock)?;
+        stretch(start, self.factor, clock);
+        Some(sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::{Digits, Slowed};
+
+    #[test]
+    fn samples_are_the_same_and_take_their_multiple() {
+        let digits = Arc::new(Digits::new().expect("they are built in"));
+        let slowed = Slowed::new(Arc::clone(&digits), "cost_ms=4").expect("sound words");
+        let stretched = Stretched::new(Arc::new(slowed), 10);
+        let mut clock = SampleClock::off();
+        let start = Instant::now();
+        let sample = stretched.get(3, &mut clock).expect("it does not fail");
+        assert!(start.elapsed() >= Duration::from_millis(40));
+        assert!(sample.same(&digits.get(3, &mut clock).expect("it is built in")));
+        assert_eq!((stretched.len(), stretched.classes().len()), (1797, 10));
+    }
+}
