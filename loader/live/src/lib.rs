@@ -12,6 +12,7 @@ mod gauges;
 mod join;
 mod listen;
 mod program;
+mod remote;
 mod request;
 #[allow(unsafe_code, reason = "signals, and how a process ends")]
 mod signals;
@@ -29,6 +30,7 @@ pub use gauges::Gauges;
 pub use join::{Join, Process, STOPPED, StreamId, tells_of_set};
 pub use listen::{Listener, Said};
 pub use program::{Address, Attach, End, Output, Program, ProgramError};
+pub use remote::{NoHost, Remote, SSH};
 pub use request::{Request, Stop};
 pub use signals::{at_exit, end_at_once, end_by, give_signals_back, is_ignored, take_signals};
 pub use unrecorded::{Lookout, Unrecorded, Why};

@@ -3,15 +3,25 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{self, IsTerminal as _};
+use std::process::{Child, Command, Stdio};
 
 use loadscope_files::TemporaryFolder;
 
 use crate::attach::{Asked, AttachError, Running};
 #[cfg(unix)]
+use crate::remote::{Remote, Told};
+#[cfg(unix)]
 use crate::signals;
-use crate::{Listener, Lookout, PROBE, Request, SITECUSTOMIZE, variable};
+use crate::{Listener, Lookout, Request, variable};
+
+use ending::end_of;
+#[cfg(unix)]
+use ending::{signal, signal_group};
+use prepare::{before_others, prepared, token};
+
+mod ending;
+mod prepare;
 
 /// What the names of the folders with the probe begin with.
 const FOLDER: &str = "loadscope-run-";
@@ -80,6 +90,8 @@ pub struct Program {
 enum Process {
     /// We started it.
     Started(Child),
+    /// We started `ssh`, which started it on another host.
+    There(Child),
     /// It ran already. It never hears of us, and goes on once it is let go.
     Running { process: Running, is_let_go: bool },
 }
@@ -113,27 +125,8 @@ impl Program {
         output: Output,
     ) -> Result<(Self, Listener), ProgramError> {
         let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
-        let folder = place.path();
-        let prepare = || -> io::Result<(Listener, String, OsString)> {
-            for (name, text) in [
-                ("loadscope_probe.py", PROBE),
-                ("sitecustomize.py", SITECUSTOMIZE),
-            ] {
-                File::create_new(folder.join(name))?.write_all(text.as_bytes())?;
-            }
-            let token = token()?;
-            #[cfg(unix)]
-            let listener = Listener::unix(&folder.join("socket"), token.clone())?;
-            #[cfg(not(unix))]
-            let listener = Listener::tcp(token.clone())?;
-            let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
-            let paths = std::iter::once(folder.to_owned())
-                .chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
-            let path = std::env::join_paths(paths).map_err(io::Error::other)?;
-            Ok((listener, token, path))
-        };
-        let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
-        let (listener, token, path) = prepare().map_err(|e| ProgramError::Preparing(placed(e)))?;
+        let (listener, token) = prepared(&place, true)?;
+        let path = before_others(place.path()).map_err(ProgramError::Preparing)?;
         let address = listener.address().map_err(ProgramError::Preparing)?;
         let (to, word) = (address.clone(), token.clone());
         let (name, arguments) = command.split_first().ok_or_else(|| {
@@ -179,6 +172,45 @@ impl Program {
             },
             listener,
         ))
+    }
+
+    /// Starts `command` on another host, through `ssh`. It has a terminal there if this process has one.
+    ///
+    /// # Errors
+    /// If `ssh` cannot be started, or a word of the command cannot be passed on.
+    #[cfg(unix)]
+    pub fn start_there(
+        remote: &Remote,
+        command: &[OsString],
+        request: &Request,
+    ) -> Result<(Self, Listener), ProgramError> {
+        let place = TemporaryFolder::new(FOLDER).map_err(ProgramError::Preparing)?;
+        let (listener, token) = prepared(&place, false)?;
+        let mut variables = request.variables().to_vec();
+        variables.push((variable::TOKEN, Some(token.clone())));
+        let told = Told {
+            socket: &place.path().join("socket"),
+            variables,
+            to: variable::TO,
+            word: &token,
+        };
+        let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let name = || OsString::from(format!("ssh {remote}"));
+        let mut start = remote
+            .command(command, &told, has_terminal)
+            .map_err(|e| ProgramError::Starting(name(), e))?;
+        crate::streams::as_a_shell_does(&mut start);
+        let child = start
+            .spawn()
+            .map_err(|e| ProgramError::Starting(name(), e))?;
+        let program = Self {
+            process: Process::There(child),
+            end: None,
+            leads: false,
+            folder: place,
+            _asked: None,
+        };
+        Ok((program, listener))
     }
 
     /// Listens to a program that runs already, from its next iterator of a loader on.
@@ -234,15 +266,21 @@ impl Program {
         )
     }
 
+    /// True if its processes are on this host, where they can be looked at from outside.
+    pub fn is_here(&self) -> bool {
+        !matches!(self.process, Process::There(_))
+    }
+
     /// A look-out for processes of it that the probe does not reach. Of a program that ran already none is expected to.
     pub fn lookout(&self) -> Option<Lookout> {
-        (!self.ran_already()).then(|| Lookout::new(self.pid(), self.folder.path()))
+        let looks = self.is_here() && !self.ran_already();
+        looks.then(|| Lookout::new(self.pid(), self.folder.path()))
     }
 
     /// Its process id.
     pub fn pid(&self) -> u32 {
         match &self.process {
-            Process::Started(child) => child.id(),
+            Process::Started(child) | Process::There(child) => child.id(),
             Process::Running { process, .. } => process.pid(),
         }
     }
@@ -251,7 +289,9 @@ impl Program {
     pub fn ended(&mut self) -> Option<End> {
         if self.end.is_none() {
             self.end = match &mut self.process {
-                Process::Started(child) => child.try_wait().ok().flatten().map(end_of),
+                Process::Started(child) | Process::There(child) => {
+                    child.try_wait().ok().flatten().map(end_of)
+                }
                 Process::Running { process, is_let_go } => {
                     (*is_let_go || !process.is_alive()).then_some(End::Code(0))
                 }
@@ -263,7 +303,7 @@ impl Program {
     /// A program that ran already goes on without us. True if it is one.
     pub fn let_go(&mut self) -> bool {
         match &mut self.process {
-            Process::Started(_) => false,
+            Process::Started(_) | Process::There(_) => false,
             Process::Running { is_let_go, .. } => {
                 *is_let_go = true;
                 true
@@ -308,7 +348,7 @@ impl Program {
 
     #[cfg(not(unix))]
     fn end_child(&mut self) {
-        if let Process::Started(child) = &mut self.process {
+        if let Process::Started(child) | Process::There(child) = &mut self.process {
             let _ = child.kill();
         }
     }
@@ -343,51 +383,4 @@ impl Program {
         }
         asks
     }
-}
-
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "a signal")]
-fn signal(pid: u32, number: i32) {
-    let Ok(pid) = libc::pid_t::try_from(pid) else {
-        return;
-    };
-    // SAFETY: kill reads no memory of ours. The child was not waited for, so its id is no one else's.
-    unsafe {
-        libc::kill(pid, number);
-    }
-}
-
-#[cfg(unix)]
-#[expect(unsafe_code, reason = "a signal")]
-fn signal_group(leader: u32, number: i32) {
-    let Ok(leader) = libc::pid_t::try_from(leader) else {
-        return;
-    };
-    // SAFETY: kill reads no memory of ours. As long as a process of the group is there, no other group has its number; a group
-    // without processes hears nothing.
-    unsafe {
-        libc::kill(-leader, number);
-    }
-}
-
-#[cfg(unix)]
-fn end_of(status: ExitStatus) -> End {
-    use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => End::Code(code),
-        (None, Some(signal)) => End::Signal(signal),
-        (None, None) => End::Code(1),
-    }
-}
-
-#[cfg(not(unix))]
-fn end_of(status: ExitStatus) -> End {
-    End::Code(status.code().unwrap_or(1))
-}
-
-/// A random word of 128 bits.
-fn token() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

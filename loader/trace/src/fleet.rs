@@ -89,9 +89,9 @@ impl Fleet {
     }
 }
 
-/// From the first epoch of any of `runs` to their last event.
+/// From the first epoch of any of `runs` to their last event, also if these are hidden.
 pub fn extent<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Option<(Nanos, Nanos)> {
-    let of = |run: &Run| Some((run.epochs().first()?.start, run.end()));
+    let of = |run: &Run| Some((run.whole_start()?, run.whole_end()));
     let all = runs.into_iter().filter_map(of);
     all.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))
 }
@@ -110,7 +110,7 @@ pub fn readiness(run: &Run, start: Nanos, end: Nanos, parts: usize) -> Vec<Optio
     (0..parts).map(part).collect()
 }
 
-/// A rank whose loader holds the others up.
+/// A rank that is the straggler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Straggler {
     /// The run.

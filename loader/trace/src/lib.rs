@@ -26,12 +26,14 @@ pub mod align;
 mod batch;
 mod blame;
 mod clock;
+mod column;
 mod content;
 mod counter;
 mod error;
 mod event;
 mod findings;
 pub mod fleet;
+mod hidden;
 mod id;
 mod keyframe;
 mod lane;
@@ -56,6 +58,7 @@ mod words;
 
 pub use batch::{Batch, PathStep, Sample, SampleStages};
 pub use blame::{Blame, Blamed, Cause, FetchBlame, SampleBlame};
+pub use column::Column;
 pub use content::{BatchContent, ENVELOPE, Field, FieldData, Pictures, SPECTROGRAM};
 pub use counter::Counter;
 
@@ -69,6 +72,7 @@ pub use findings::{
     Verdict, VerdictId, is_likely_less,
 };
 pub use fleet::Fleet;
+pub use hidden::Moment;
 pub use id::{BatchId, RunId, WorkerId};
 pub use lane::{Lane, Track};
 pub use log::{

@@ -40,7 +40,7 @@ pub struct RunOptions {
     pub world_size: u32,
     /// Which of the ranks this is, from 0.
     pub rank: u32,
-    /// Distributed samplers leave a tail out instead of repeating samples.
+    /// Distributed samplers drop the tail instead of padding.
     pub sampler_drop_last: bool,
     /// Distributed samplers get the epoch, so that each has its own order; leaving that out is a common mistake.
     pub set_epoch: bool,
@@ -68,7 +68,7 @@ pub struct RunOptions {
     /// How Python starts worker processes (`fork`, `spawn`, `forkserver`); empty: its default. Threads have no such thing, so it
     /// only shows in the line of Python.
     pub multiprocessing_context: String,
-    /// How often the dataset is gone through.
+    /// Passes over the dataset.
     pub epochs: u32,
     /// How long the simulated training step takes, ms.
     pub step_ms: f64,

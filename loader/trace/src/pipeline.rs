@@ -45,31 +45,7 @@ pub struct HeldBatch {
 
 impl<'a> Pipeline<'a> {
     pub(crate) fn after(run: &'a Run, step: usize, at: Nanos) -> Self {
-        let frames = run.keyframes.partition_point(|k| k.step < step);
-        let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
-            Some(frame) => (frame.step, frame.in_flight.to_vec()),
-            None => (0, Vec::new()),
-        };
-        for t in &run.transitions[from..step] {
-            match flying.binary_search_by_key(&t.batch, |f| f.batch) {
-                Ok(known) => {
-                    let f = &mut flying[known];
-                    f.stage = t.stage;
-                    f.since = t.at;
-                    f.pinned |= t.stage == Stage::Pinning;
-                }
-                // It was dispatched just now, so it comes after all others.
-                Err(place) => flying.insert(
-                    place,
-                    Flying {
-                        batch: t.batch,
-                        stage: t.stage,
-                        pinned: false,
-                        since: t.at,
-                    },
-                ),
-            }
-        }
+        let mut flying = flying(run, step);
         // The batch that left the pipeline with the last transition is kept, so that this can be shown.
         let moved = run.transitions[..step].last().map(|t| t.batch);
         flying.retain(|f| !f.stage.is_final() || Some(f.batch) == moved);
@@ -144,6 +120,37 @@ impl<'a> Pipeline<'a> {
         self.batches()
             .find(|b| Some(b.id.epoch) == self.epoch && b.stage < Stage::Training)
     }
+}
+
+/// The batches that are in flight after the first `step` transitions, in order of dispatch. Some of those that came to their end since
+/// the last keyframe are among them.
+pub(crate) fn flying(run: &Run, step: usize) -> Vec<Flying> {
+    let frames = run.keyframes.partition_point(|k| k.step < step);
+    let (from, mut flying) = match frames.checked_sub(1).map(|last| &run.keyframes[last]) {
+        Some(frame) => (frame.step, frame.in_flight.to_vec()),
+        None => (0, Vec::new()),
+    };
+    for t in &run.transitions[from..step] {
+        match flying.binary_search_by_key(&t.batch, |f| f.batch) {
+            Ok(known) => {
+                let f = &mut flying[known];
+                f.stage = t.stage;
+                f.since = t.at;
+                f.pinned |= t.stage == Stage::Pinning;
+            }
+            // It was dispatched just now, so it comes after all others.
+            Err(place) => flying.insert(
+                place,
+                Flying {
+                    batch: t.batch,
+                    stage: t.stage,
+                    pinned: false,
+                    since: t.at,
+                },
+            ),
+        }
+    }
+    flying
 }
 
 impl Run {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{Batch, Extent};
+use crate::column::Column;
 use crate::event::{Dispatch, Event, EventKind, GaugeKind};
+use crate::hidden::Hidden;
 use crate::keyframe::Keyframe;
 use crate::lanes::Lanes;
 use crate::rows::Rows;
@@ -12,8 +14,10 @@ use crate::timings::Timings;
 use crate::{BatchContent, BatchId, Lane, Level, Message, Nanos, RunInfo, Stage, WorkerId};
 
 mod course;
+mod epoch;
 mod fetched;
 mod gauges;
+mod hide;
 mod memory;
 mod phases;
 mod place;
@@ -25,6 +29,7 @@ mod steps;
 mod times;
 mod worker;
 
+pub use epoch::Epoch;
 pub use memory::Memory;
 pub use range::RangeSummary;
 pub use times::Computed;
@@ -59,71 +64,49 @@ pub struct Wait {
     pub(crate) step: u32,
 }
 
-/// One pass over the dataset.
-#[derive(Clone, Debug, Default)]
-pub struct Epoch {
-    /// Its number, from 0.
-    pub epoch: u32,
-    /// `iter(loader)`.
-    pub start: Nanos,
-    /// The end of the iterator; `None` while it lasts.
-    pub end: Option<Nanos>,
-    /// Positions in [`Run::batches`] by task index.
-    pub rows: Vec<u32>,
-    /// Workers whose stream came to its end, with the positions of the transitions that told so.
-    pub(crate) exhausted: Vec<(u32, WorkerId)>,
-    /// Positions of the transitions with which tasks were given up that will get no answer.
-    pub(crate) lost: Vec<u32>,
-}
-
-impl Epoch {
-    /// True if the transition at this position discarded a batch because its worker had nothing left for it, or had ended: the epoch
-    /// was not stopped early by that.
-    pub fn gave_up(&self, transition: usize) -> bool {
-        let is_it = |at: u32| at as usize == transition;
-        self.exhausted.iter().any(|(at, _)| is_it(*at)) || self.lost.iter().any(|at| is_it(*at))
-    }
-}
-
 /// Everything known about one run. Grows by [`Run::apply`] and by nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// How it introduced itself.
     pub info: RunInfo,
-    pub(crate) batches: Vec<Batch>,
-    pub(crate) epochs: Vec<Epoch>,
-    pub(crate) workers: Vec<Worker>,
+    pub(crate) batches: Column<Batch>,
+    pub(crate) epochs: Column<Epoch>,
+    pub(crate) workers: Column<Worker>,
     pub(crate) lanes: Lanes,
-    pub(crate) transitions: Vec<Transition>,
+    pub(crate) transitions: Column<Transition>,
     pub(crate) keyframes: Vec<Keyframe>,
-    pub(crate) waits: Vec<Wait>,
+    pub(crate) waits: Column<Wait>,
     /// When batches were handed to the trainer.
     pub(crate) yields: Ticks,
     /// When batches were dispatched.
     pub(crate) dispatched: Ticks,
     /// When they were received by the main thread, or given up.
     pub(crate) arrived: Ticks,
-    pub(crate) messages: Vec<(Nanos, Message)>,
+    pub(crate) messages: Column<(Nanos, Message)>,
     pub(crate) gauges: BTreeMap<(Option<Lane>, GaugeKind), Series>,
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
-    pub(crate) parts: Vec<String>,
+    pub(crate) parts: Column<String>,
     /// What was measured of them, by position in `parts`.
     pub(crate) part_gauges: BTreeMap<(u16, GaugeKind), Series>,
-    pub(crate) contents: BTreeMap<u32, Box<BatchContent>>,
+    pub(crate) contents: BTreeMap<u32, Kept>,
     /// What fetches and steps needed of the processor, where it was measured, by position of the batch.
     pub(crate) processor: times::Times,
     pub(crate) indices: Vec<u64>,
     pub(crate) timings: Timings,
     pub(crate) stage_walls: Vec<Nanos>,
-    pub(crate) stage_names: Vec<Vec<String>>,
+    pub(crate) stage_names: Column<Vec<String>>,
+    /// When each of these lists was met first.
+    stage_names_at: Vec<Nanos>,
+    /// When the samples of which batch became known.
+    fetches: Vec<(Nanos, u32)>,
     /// Positions of the batches that are in no final stage, in no order; each knows its place.
     pub(crate) in_flight: Vec<u32>,
     /// The training steps that are over.
     steps: steps::Steps,
     /// An iterator was made, and when it gave its last task so far; `next` was not called yet.
     opened: Option<(Nanos, Nanos)>,
-    /// How long making iterators took.
-    opening: Nanos,
+    /// How long making iterators took, up to each first `next`.
+    openings: Column<(Nanos, Nanos)>,
     /// Positions of the batches that the trainer works on.
     training: BTreeSet<u32>,
     /// Positions in `epochs` by number.
@@ -136,12 +119,23 @@ pub struct Run {
     gaps: usize,
     pub(crate) last: Nanos,
     pub(crate) ended: bool,
+    /// When the run said so.
+    ended_at: Nanos,
     pub(crate) events: u64,
     pub(crate) dropped: u64,
     /// When the observer told that it had lost events, and how many.
-    pub(crate) losses: Vec<(Nanos, u64)>,
+    pub(crate) losses: Column<(Nanos, u64)>,
     pub(crate) late: u64,
     pub(crate) inconsistent: u64,
+    /// What was changed to hide what came after a moment.
+    hidden: Option<Box<Hidden>>,
+}
+
+/// The content of a batch, and when it became known.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub at: Nanos,
+    pub content: Box<BatchContent>,
 }
 
 impl Run {
@@ -174,9 +168,9 @@ impl Run {
                 Some(row) => self.enter(at, row, *stage),
                 None => self.inconsistent += 1,
             },
-            EventKind::Fetched(fetched) => self.fetched(fetched),
+            EventKind::Fetched(fetched) => self.fetched(at, fetched),
             EventKind::Processor(time) => self.processor(time),
-            EventKind::Content(content) => self.keep_content(content.clone()),
+            EventKind::Content(content) => self.keep_content(at, content.clone()),
             EventKind::Consumer { waiting: true } => self.start_wait(at),
             EventKind::Consumer { waiting: false } => self.end_wait(at, None),
             EventKind::Gauge(gauge) => self.measured(at, gauge),
@@ -192,9 +186,9 @@ impl Run {
     pub fn take(&mut self, event: Event) {
         match event.kind {
             EventKind::Content(_) => {
-                self.come_to(&event);
+                let at = self.come_to(&event);
                 if let EventKind::Content(content) = event.kind {
-                    self.keep_content(content);
+                    self.keep_content(at, content);
                 }
             }
             _ => self.apply(&event),
@@ -203,6 +197,7 @@ impl Run {
 
     /// Counts an event; tells when it happens.
     fn come_to(&mut self, event: &Event) -> Nanos {
+        self.hide_after(None);
         self.events += 1;
         if event.at < self.last && !matches!(event.kind, EventKind::RunStarted(_)) {
             self.late += 1;
@@ -272,9 +267,9 @@ impl Run {
         }
         batch.pinned |= stage == Stage::Pinning;
         if stage == Stage::Pinning
-            && let Some(content) = self.contents.get_mut(&(row as u32))
+            && let Some(kept) = self.contents.get_mut(&(row as u32))
         {
-            content.fields.iter_mut().for_each(|f| f.pinned = true);
+            kept.content.fields.iter_mut().for_each(|f| f.pinned = true);
         }
         if stage == Stage::Discarded {
             self.note_discarded(row);
@@ -335,7 +330,7 @@ impl Run {
     }
 
     /// Workers look inside a batch before it is pinned, the main thread after.
-    fn keep_content(&mut self, mut content: Box<BatchContent>) {
+    fn keep_content(&mut self, at: Nanos, mut content: Box<BatchContent>) {
         let Some(row) = self.row(content.batch) else {
             self.inconsistent += 1;
             return;
@@ -343,7 +338,9 @@ impl Run {
         if self.batches[row].pinned {
             content.fields.iter_mut().for_each(|f| f.pinned = true);
         }
-        self.contents.insert(row as u32, content);
+        // The first counts: of another one it is not known since when.
+        let row = self.contents.entry(row as u32);
+        row.or_insert(Kept { at, content });
     }
 
     fn note_transition(&mut self, at: Nanos, row: u32, stage: Stage) {
@@ -382,6 +379,7 @@ impl Run {
         self.timings.shrink_to_fit();
         self.processor.shrink_to_fit();
         self.stage_walls.shrink_to_fit();
+        self.fetches.shrink_to_fit();
         for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
             ticks.shrink_to_fit();
         }
@@ -397,7 +395,7 @@ impl Run {
             Some(epoch) if epoch.epoch == id.epoch => last,
             _ => *self.epoch_at.get(&id.epoch)?,
         };
-        let row = *self.epochs[epoch].rows.get(id.idx as usize)?;
+        let row = *self.epochs.get(epoch)?.rows.get(id.idx as usize)?;
         (row != u32::MAX).then_some(row as usize)
     }
 }

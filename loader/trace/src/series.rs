@@ -1,13 +1,14 @@
 //! Quantities over time: instants that are counted, and values that were measured.
 
 use crate::Nanos;
+use crate::column::Column;
 use crate::room::make_room;
 
 /// Instants in order of time, with running sums, so that how many there were until any instant, and for how long in all,
 /// is found without a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
-    at: Vec<Nanos>,
+    at: Column<Nanos>,
     /// `sums[k]` is the sum of the first `k * EVERY` instants. It may wrap: differences of areas are right nevertheless.
     sums: Vec<i64>,
 }
@@ -44,13 +45,23 @@ impl Ticks {
     }
 
     pub(crate) fn make_room(&mut self, share: f64) {
-        make_room(&mut self.at, share);
+        make_room(self.at.list(), share);
         make_room(&mut self.sums, share);
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {
         self.at.shrink_to_fit();
         self.sums.shrink_to_fit();
+    }
+
+    /// Hides all but the first `count`.
+    pub(crate) fn show(&mut self, count: usize) {
+        self.at.show(count);
+    }
+
+    /// Hides nothing.
+    pub(crate) fn show_all(&mut self) {
+        self.at.show_all();
     }
 
     /// The time from each of the first `count` instants to `t`, added up; wraps.
@@ -100,7 +111,7 @@ impl CountLevel<'_> {
 /// Values in order of time. Each holds until the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    points: Vec<(Nanos, f64)>,
+    points: Column<(Nanos, f64)>,
     /// The highest of every [`Series::EVERY`] values, so that a peak is found however many there are.
     highest: Vec<f64>,
 }
@@ -113,7 +124,7 @@ impl Series {
         &self.points
     }
 
-    /// Adds one, not earlier than the last. What is no number says that it could not be measured.
+    /// Adds one, not earlier than the last. What is not a number says that it could not be measured.
     pub(crate) fn push(&mut self, at: Nanos, value: f64) {
         if self.points.len().is_multiple_of(Self::EVERY) {
             self.highest.push(f64::NAN);
@@ -122,6 +133,17 @@ impl Series {
             *highest = highest.max(value);
         }
         self.points.push((at, value));
+    }
+
+    /// Hides what was measured after `at`.
+    pub(crate) fn hide_after(&mut self, at: Nanos) {
+        let shown = self.points.partition_point(|(t, _)| *t <= at);
+        self.points.show(shown);
+    }
+
+    /// Hides nothing.
+    pub(crate) fn show_all(&mut self) {
+        self.points.show_all();
     }
 
     /// The value that holds at `t`; `None` before the first one and where it could not be measured.

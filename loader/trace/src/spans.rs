@@ -1,24 +1,27 @@
 //! The spans of a track, and what they come to until any instant.
 
+use crate::column::Column;
 use crate::room::make_room;
 use crate::{Activity, Nanos, Shares, Span};
+
+mod hide;
 
 /// The spans of one track in order of time, with running sums so that the time per activity up to any instant is
 /// found without a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
-    spans: Vec<Span>,
+    spans: Column<Span>,
     /// Time per activity of the first `k * EVERY` spans, from `k * columns.len()` on. All of those are closed.
     sums: Vec<i64>,
     /// The activities that occur on this track, in the order in which they were met: a worker has two of the nine.
     columns: Vec<Activity>,
     /// The longest of every [`Spans::EVERY`] spans, of those that are all closed.
-    longest: Vec<Nanos>,
+    longest: Column<Nanos>,
     /// The longest of those.
     peak: Nanos,
     /// `ends[k]` is when the last of them ended. Small enough to stay in the processor's cache, so that a search has to go
     /// to memory only for the spans of one block.
-    ends: Vec<Nanos>,
+    ends: Column<Nanos>,
 }
 
 /// An instant at which the time per activity of a track is known without a look at any span.
@@ -262,10 +265,10 @@ impl Spans {
     }
 
     pub(crate) fn make_room(&mut self, share: f64) {
-        make_room(&mut self.spans, share);
+        make_room(self.spans.list(), share);
         make_room(&mut self.sums, share);
-        make_room(&mut self.ends, share);
-        make_room(&mut self.longest, share);
+        make_room(self.ends.list(), share);
+        make_room(self.longest.list(), share);
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {

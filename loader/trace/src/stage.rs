@@ -25,7 +25,7 @@ pub enum Stage {
     Ready,
     /// The trainer works on it.
     Training,
-    /// The trainer is through with it.
+    /// The trainer finished it.
     Done,
     /// Its error was raised in the trainer.
     Failed,
@@ -115,10 +115,10 @@ impl Stage {
             Self::Collating => "The worker puts the samples together",
             Self::Returning => "Waits in the result queue for the main thread",
             Self::Pinning => "Is copied to page-locked memory",
-            Self::Held => "Finished, but held in the reorder buffer behind a batch that is missing",
+            Self::Held => "Finished, waiting in the reorder buffer for an earlier batch",
             Self::Ready => "Its turn has come; waits for the trainer to ask",
             Self::Training => "The trainer works on it",
-            Self::Done => "The trainer is through with it",
+            Self::Done => "The trainer finished it",
             Self::Failed => "Its error was raised in the trainer",
             Self::Discarded => {
                 "Never reached the trainer: the epoch was stopped early, or its worker had nothing more"

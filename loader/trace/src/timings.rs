@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::column::Column;
 use crate::room::make_room;
 use crate::{Nanos, SampleTiming};
 
@@ -9,7 +10,7 @@ use crate::{Nanos, SampleTiming};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timings {
     /// Start and wall time.
-    times: Vec<(Nanos, Nanos)>,
+    times: Column<(Nanos, Nanos)>,
     /// Processor times of the first samples; [`Timings::UNKNOWN`] where there is none.
     cpus: Vec<Nanos>,
 }
@@ -44,13 +45,23 @@ impl Timings {
         })
     }
 
+    /// Hides all but the first `count`.
+    pub fn show(&mut self, count: usize) {
+        self.times.show(count);
+    }
+
+    /// Hides nothing.
+    pub fn show_all(&mut self) {
+        self.times.show_all();
+    }
+
     pub fn bytes(&self) -> usize {
         let times = self.times.capacity() * size_of::<(Nanos, Nanos)>();
         times + self.cpus.capacity() * size_of::<Nanos>()
     }
 
     pub fn make_room(&mut self, share: f64) {
-        make_room(&mut self.times, share);
+        make_room(self.times.list(), share);
         make_room(&mut self.cpus, share);
     }
 

@@ -21,7 +21,7 @@ fn foreign_files_are_named() {
     assert!(refusal([0xFFu8, 0xD8, 0xFF, 0xE0, 0, 16]).contains("binary"));
     assert!(refusal("hello\n").contains("no JSON object"));
     assert!(refusal("{\"traceEvents\": []}\n").contains("`loadscope`"));
-    assert!(refusal("{\"loadscope\": \"one\"}\n").contains("no whole number"));
+    assert!(refusal("{\"loadscope\": \"one\"}\n").contains("not a whole number"));
     let newer = refusal("{\"loadscope\": 99}\n");
     assert!(
         newer.contains("version 99") && newer.contains("newer Loadscope"),

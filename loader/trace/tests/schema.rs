@@ -71,7 +71,7 @@ fn every_line_that_is_written_is_in_the_schema() {
                 panic!("{e} at {}\n{line}", e.instance_path());
             }
         }
-        // NaN is no number that equals itself, hence the text.
+        // NaN is not a number that equals itself, hence the text.
         let back = read(&text).expect("our own lines");
         prop_assert_eq!(format!("{back:?}"), format!("{:?}", any::as_written(events)));
     });

@@ -35,7 +35,7 @@ impl Line {
             number.filter(|n| *n >= 0)
         };
         let start = number(start).ok_or("its start is no time in ns since 1970")?;
-        let duration = number(duration).ok_or("its duration is no number of ns")?;
+        let duration = number(duration).ok_or("its duration is not a number of ns")?;
         let end = start.saturating_add(duration);
         let numbered = |prefix: &str| {
             let idx = name.strip_prefix(prefix)?.strip_prefix('_')?;

@@ -16,7 +16,7 @@ pub fn run(bytes: &[u8], thoroughly: bool) {
     let text = written(&events);
     let read = by_line(&text).expect("our own header");
     assert_eq!((read.1, read.2, read.0.len()), (false, None, events.len()));
-    // A statistic that is no number becomes one that is not known, and stays that.
+    // A statistic that is not a number becomes one that is not known, and stays that.
     let text = written(&read.0);
     let again = by_line(&text).expect("our own header");
     same(&text, &written(&again.0));

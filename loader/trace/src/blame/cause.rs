@@ -31,7 +31,7 @@ pub enum Cause {
     Held,
     /// It had come, and the sampler drew the indices of the next task before it was yielded.
     Sampling,
-    /// It had come, and the main thread had not handed it out.
+    /// It had come, and the main thread had not yielded it yet.
     Trainer,
     /// Nothing was to come any more: the end of an epoch, or what was asked for failed.
     End,
@@ -90,7 +90,7 @@ impl Cause {
             Self::Held => "Held",
             Self::Sampling => "Drawing indices",
             Self::Trainer => "Main thread",
-            Self::End => "Nothing more to come",
+            Self::End => "End of epoch",
             Self::NotMeasured => "Not measured",
         }
     }
@@ -112,11 +112,11 @@ impl Cause {
             Self::Pinning => "The batch was copied to page-locked memory",
             Self::Held => "The batch was finished, and held in the reorder buffer",
             Self::Sampling => {
-                "The batch had come; the sampler drew the next one before it was yielded"
+                "The batch had arrived; the sampler drew the next indices before it was yielded"
             }
-            Self::Trainer => "The batch had come; the main thread had not handed it out",
-            Self::End => "No batch was to come any more",
-            Self::NotMeasured => "The source does not tell what the batch was doing",
+            Self::Trainer => "The batch had arrived; the main thread had not yielded it yet",
+            Self::End => "No batches were left: the workers were shutting down",
+            Self::NotMeasured => "The source does not say what the batch was doing",
         }
     }
 

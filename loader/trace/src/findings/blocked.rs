@@ -39,12 +39,12 @@ pub(super) fn head_of_line(survey: &Survey) -> Option<Finding> {
     text.replace_range(..1, &text[..1].to_uppercase());
     if survey.share(ready) >= TOLD {
         text += &format!(
-            "; finished batches lay {} behind missing ones, added up",
+            "; finished batches were held back for {} in total",
             survey.say(ready)
         );
     }
     let spread = if run.info.options.batch_size.is_some_and(|size| size > 1) {
-        "; batches of samples of like cost keep single ones from standing out"
+        "; grouping samples of similar cost into a batch avoids outliers"
     } else {
         ""
     };

@@ -94,8 +94,8 @@ pub(super) fn slow(survey: &Survey) -> Option<Finding> {
         ),
         severity,
         evidence: longest.map_or(Evidence::Run, |row| Evidence::Batch(batch(row))),
-        remedy: "Let collate_fn only put together: what concerns one sample (tokenizing, conversion to tensors) belongs into \
-                 __getitem__, padding and stacking into one call for the batch, as pad_sequence and torch.stack"
+        remedy: "Keep collate_fn to padding and stacking, one call for the batch, as pad_sequence and torch.stack; move \
+                 the work for one sample (tokenizing, conversion to tensors) into __getitem__"
             .to_owned(),
         cost: Some(cost),
     })

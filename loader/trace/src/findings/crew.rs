@@ -122,7 +122,7 @@ pub(super) fn silent(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::SilentWorker,
         text: format!(
-            "Worker {worker} has worked on {id} for {took} and gives no sign; no other batch took more than {}",
+            "Worker {worker} appears stuck: {took} on {id} so far; no other batch took more than {}",
             Nanos(longest)
         ),
         severity: Severity::Critical,

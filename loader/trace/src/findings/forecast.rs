@@ -206,12 +206,12 @@ impl Prospects {
         ))
     }
 
-    /// `in_order=False would end after 1.17 s; a third worker only after 1.45 s`. There were so many `workers`; `say` writes
+    /// `in_order=False would take 1.17 s; a third worker, 1.45 s`. There were so many `workers`; `say` writes
     /// times.
     pub fn sentence(&self, workers: usize, say: impl Fn(Nanos) -> String) -> String {
         if !self.fits() {
             return format!(
-                "Nothing is forecast for other settings: the forecast for this one is {}, {} off",
+                "No forecasts: for the recorded settings the model predicts {}, which is {} off",
                 say(self.refit),
                 percent(self.error().abs()),
             );
@@ -225,21 +225,20 @@ impl Prospects {
                 None => "No other setting",
             };
             let text = format!(
-                "{which} is {:.0}\u{2009}% faster; with an ideal loader it would end after {}",
+                "{which} is more than {:.0}\u{2009}% faster; with an ideal loader the run would take {}",
                 Self::WORTH * 100.0,
                 say(self.headroom),
             );
             return with(text, unknown);
         };
         let subject = first.change.subject(workers);
-        let mut text = format!("{subject} would end after {}", say(first.took));
+        let mut text = format!("{subject} would take {}", say(first.took));
         if let Some(second) = self.second(&first, workers) {
             let subject = second.change.subject(workers);
             let (took, same) = (say(second.took), say(first.took));
             text += &match took == same {
                 true => format!("; {subject} would, too"),
-                false if second.took > first.took => format!("; {subject} only after {took}"),
-                false => format!("; {subject} after {took}"),
+                false => format!("; {subject}, {took}"),
             };
         }
         let all = [Some(first), self.second(&first, workers)];

@@ -58,15 +58,16 @@ impl<'a> Glance<'a> {
         } else {
             "has waited"
         };
+        let so_far = if self.run.has_ended() { "" } else { " so far" };
         format!(
-            "The trainer {verb} {} of {} ({})",
+            "The trainer {verb} {} of {}{so_far} ({})",
             self.say(self.waited),
             self.say(self.total),
             percent(self.share())
         )
     }
 
-    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`
+    /// `0.96 s of it for batch 4: sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`
     pub fn cause(&self) -> Option<String> {
         let (run, k) = (self.run, self.longest?);
         let wait = run.waits()[k];
@@ -97,12 +98,12 @@ impl<'a> Glance<'a> {
             Cause::Pinning => "it was being pinned".to_owned(),
             Cause::Held => "it was held in the reorder buffer".to_owned(),
             Cause::Sampling => "the sampler drew the next batch".to_owned(),
-            Cause::Trainer => "the main thread had not handed it out".to_owned(),
+            Cause::Trainer => "the main thread had not yielded it yet".to_owned(),
             Cause::End => return None,
             Cause::NotMeasured => "what it was doing was not measured".to_owned(),
         };
         let ready = match self.ready_behind(k, row) {
-            Some(ready) => format!(" while {ready} lay ready"),
+            Some(ready) => format!(" while {ready} were already finished"),
             None => String::new(),
         };
         Some(format!(

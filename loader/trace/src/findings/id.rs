@@ -64,7 +64,7 @@ pub enum FindingId {
     SamePermutation,
     /// The main thread draws indices while the trainer waits.
     Sampler,
-    /// Workers that finish all at once.
+    /// Workers in lockstep.
     Sawtooth,
     /// Shared memory runs out.
     SharedMemory,

@@ -61,7 +61,7 @@ pub(super) fn slow_first_batch(survey: &Survey) -> Option<Finding> {
         ),
         _ if started.is_some() => (
             started.as_deref().unwrap_or_default(),
-            "Workers are started one after the other: fewer are there sooner, and for few batches num_workers=0 may be fastest",
+            "Workers start one at a time: fewer workers start sooner, and for short epochs num_workers=0 may be fastest",
         ),
         Some(Cause::Starting) => (
             ": its worker was starting",
@@ -133,7 +133,7 @@ pub(super) fn short_run(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::ShortRun,
         text: format!(
-            "Most of the waiting, {}, was for the first batch, which nothing can make ready in advance; the run has only {}",
+            "Most of the wait, {}, was for the first batch, which cannot be prefetched; the run has only {}",
             survey.say(took),
             plural(survey.yielded, "batch", "batches")
         ),

@@ -31,34 +31,34 @@ pub(super) fn starved(survey: &Survey) -> Option<Finding> {
     let is_computing = survey.samples.cpu_share().is_some_and(|share| share > 0.5);
     let supply = match workers {
         0 => format!(
-            "Without workers the trainer reads every batch itself, {} each",
+            "With num_workers=0 the main process loads every batch itself, {} each",
             survey.plain_work
         ),
         1 => format!("1 worker needs {} per batch", survey.plain_work),
         n => format!(
-            "{n} workers need {} per batch each, so one comes every {}",
+            "{n} workers need {} per batch each, so one arrives every {}",
             survey.plain_work,
             Nanos(survey.plain_work.0 / n as i64)
         ),
     };
     let text = format!(
-        "{supply}, where a training step takes {}: {}",
+        "{supply}, but a training step takes only {}: {}",
         survey.step,
         survey.say_cost(cost)
     );
     let remedy = match needed {
         Some(n) if is_computing && cores > 0 && n > cores => format!(
-            "The samples compute, and more workers than {} only take turns: make the transforms cheaper, or do them once, \
-             before training",
+            "The samples need the processor, and more workers than {} only take turns: simplify the transforms, or apply \
+             them once, before training",
             plural(cores as u64, "core", "cores")
         ),
         Some(n) => format!("num_workers={n}"),
         None if workers == 0 => "num_workers=2 or more".to_owned(),
         None if is_computing && cores > 0 && workers >= cores => format!(
-            "The trainer is much faster than {} can read: cheaper transforms, or a cache of what they make",
+            "Training is much faster than {} can load: simplify the transforms, or cache their output",
             plural(cores as u64, "core", "cores")
         ),
-        None => "The trainer is much faster than reading: more workers, cheaper transforms, or a cache of what they make"
+        None => "Training is much faster than loading: add workers, simplify the transforms, or cache their output"
             .to_owned(),
     };
     Some(Finding {
@@ -114,8 +114,8 @@ pub(super) fn sawtooth(survey: &Survey) -> Option<Finding> {
     Some(Finding {
         id: FindingId::Sawtooth,
         text: format!(
-            "{} of that waiting comes once every {workers} batches: the {workers} workers finish together, then nothing \
-             comes until they finish again",
+            "{} of that waiting comes once every {workers} batches: the {workers} workers finish in lockstep, leaving \
+             gaps",
             match highest as f64 / all as f64 {
                 share if share > 0.95 => "Nearly all".to_owned(),
                 share => percent(share),

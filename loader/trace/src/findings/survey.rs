@@ -72,7 +72,7 @@ pub(super) struct Waited {
     pub kind: Kind,
     /// How much of it the worker of the batch is to blame for: it worked on it, or on one before it.
     pub working: Nanos,
-    /// For how much of it other batches lay ready behind the awaited one.
+    /// For how much of it other batches were finished and held behind the awaited one.
     pub held: Nanos,
     /// How much of it passed in samples that took much longer than others.
     pub in_slow_samples: Nanos,

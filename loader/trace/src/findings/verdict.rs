@@ -18,11 +18,11 @@ pub struct Verdict {
     /// `The trainer waited 1.11 s of 1.59 s (70 %)`, or the error that ended the run.
     pub headline: String,
     /// What the longest wait was for, if it is most of the waiting, as a part of the same sentence: `0.96 s of it for batch 4:
-    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 lay ready`. Otherwise the first finding, a sentence of its own.
+    /// sample 4 took 1.00 s in worker 0 while batches 5 and 7 were already finished`. Otherwise the first finding, a sentence of its own.
     pub cause: Option<String>,
     /// True if the cause is a sentence of its own.
     pub is_apart: bool,
-    /// What other settings would bring: `in_order=False would end after 1.17 s`.
+    /// What other settings would bring: `in_order=False would take 1.17 s`.
     pub outlook: Option<String>,
     /// True if it is worth a word what other settings would bring: the trainer waits, and nothing is worse than that.
     pub wants_outlook: bool,

@@ -51,7 +51,7 @@ impl Header {
                 found,
                 supported: FORMAT_VERSION,
             }),
-            None => Err(not_a_log("the version in its header is no whole number")),
+            None => Err(not_a_log("the version in its header is not a whole number")),
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn thorough(line: &[u8]) -> Result<Option<Event>, String> {
     }
     serde_json::from_slice::<Line<'_>>(text)
         .map_err(|e| e.to_string())
-        .and_then(Line::into_event)
+        .and_then(|line| line.into_event().map_err(|wrong| wrong.to_string()))
         .map(Some)
         // What is wrong is quoted, and may be as long as the line.
         .map_err(brief)

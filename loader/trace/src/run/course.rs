@@ -9,18 +9,18 @@ impl Run {
     /// times the usual one count with 20 times that.
     pub fn in_loop(&self) -> Nanos {
         let (sum, longest) = self.steps.sum();
-        let lasting = self.training.iter().filter_map(|row| {
-            let batch = self.batches.get(*row as usize)?;
+        let lasting = self.in_training().filter_map(|row| {
+            let batch = self.batches.get(row as usize)?;
             let since = self.transitions.get(batch.last as usize)?.at;
             Some(((self.last - since).0 as f64).min(longest))
         });
         let steps = Nanos((sum + lasting.sum::<f64>()) as i64);
-        self.waited() + self.opening + steps
+        self.waited() + self.opening() + steps
     }
 
     /// How long the program was in `iter`, where workers are started and get their first tasks.
     pub fn opening(&self) -> Nanos {
-        self.opening
+        self.openings.last().map_or(Nanos::ZERO, |(_, sum)| *sum)
     }
 
     /// An iterator was made; until the first `next` it hands tasks to its workers.
@@ -36,9 +36,10 @@ impl Run {
     }
 
     /// `next` was called, so `iter` had returned.
-    pub(super) fn first_asked(&mut self) {
+    pub(super) fn first_asked(&mut self, at: Nanos) {
         if let Some((start, last)) = self.opened.take() {
-            self.opening += last - start;
+            let sum = self.opening() + (last - start);
+            self.openings.push((at, sum));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::event::Fetched;
 const MAX_STAGE_LISTS: usize = 256;
 
 impl Run {
-    pub(super) fn fetched(&mut self, fetched: &Fetched) {
+    pub(super) fn fetched(&mut self, at: Nanos, fetched: &Fetched) {
         let row = self.row(fetched.batch);
         let Some(row) = row.filter(|row| self.batches[*row].timings.len() == 0) else {
             self.inconsistent += 1;
@@ -22,11 +22,12 @@ impl Run {
         };
         self.batches[row].timings = Extent::new(self.timings.len(), count);
         self.timings.extend(&fetched.samples);
-        self.stages_of(row, fetched);
+        self.fetches.push((at, row as u32));
+        self.stages_of(at, row, fetched);
     }
 
     /// The named stages of the batch at `row`.
-    fn stages_of(&mut self, row: usize, fetched: &Fetched) {
+    fn stages_of(&mut self, at: Nanos, row: usize, fetched: &Fetched) {
         let names = || fetched.stages.iter().map(|s| &s.name);
         let known = self.stage_names.iter().position(|n| n.iter().eq(names()));
         let may_add = self.stage_names.len() < MAX_STAGE_LISTS;
@@ -39,6 +40,7 @@ impl Run {
         };
         let names_at = known.unwrap_or_else(|| {
             self.stage_names.push(names().cloned().collect());
+            self.stage_names_at.push(at);
             self.stage_names.len() - 1
         });
         let batch = &mut self.batches[row];

@@ -31,12 +31,14 @@ impl Run {
     /// What was measured, of which lane (`None`: of the whole program).
     pub fn gauges(&self) -> impl Iterator<Item = (Option<Lane>, GaugeKind, &Series)> + '_ {
         let gauges = self.gauges.iter();
+        let gauges = gauges.filter(|(_, series)| !series.points().is_empty());
         gauges.map(|((lane, what), series)| (*lane, *what, series))
     }
 
     /// What was measured of `lane`, or of the whole program.
     pub fn gauge(&self, lane: Option<Lane>, what: GaugeKind) -> Option<&Series> {
-        self.gauges.get(&(lane, what))
+        let series = self.gauges.get(&(lane, what))?;
+        (!series.points().is_empty()).then_some(series)
     }
 
     /// Names of the parts of a pipeline that is no `DataLoader`, in the order in which they were heard of.
@@ -52,11 +54,13 @@ impl Run {
     /// What was measured of these parts, each with its position in [`Run::parts`].
     pub fn part_gauges(&self) -> impl Iterator<Item = (u16, GaugeKind, &Series)> + '_ {
         let gauges = self.part_gauges.iter();
+        let gauges = gauges.filter(|(_, series)| !series.points().is_empty());
         gauges.map(|((part, what), series)| (*part, *what, series))
     }
 
     /// What was measured of the part at a position in [`Run::parts`].
     pub fn part_gauge(&self, part: u16, what: GaugeKind) -> Option<&Series> {
-        self.part_gauges.get(&(part, what))
+        let series = self.part_gauges.get(&(part, what))?;
+        (!series.points().is_empty()).then_some(series)
     }
 }

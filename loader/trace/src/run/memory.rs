@@ -27,12 +27,13 @@ impl Run {
     /// thousand events: lists that double again and again would copy everything, into pages that the system has to clear first,
     /// and end up twice as large as they have to be.
     pub fn make_room(&mut self, share: f64) {
-        make_room(&mut self.batches, share);
-        make_room(&mut self.transitions, share);
+        make_room(self.batches.list(), share);
+        make_room(self.transitions.list(), share);
         make_room(&mut self.keyframes, share);
-        make_room(&mut self.waits, share);
+        make_room(self.waits.list(), share);
         make_room(&mut self.indices, share);
         make_room(&mut self.stage_walls, share);
+        make_room(&mut self.fetches, share);
         self.timings.make_room(share);
         for ticks in [&mut self.yields, &mut self.dispatched, &mut self.arrived] {
             ticks.make_room(share);
@@ -42,7 +43,7 @@ impl Run {
             .for_each(|rows| rows.make_room(share));
         // Of the epochs only the one that is under way grows.
         if let [epoch] = &mut self.epochs[..] {
-            make_room(&mut epoch.rows, share);
+            make_room(epoch.rows.list(), share);
         }
     }
 
@@ -63,6 +64,8 @@ impl Run {
                 + ticks.into_iter().map(Ticks::bytes).sum::<usize>(),
             sample_bytes: self.indices.capacity() * size_of::<u64>()
                 + self.timings.bytes()
+                + self.fetches.capacity() * size_of::<(Nanos, u32)>()
+                + self.steps.bytes()
                 + self.stage_walls.capacity() * size_of::<Nanos>()
                 + self.processor.bytes(),
         }

@@ -59,7 +59,9 @@ impl Run {
             self.end_epoch(at, epoch);
         }
         self.end_wait(at, None);
-        self.ended = true;
+        if !self.ended {
+            (self.ended, self.ended_at) = (true, at);
+        }
     }
 
     pub(super) fn start_worker(&mut self, at: Nanos, info: &WorkerInfo) {

@@ -31,7 +31,7 @@ impl Run {
             self.inconsistent += 1;
             return;
         }
-        self.first_asked();
+        self.first_asked(at);
         // Asking for the next batch ends the work on the one before.
         if let Some(row) = self.training.first().copied() {
             self.enter(at, row as usize, Stage::Done);

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::times::Computed;
+use crate::Stage;
 use crate::event::{Part, ProcessorTime};
 
 impl Run {
@@ -15,7 +16,13 @@ impl Run {
 
     /// What `part` of the work on the batch at `row` needed of the processor; `None` if it was not measured.
     pub fn computed(&self, row: usize, part: Part) -> Option<Computed> {
-        self.processor.get(row, part)
+        let stage = self.batches.get(row)?.stage;
+        let is_known = match (self.hidden_after(), part) {
+            (None, _) => true,
+            (Some(_), Part::Fetch) => stage > Stage::Fetching,
+            (Some(_), Part::Step) => stage > Stage::Training,
+        };
+        self.processor.get(row, part).filter(|_| is_known)
     }
 }
 

@@ -192,6 +192,7 @@ impl Run {
     /// The timings of the samples of a batch; empty if they were not measured (yet).
     pub fn samples(&self, row: usize) -> impl ExactSizeIterator<Item = Sample> + '_ {
         let part = self.batches.get(row).map(|b| b.timings);
+        let part = part.filter(|part| part.range().end <= self.timings.len());
         let part = part.unwrap_or_default();
         let indices = self.indices(row);
         let timings = self.timings.range(part.range());
@@ -224,7 +225,8 @@ impl Run {
 
     /// What is inside a batch, if it was kept.
     pub fn content(&self, row: usize) -> Option<&BatchContent> {
-        self.contents.get(&u32::try_from(row).ok()?).map(|c| &**c)
+        let kept = self.contents.get(&u32::try_from(row).ok()?)?;
+        (kept.at <= self.last).then_some(&*kept.content)
     }
 
     /// How long the trainer waited, up to the last event.

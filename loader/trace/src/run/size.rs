@@ -6,7 +6,7 @@ impl Run {
     /// Bytes of the contents of its batches: pictures, numbers, texts.
     pub fn content_bytes(&self) -> u64 {
         let all = self.contents.values();
-        all.map(|content| content.nbytes() as u64).sum()
+        all.map(|kept| kept.content.nbytes() as u64).sum()
     }
 
     /// Bytes of all of it, about: what is small and does not grow with the run is left out.

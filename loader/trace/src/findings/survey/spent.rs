@@ -24,7 +24,7 @@ impl Spent {
             pinning: Nanos::ZERO,
             pinned: 0,
         };
-        let mut steps = Vec::new();
+        let (mut steps, mut collated) = (Vec::new(), Vec::new());
         let mut since = vec![(Stage::Queued, Nanos::ZERO); run.batches().len()];
         for t in run.transitions() {
             let row = t.batch as usize;
@@ -34,8 +34,7 @@ impl Spent {
                 Stage::Fetching => spent.work[row] += took,
                 Stage::Collating => {
                     spent.work[row] += took;
-                    spent.collating += took;
-                    spent.collated += 1;
+                    collated.push((row, took));
                 }
                 Stage::Training => {
                     steps.push(took);
@@ -47,6 +46,15 @@ impl Spent {
                 _ => {}
             }
         }
+        // In the main process what is kept of a batch is looked at while it is collated: that is not the function's time.
+        let is_plain = |(row, _): &(usize, Nanos)| run.content(*row).is_none();
+        if collated.iter().any(is_plain) {
+            collated.retain(is_plain);
+        }
+        spent.collated = collated.len() as i64;
+        spent.collating = collated
+            .iter()
+            .fold(Nanos::ZERO, |sum, (_, took)| sum + *took);
         spent.trained = steps.len() as i64;
         spent.training = usual_steps(&mut steps);
         spent

@@ -9,8 +9,32 @@ use crate::event::{
 };
 use crate::{BatchContent, BatchId, Generators, Lane, Message};
 
+/// Why a line that is sound JSON is no event.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WrongLine {
+    /// A field that this kind of event needs.
+    #[error("the field `{0}` is missing")]
+    Missing(&'static str),
+    /// A number that no system gives.
+    #[error("{0} does not fit 32 bits")]
+    TooLarge(&'static str),
+    /// Lists that belong together.
+    #[error("`{name}` has {len} entries where `starts` has {starts}")]
+    Uneven {
+        /// The other list.
+        name: String,
+        /// Its length.
+        len: usize,
+        /// That of `starts`.
+        starts: usize,
+    },
+    /// A lane of another pipeline.
+    #[error("`{0}` is not a lane")]
+    NoLane(String),
+}
+
 impl Line<'_> {
-    pub fn into_event(self) -> Result<Event, String> {
+    pub fn into_event(self) -> Result<Event, WrongLine> {
         Ok(Event {
             at: self.t,
             run: self.run,
@@ -18,14 +42,14 @@ impl Line<'_> {
         })
     }
 
-    fn id(&self) -> Result<BatchId, String> {
+    fn id(&self) -> Result<BatchId, WrongLine> {
         Ok(BatchId {
             epoch: need(self.epoch, "epoch")?,
             idx: need(self.batch, "batch")?,
         })
     }
 
-    fn into_kind(self) -> Result<EventKind, String> {
+    fn into_kind(self) -> Result<EventKind, WrongLine> {
         Ok(match self.e {
             Name::RunStarted => {
                 EventKind::RunStarted(Box::new(need(self.info, "info")?.into_owned()))
@@ -47,7 +71,7 @@ impl Line<'_> {
                 reason: need(self.reason, "reason")?,
                 os_id: match self.os_id.map(u32::try_from).transpose() {
                     Ok(os_id) => os_id,
-                    Err(_) => return Err("os_id does not fit 32 bits".to_owned()),
+                    Err(_) => return Err(WrongLine::TooLarge("os_id")),
                 },
             },
             Name::WorkerSeeded => EventKind::WorkerSeeded(Box::new(Generators {
@@ -102,7 +126,7 @@ impl Line<'_> {
         })
     }
 
-    fn into_fetched(self) -> Result<Fetched, String> {
+    fn into_fetched(self) -> Result<Fetched, WrongLine> {
         let batch = self.id()?;
         let starts = need(self.starts, "starts")?;
         let walls = need(self.walls, "walls")?;
@@ -110,10 +134,11 @@ impl Line<'_> {
             if len == starts.len() {
                 return Ok(());
             }
-            let expected = starts.len();
-            Err(format!(
-                "`{name}` has {len} entries where `starts` has {expected}"
-            ))
+            Err(WrongLine::Uneven {
+                name: name.to_owned(),
+                len,
+                starts: starts.len(),
+            })
         };
         same("walls", walls.len())?;
         let cpus = match self.cpus {
@@ -141,11 +166,11 @@ impl Line<'_> {
     }
 }
 
-fn need<T>(value: Option<T>, name: &str) -> Result<T, String> {
-    value.ok_or_else(|| format!("the field `{name}` is missing"))
+fn need<T>(value: Option<T>, name: &'static str) -> Result<T, WrongLine> {
+    value.ok_or(WrongLine::Missing(name))
 }
 
-fn parse_lane(text: &str) -> Result<Lane, String> {
+fn parse_lane(text: &str) -> Result<Lane, WrongLine> {
     let fixed = [
         Lane::Trainer,
         Lane::Reorder,
@@ -165,5 +190,5 @@ fn parse_lane(text: &str) -> Result<Lane, String> {
             _ => None,
         }
     });
-    numbered.ok_or_else(|| format!("`{text}` is no lane"))
+    numbered.ok_or_else(|| WrongLine::NoLane(text.to_owned()))
 }

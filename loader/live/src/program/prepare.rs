@@ -1,0 +1,51 @@
+//! Where a program finds the probe, and where it tells.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use loadscope_files::TemporaryFolder;
+
+use super::ProgramError;
+use crate::{Listener, PROBE, SITECUSTOMIZE};
+
+/// A place at which to listen, and the word to listen for; `with_probe`: and the probe beside it.
+pub(super) fn prepared(
+    place: &TemporaryFolder,
+    with_probe: bool,
+) -> Result<(Listener, String), ProgramError> {
+    let folder = place.path();
+    let prepare = || -> io::Result<(Listener, String)> {
+        let files = [
+            ("loadscope_probe.py", PROBE),
+            ("sitecustomize.py", SITECUSTOMIZE),
+        ];
+        for (name, text) in files.into_iter().filter(|_| with_probe) {
+            File::create_new(folder.join(name))?.write_all(text.as_bytes())?;
+        }
+        let token = token()?;
+        #[cfg(unix)]
+        let listener = Listener::unix(&folder.join("socket"), token.clone())?;
+        #[cfg(not(unix))]
+        let listener = Listener::tcp(token.clone())?;
+        Ok((listener, token))
+    };
+    let placed = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", folder.display()));
+    prepare().map_err(|e| ProgramError::Preparing(placed(e)))
+}
+
+/// `PYTHONPATH` with a folder in front.
+pub(super) fn before_others(folder: &Path) -> io::Result<OsString> {
+    let before = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    let paths = std::iter::once(folder.to_owned())
+        .chain(std::env::split_paths(&before).filter(|_| !before.is_empty()));
+    std::env::join_paths(paths).map_err(io::Error::other)
+}
+
+/// A random word of 128 bits.
+pub(super) fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

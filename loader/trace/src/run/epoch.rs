@@ -1,0 +1,29 @@
+//! An epoch of a run.
+
+use crate::{Column, Nanos, WorkerId};
+
+/// One pass over the dataset.
+#[derive(Clone, Debug, Default)]
+pub struct Epoch {
+    /// Its number, from 0.
+    pub epoch: u32,
+    /// `iter(loader)`.
+    pub start: Nanos,
+    /// The end of the iterator; `None` while it lasts.
+    pub end: Option<Nanos>,
+    /// Positions in [`Run::batches`](super::Run::batches) by task index.
+    pub rows: Column<u32>,
+    /// Workers whose stream came to its end, with the positions of the transitions that told so.
+    pub(crate) exhausted: Column<(u32, WorkerId)>,
+    /// Positions of the transitions with which tasks were given up that will get no answer.
+    pub(crate) lost: Column<u32>,
+}
+
+impl Epoch {
+    /// True if the transition at this position discarded a batch because its worker had nothing left for it, or had ended: the epoch
+    /// was not stopped early by that.
+    pub fn gave_up(&self, transition: usize) -> bool {
+        let is_it = |at: u32| at as usize == transition;
+        self.exhausted.iter().any(|(at, _)| is_it(*at)) || self.lost.iter().any(|at| is_it(*at))
+    }
+}
