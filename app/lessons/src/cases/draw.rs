@@ -1,0 +1,123 @@
+//! Runs with hidden causes, drawn by a seed. What is drawn is only taken if the diagnosis finds these causes and no others.
+
+use loadscope_trace::{OnError, Run, RunOptions};
+use oorandom::Rand64;
+
+use super::Culprit;
+use crate::query::simulated;
+
+/// Causes that stand alone in a case.
+const SINGLE: [Culprit; 7] = [
+    Culprit::NoWorkers,
+    Culprit::TooFewWorkers,
+    Culprit::SlowSamples,
+    Culprit::TrainingBound,
+    Culprit::RepeatedSamples,
+    Culprit::SameOrder,
+    Culprit::BrokenSample,
+];
+
+/// Two at once.
+const PAIRS: [[Culprit; 2]; 5] = [
+    [Culprit::TooFewWorkers, Culprit::SameOrder],
+    [Culprit::SlowSamples, Culprit::SameOrder],
+    [Culprit::NoWorkers, Culprit::SameOrder],
+    [Culprit::TooFewWorkers, Culprit::RepeatedSamples],
+    [Culprit::NoWorkers, Culprit::BrokenSample],
+];
+
+/// Cases with one cause; those with two follow them.
+const ALONE: usize = 5;
+
+/// A run is drawn anew so often until the diagnosis agrees.
+const TRIES: usize = 40;
+
+/// A generator for a case of a seed.
+pub(super) fn random(seed: u64, number: u32) -> Rand64 {
+    Rand64::new((u128::from(seed) << 32) | u128::from(number))
+}
+
+/// A shuffled copy.
+pub(super) fn shuffled<T: Clone>(all: &[T], random: &mut Rand64) -> Vec<T> {
+    let mut all = all.to_vec();
+    for at in (1..all.len()).rev() {
+        let other = random.rand_range(0..at as u64 + 1);
+        all.swap(at, usize::try_from(other).unwrap_or_default());
+    }
+    all
+}
+
+/// The causes of a simulated case, its position from 0: cases of a seed differ.
+pub(super) fn causes(seed: u64, at: usize) -> Vec<Culprit> {
+    // All cases of a seed draw from the same shuffled lists.
+    let mut random = random(seed, 0);
+    let singles = shuffled(&SINGLE, &mut random);
+    let pairs = shuffled(&PAIRS, &mut random);
+    match at.checked_sub(ALONE) {
+        None => singles.get(at).map(|one| vec![*one]),
+        Some(at) => pairs.get(at).map(|pair| pair.to_vec()),
+    }
+    .unwrap_or_default()
+}
+
+/// A run with these causes, which the diagnosis finds, and no others.
+pub(super) fn run(causes: &[Culprit], random: &mut Rand64) -> Option<Run> {
+    let mut wanted = causes.to_vec();
+    wanted.sort_unstable();
+    (0..TRIES).find_map(|_| {
+        let options = options(causes, random);
+        let run = simulated(&options).ok()?;
+        let mut found = Culprit::of(&run);
+        found.sort_unstable();
+        (found == wanted).then_some(run)
+    })
+}
+
+fn options(causes: &[Culprit], random: &mut Rand64) -> RunOptions {
+    let has = |cause| causes.contains(&cause);
+    let mut pick = |low: u64, high: u64| random.rand_range(low..high + 1);
+    let batch_size = pick(2, 6);
+    let step = pick(12, 30);
+    let len = batch_size * pick(50, 70);
+    let mut workers = pick(2, 4);
+    // What a batch takes if nothing is to be waited for: well below what the workers have time for.
+    let mut cost = (step as f64 * workers as f64 * 0.6) / batch_size as f64;
+    if has(Culprit::NoWorkers) {
+        workers = 0;
+        cost = step as f64 * pick(1, 3) as f64 / batch_size as f64;
+    }
+    if has(Culprit::TooFewWorkers) {
+        workers = pick(1, 2);
+        cost = step as f64 * workers as f64 * (pick(18, 35) as f64 / 10.0) / batch_size as f64;
+    }
+    let mut dataset = format!("len={len},cost_ms={:.1}", cost.max(0.1));
+    if has(Culprit::SlowSamples) {
+        let slow: Vec<String> = (0..pick(3, 5))
+            .map(|_| format!("{}:{}", pick(len / 8, len - 1), step * pick(25, 45)))
+            .collect();
+        dataset.push_str(&format!(",slow={}", slow.join(";")));
+    }
+    if has(Culprit::BrokenSample) {
+        dataset.push_str(&format!(",fail={}", pick(len / 2, len * 3 / 4)));
+    }
+    let stream = has(Culprit::RepeatedSamples);
+    if stream {
+        workers = workers.max(2);
+    }
+    let same_order = has(Culprit::SameOrder);
+    let kind = if stream { "stream" } else { "synthetic" };
+    RunOptions {
+        dataset: format!("{kind}:{dataset}"),
+        batch_size: usize::try_from(batch_size).ok(),
+        num_workers: usize::try_from(workers).unwrap_or_default(),
+        step_ms: step as f64,
+        sampler: if same_order { "distributed" } else { "" }.to_owned(),
+        world_size: if same_order { 2 } else { 1 },
+        set_epoch: !same_order,
+        shuffle: !stream && !same_order,
+        epochs: if same_order { 2 } else { 1 },
+        seed: Some(pick(0, 1000)),
+        on_error: OnError::Stop,
+        ..RunOptions::default()
+    }
+}

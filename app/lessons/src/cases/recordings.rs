@@ -1,0 +1,54 @@
+//! The recordings that come with the program, made by `assets/lessons/cases/make.py`.
+
+use loadscope_trace::{LogReader, Nanos, Run, Sorter};
+
+use super::Culprit;
+
+/// Recordings of real PyTorch programs with their causes, two of each program.
+pub(super) const RECORDINGS: [(&str, Culprit, [&[u8]; 2]); 4] = [
+    (
+        "no_workers.py",
+        Culprit::NoWorkers,
+        [
+            include_bytes!("../../../../assets/lessons/cases/no_workers_0.jsonl.zst"),
+            include_bytes!("../../../../assets/lessons/cases/no_workers_1.jsonl.zst"),
+        ],
+    ),
+    (
+        "late_workers.py",
+        Culprit::LateWorkers,
+        [
+            include_bytes!("../../../../assets/lessons/cases/late_workers_0.jsonl.zst"),
+            include_bytes!("../../../../assets/lessons/cases/late_workers_1.jsonl.zst"),
+        ],
+    ),
+    (
+        "slow_samples.py",
+        Culprit::SlowSamples,
+        [
+            include_bytes!("../../../../assets/lessons/cases/slow_samples_0.jsonl.zst"),
+            include_bytes!("../../../../assets/lessons/cases/slow_samples_1.jsonl.zst"),
+        ],
+    ),
+    (
+        "few_workers.py",
+        Culprit::TooFewWorkers,
+        [
+            include_bytes!("../../../../assets/lessons/cases/few_workers_0.jsonl.zst"),
+            include_bytes!("../../../../assets/lessons/cases/few_workers_1.jsonl.zst"),
+        ],
+    ),
+];
+
+/// Reads a recording that comes with the program.
+pub(super) fn recorded(log: &'static [u8]) -> Option<Run> {
+    let mut run = Run::default();
+    let mut sorter = Sorter::new(Nanos::ZERO);
+    for event in LogReader::new(log).ok()? {
+        sorter.push(event.ok()?);
+    }
+    while let Some(event) = sorter.flush() {
+        run.take(event);
+    }
+    Some(run)
+}

@@ -1,0 +1,175 @@
+//! Whether a lesson can be played to its end: what `cargo xtask lesson check` says, and what the tests of all lessons ask.
+
+use loadscope_insight::landmarks::Landmarks;
+use loadscope_trace::Run;
+
+use crate::code::Codes;
+use crate::error::{LessonError, Mistake};
+use crate::language::Language;
+use crate::lesson::{Lesson, Step, Task, Trial};
+use crate::moment::Moment;
+use crate::query::{About, simulated};
+use crate::question::{Kind, Question};
+use crate::words::{MOST_OF_LESSON, MOST_OF_LOOK};
+
+/// What a check found out about a lesson.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is wrong with it.
+    pub mistakes: Vec<LessonError>,
+    /// For each step, what its moments and queries give.
+    pub facts: Vec<String>,
+}
+
+/// Simulates the runs of a lesson, looks for its moments, asks its queries, tries its solutions, counts its words.
+pub fn check(file: &str, lesson: &Lesson, codes: &dyn Codes) -> Checked {
+    let mut checked = Checked::default();
+    let mut say = |line: usize, mistake: Mistake| checked.mistakes.push(mistake.at(file, line));
+    let count = lesson.words();
+    if count > MOST_OF_LESSON {
+        let what = format!(
+            "the lesson has {count} words; at most {MOST_OF_LESSON} can be read in its time"
+        );
+        say(1, Mistake::new(what, "Leave something out."));
+    }
+    for step in &lesson.steps {
+        let Some(options) = lesson.options(step) else {
+            continue;
+        };
+        match simulated(options) {
+            Ok(run) => match facts(&run, lesson, step, codes) {
+                Ok(facts) => {
+                    checked
+                        .facts
+                        .push(format!("{:>4} {}: {facts}", step.line, step.task.name()))
+                }
+                Err(mistake) => say(step.line, mistake),
+            },
+            Err(error) => say(
+                step.line,
+                Mistake::new(error.to_string(), "Change the options of its run."),
+            ),
+        }
+    }
+    checked
+}
+
+fn facts(run: &Run, lesson: &Lesson, step: &Step, codes: &dyn Codes) -> Result<String, Mistake> {
+    match &step.task {
+        Task::Look { text, at } => {
+            let count = crate::words::words(text);
+            if count > MOST_OF_LOOK {
+                let what = format!("the text has {count} words, and a look at most {MOST_OF_LOOK}");
+                return Err(Mistake::new(what, "Shorten it, or make two steps of it."));
+            }
+            place(run, *at)
+        }
+        Task::Predict { question, until } => {
+            let until = place(run, *until)?;
+            Ok(format!(
+                "{} ({until})",
+                asked(run, question, codes, lesson.language)?
+            ))
+        }
+        Task::Try(trial) => tried(run, trial, codes),
+        Task::Code { name, .. } => {
+            let known = codes.code(name);
+            let remedy =
+                "Put NAME.py beside the others in assets/lessons/code and run run.py there.";
+            let code = known
+                .ok_or_else(|| Mistake::new(format!("there is no program '{name}'"), remedy))?;
+            Ok(format!("{} lines printed", code.output.lines().count()))
+        }
+    }
+}
+
+fn place(run: &Run, at: Moment) -> Result<String, Mistake> {
+    let found = at.resolve(run, &Landmarks::of(run));
+    let none = || {
+        Mistake::new(
+            "its run has no such moment",
+            "Choose another moment, or other options for the run.",
+        )
+    };
+    let found = found.ok_or_else(none)?;
+    Ok(format!("at {}", crate::moment::pipeline(run, found).at))
+}
+
+/// The answer of a question, and whether it can be given.
+pub(crate) fn asked(
+    run: &Run,
+    question: &Question,
+    codes: &dyn Codes,
+    language: Language,
+) -> Result<String, Mistake> {
+    let about = About::at(run, question.at, codes);
+    let truth = about.and_then(|about| question.truth(about));
+    let none = || {
+        Mistake::new(
+            "its query has no answer",
+            "Ask something else, or change the run or the moment.",
+        )
+    };
+    let truth = truth.ok_or_else(none)?;
+    if let Kind::Choice(choices) = &question.kind {
+        let right = choices.iter().filter(|choice| truth.is(&choice.is)).count();
+        if right != 1 {
+            let what = format!("{right} choices are right; the answer is '{}'", truth.key());
+            return Err(Mistake::new(
+                what,
+                "Write exactly one choice with is = that answer.",
+            ));
+        }
+    }
+    if question.right_answer(&truth, language).is_none() {
+        let what = format!("its answer '{}' cannot be given in this way", truth.key());
+        return Err(Mistake::new(what, "Choose another way to answer."));
+    }
+    if let Kind::Order(named) = &question.kind {
+        let items = question.items(&truth, language);
+        let unnamed = items
+            .iter()
+            .find(|item| !named.is_empty() && named.iter().all(|n| n.is != item.is));
+        if let Some(item) = unnamed {
+            let what = format!("'{}' has no name among the choices", item.is);
+            return Err(Mistake::new(
+                what,
+                "Add it to choices, or leave choices out.",
+            ));
+        }
+    }
+    Ok(truth.key())
+}
+
+fn tried(run: &Run, trial: &Trial, codes: &dyn Codes) -> Result<String, Mistake> {
+    let no_end = || Mistake::new("its run has no end", "Change the options of the run.");
+    let about = About::at(run, Moment::End, codes).ok_or_else(no_end)?;
+    if trial.goal.is_met(about) {
+        return Err(Mistake::new(
+            "its goal is reached at the start",
+            "Make it harder, or begin with another run.",
+        ));
+    }
+    let options = trial.solution.apply(&run.info.options)?;
+    let solved =
+        simulated(&options).map_err(|e| Mistake::new(e.to_string(), "Change the solution."))?;
+    let about_solved = About::at(&solved, Moment::End, codes).ok_or_else(no_end)?;
+    let values = |about| {
+        let all = trial.goal.values(about).into_iter();
+        let all: Vec<String> = all
+            .map(|v| v.map_or("none".to_owned(), |v| v.key()))
+            .collect();
+        all.join(", ")
+    };
+    let (before, after) = (values(about), values(about_solved));
+    if !trial.goal.is_met(about_solved) {
+        let what = format!("its solution does not reach its goal: {after}");
+        return Err(Mistake::new(what, "Change the solution or the goal."));
+    }
+    let changed = trial.changed(&run.info.options, &solved);
+    if let Some(name) = changed.first() {
+        let what = format!("its solution changes {name}, which is to stay");
+        return Err(Mistake::new(what, "List in keep only what stays."));
+    }
+    Ok(format!("{before} -> {after}"))
+}

@@ -1,0 +1,126 @@
+//! Goals of a try: `waited percent < 5 and num_workers >= 2`.
+
+use crate::error::Mistake;
+use crate::query::{About, Query};
+use crate::value::Value;
+
+/// What has to hold of a run. All parts of it have to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition(Vec<Test>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Test {
+    /// As it was written.
+    text: String,
+    query: Query,
+    holds: Holds,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Holds {
+    Below(f64),
+    AtMost(f64),
+    Above(f64),
+    AtLeast(f64),
+    Is(String),
+    IsNot(String),
+}
+
+impl Condition {
+    /// Reads `QUERY < NUMBER and QUERY is WORD`.
+    ///
+    /// # Errors
+    /// If a part has no comparison, or names no query or no number.
+    pub fn read(text: &str) -> Result<Self, Mistake> {
+        let parts = text.split(" and ");
+        // `same order in epochs 0 and 1 is no` holds an "and" of its own.
+        let mut whole: Vec<String> = Vec::new();
+        for part in parts {
+            match whole.last_mut() {
+                Some(last) if compared(last).is_none() => {
+                    last.push_str(" and ");
+                    last.push_str(part);
+                }
+                _ => whole.push(part.to_owned()),
+            }
+        }
+        whole
+            .iter()
+            .map(|part| test(part))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// True if it holds.
+    pub fn is_met(&self, about: About<'_>) -> bool {
+        self.0.iter().all(|test| test.is_met(about))
+    }
+
+    /// Each part as it was written, with what a run says to its query.
+    pub fn found(&self, about: About<'_>) -> Vec<(String, Option<Value>)> {
+        let found = |test: &Test| (test.text.clone(), test.query.answer(about));
+        self.0.iter().map(found).collect()
+    }
+
+    /// What the queries of its parts say of a run, in order.
+    pub fn values(&self, about: About<'_>) -> Vec<Option<Value>> {
+        self.0.iter().map(|test| test.query.answer(about)).collect()
+    }
+}
+
+const SIGNS: [&str; 7] = [" <= ", " >= ", " < ", " > ", " = ", " is not ", " is "];
+
+fn compared(part: &str) -> Option<(&str, &'static str, &str)> {
+    SIGNS.into_iter().find_map(|sign| {
+        let (query, value) = part.split_once(sign)?;
+        Some((query.trim(), sign.trim(), value.trim()))
+    })
+}
+
+fn test(part: &str) -> Result<Test, Mistake> {
+    let Some((query, sign, value)) = compared(part) else {
+        return Err(Mistake::new(
+            format!("'{part}' compares nothing"),
+            "Write a query, one of < <= > >= = 'is' 'is not', and a value, with blanks around: waited percent < 5.",
+        ));
+    };
+    let number = || {
+        value.parse().map_err(|_| {
+            Mistake::new(
+                format!("'{value}' is not a number"),
+                format!("Write a number behind {sign}, or compare words with 'is'."),
+            )
+        })
+    };
+    let holds = match sign {
+        "<" => Holds::Below(number()?),
+        "<=" => Holds::AtMost(number()?),
+        ">" => Holds::Above(number()?),
+        ">=" => Holds::AtLeast(number()?),
+        "is not" => Holds::IsNot(value.to_owned()),
+        _ => Holds::Is(value.to_owned()),
+    };
+    let query = Query::read(query)?;
+    Ok(Test {
+        text: part.to_owned(),
+        query,
+        holds,
+    })
+}
+
+impl Test {
+    fn is_met(&self, about: About<'_>) -> bool {
+        let Some(found) = self.query.answer(about) else {
+            return false;
+        };
+        let number = |holds: &dyn Fn(f64) -> bool| found.number().is_some_and(holds);
+        match &self.holds {
+            Holds::Below(limit) => number(&|n| n < *limit),
+            Holds::AtMost(limit) => number(&|n| n <= *limit),
+            Holds::Above(limit) => number(&|n| n > *limit),
+            Holds::AtLeast(limit) => number(&|n| n >= *limit),
+            Holds::Is(text) => found.is(text),
+            Holds::IsNot(text) => !found.is(text),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Lessons about the DataLoader: the files they are written in, moments and answers computed from runs, goals of tries, the quiz, the
+//! detective cases, and a learner's progress.
+//!
+//! Nothing here draws, opens a file, starts a thread or looks at a clock. The window plays what [`Play`] says; the runs are simulated,
+//! so they are the same everywhere.
+//!
+//! ```
+//! use loadscope_lessons::{Course, Language, Play, Task, simulated};
+//!
+//! let course = Course::built_in(Language::En).expect("the lessons are sound");
+//! let lesson = course.lessons().first().expect("there are lessons");
+//! let play = Play::of(lesson);
+//! let step = play.step();
+//! let run = simulated(play.options()).expect("its options are sound");
+//! // Where in the run the step is, and which parts of the window it is about.
+//! assert!(play.place(&run).is_some());
+//! assert!(!step.parts.is_empty() && matches!(step.task, Task::Look { .. }));
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod cases;
+pub mod check;
+mod code;
+mod condition;
+mod course;
+mod error;
+mod format;
+mod language;
+mod lesson;
+mod moment;
+mod part;
+mod phrase;
+mod phrases;
+mod play;
+mod progress;
+mod query;
+mod question;
+mod quiz;
+mod value;
+mod words;
+
+pub use code::{Code, Codes, NoCodes};
+pub use condition::Condition;
+pub use course::{BuiltInCodes, Course, LESSONS};
+pub use error::{LessonError, Mistake};
+pub use language::Language;
+pub use lesson::{KEPT, Lesson, Scene, Step, Task, Trial};
+pub use moment::{Moment, pipeline};
+pub use part::{Part, View};
+pub use phrases::{Phrase, phrases};
+pub use play::{Phase, Play, Tried};
+pub use progress::{LessonProgress, Progress};
+pub use query::{About, Changes, Now, OrderQuery, Query, Whole, option, simulated};
+pub use question::{Answer, Choice, Judgement, Kind, Question, Target, Unanswerable};
+pub use quiz::{DRAWN, Entry, Quiz};
+pub use value::Value;
+pub use words::{MOST_OF_LESSON, MOST_OF_LOOK, words};

@@ -1,0 +1,200 @@
+//! Moments of a run by their meaning: `first arrival out of order`, `longest wait`, `epoch 1 begins`.
+
+use loadscope_insight::landmarks::{Goal, Landmarks, Place};
+use loadscope_trace::{BatchId, Nanos, Pipeline, Run, Stage, Wait};
+
+use crate::error::Mistake;
+use crate::phrase::{forms, read};
+
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moment {
+    /// Before anything happened.
+    #[default]
+    Start,
+    /// After everything.
+    End,
+    /// Half of the time has passed.
+    Middle,
+    /// The prefetch window has just been filled for the first time.
+    Primed,
+    /// An epoch begins.
+    EpochBegins(u32),
+    /// The instant before an epoch ends.
+    EpochEnds(u32),
+    /// The first time that a batch arrives before an earlier one.
+    FirstOutOfOrder,
+    /// The longest wait of the trainer begins.
+    LongestWaitBegins,
+    /// The middle of it.
+    LongestWait,
+    /// Just before it ends.
+    LongestWaitEnds,
+    /// A batch has just entered a stage.
+    Enters(BatchId, Stage),
+    /// The middle of the time that a batch is in a stage.
+    During(BatchId, Stage),
+    /// The trainer has just got so many batches.
+    Yields(usize),
+    /// The first error.
+    FirstError,
+    /// The reorder buffer is fuller than before and never fuller after.
+    MostHeld,
+    /// The first worker whose stream has ended answers.
+    StreamEnds,
+}
+
+fn batch(idx: Option<u32>, epoch: u32) -> Option<BatchId> {
+    idx.map(|idx| BatchId { epoch, idx })
+}
+
+fn stage(name: Option<&str>) -> Option<Stage> {
+    Stage::ALL
+        .into_iter()
+        .find(|stage| Some(stage.id()) == name)
+}
+
+forms! {
+    /// All moments, as files name them.
+    MOMENTS: Moment;
+    "start", "before anything happened" => |_| Some(Moment::Start);
+    "end", "after everything" => |_| Some(Moment::End);
+    "middle", "half of the time has passed" => |_| Some(Moment::Middle);
+    "primed", "the prefetch window has just been filled" => |_| Some(Moment::Primed);
+    "epoch N begins", "epochs count from 0" => |h| h.read(0).map(Moment::EpochBegins);
+    "epoch N ends", "the instant before it ends" => |h| h.read(0).map(Moment::EpochEnds);
+    "first arrival out of order", "a batch arrives before an earlier one" => |_| Some(Moment::FirstOutOfOrder);
+    "longest wait begins", "the trainer begins its longest wait" => |_| Some(Moment::LongestWaitBegins);
+    "longest wait", "the middle of it" => |_| Some(Moment::LongestWait);
+    "longest wait ends", "the instant before it ends" => |_| Some(Moment::LongestWaitEnds);
+    "batch N enters STAGE", "queued, fetching, collating, returning, pinning, held, ready, training, done, failed or discarded" => |h| Some(Moment::Enters(batch(h.read(0), 0)?, stage(h.text(1))?));
+    "batch N of epoch N enters STAGE", "the same in a later epoch" => |h| Some(Moment::Enters(batch(h.read(0), h.read(1)?)?, stage(h.text(2))?));
+    "during STAGE of batch N", "the middle of that stage" => |h| Some(Moment::During(batch(h.read(1), 0)?, stage(h.text(0))?));
+    "yield N", "the trainer has just got its N-th batch" => |h| h.read(0).filter(|n| *n > 0).map(Moment::Yields);
+    "first error", "the first error message" => |_| Some(Moment::FirstError);
+    "most batches held", "the reorder buffer is fullest" => |_| Some(Moment::MostHeld);
+    "first stream ends", "a worker answers that its stream has ended" => |_| Some(Moment::StreamEnds);
+}
+
+impl Moment {
+    /// Reads a moment as files name it.
+    ///
+    /// # Errors
+    /// If there is no such moment.
+    pub fn read(phrase: &str) -> Result<Self, Mistake> {
+        read("moment", MOMENTS, phrase)
+    }
+
+    /// The batch that it is about, to be selected.
+    pub fn batch(self) -> Option<BatchId> {
+        match self {
+            Self::Enters(id, _) | Self::During(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Where in the run it is; `None`: nothing of this kind happens in it.
+    pub fn resolve(self, run: &Run, marks: &Landmarks) -> Option<Place> {
+        let step_of = |found: Option<usize>| found.map(|at| Place::Step(at + 1));
+        match self {
+            Self::Start => Some(Place::Step(0)),
+            Self::End => Some(Place::Step(run.transitions().len())),
+            Self::Middle => Some(Place::At(between(start(run), run.end()))),
+            Self::Primed => step_of(primed(run)),
+            Self::EpochBegins(epoch) => epochs(run, epoch).map(|e| Place::At(e.start)),
+            Self::EpochEnds(epoch) => epochs(run, epoch)?.end.map(|end| Place::At(before(end))),
+            Self::FirstOutOfOrder => marks.after(run, Goal::OutOfOrder, 0, Nanos(-1)),
+            Self::LongestWaitBegins => Some(Place::At(longest_wait(run)?.start)),
+            Self::LongestWait => {
+                let wait = longest_wait(run)?;
+                Some(Place::At(between(wait.start, wait.end.min(run.end()))))
+            }
+            Self::LongestWaitEnds => {
+                let wait = longest_wait(run)?;
+                Some(Place::At(before(wait.end.min(run.end())).max(wait.start)))
+            }
+            Self::Enters(id, stage) => step_of(entered(run, id, stage)),
+            Self::During(id, stage) => {
+                let path = run.path(run.row(id)?);
+                let step = path.into_iter().find(|step| step.stage == stage)?;
+                Some(Place::At(between(step.start, step.end?)))
+            }
+            Self::Yields(count) => {
+                let steps = run.transitions().iter().enumerate();
+                let mut yields = steps.filter(|(_, t)| t.stage == Stage::Training);
+                step_of(yields.nth(count.checked_sub(1)?).map(|(at, _)| at))
+            }
+            Self::FirstError => marks.trouble().first().map(|at| Place::At(*at)),
+            Self::MostHeld => step_of(most_held(run)),
+            Self::StreamEnds => {
+                let mut steps = run.transitions().iter();
+                step_of(steps.position(|t| t.stage == Stage::Discarded))
+            }
+        }
+    }
+}
+
+/// The pipeline at a place.
+pub fn pipeline(run: &Run, place: Place) -> Pipeline<'_> {
+    match place {
+        Place::Step(step) => run.pipeline_after(step),
+        Place::At(at) => run.pipeline_at(at),
+    }
+}
+
+/// The first of the longest waits.
+pub fn longest_wait(run: &Run) -> Option<Wait> {
+    let took = |wait: &&Wait| {
+        (
+            wait.end.min(run.end()) - wait.start,
+            std::cmp::Reverse(wait.start),
+        )
+    };
+    run.waits().iter().max_by_key(took).copied()
+}
+
+fn start(run: &Run) -> Nanos {
+    run.epochs().first().map_or(Nanos::ZERO, |e| e.start)
+}
+
+fn between(start: Nanos, end: Nanos) -> Nanos {
+    Nanos(start.0.midpoint(end.0))
+}
+
+fn before(at: Nanos) -> Nanos {
+    Nanos(at.0.saturating_sub(1))
+}
+
+fn epochs(run: &Run, number: u32) -> Option<&loadscope_trace::Epoch> {
+    run.epochs().iter().find(|e| e.epoch == number)
+}
+
+/// The transition that filled the window, or sent the last task if there are fewer.
+fn primed(run: &Run) -> Option<usize> {
+    let window = loadscope_insight::variables::prefetch_window(run).max(1);
+    let sent = run.transitions().iter().enumerate();
+    let sent = sent.filter(|(_, t)| t.stage == Stage::Queued);
+    sent.take(window).last().map(|(at, _)| at)
+}
+
+fn entered(run: &Run, id: BatchId, stage: Stage) -> Option<usize> {
+    let mut steps = run.steps_of(run.row(id)?).into_iter();
+    let is_it = |at: &usize| run.transitions().get(*at).is_some_and(|t| t.stage == stage);
+    steps.rfind(is_it)
+}
+
+/// The transition after which most batches are held; of several the first.
+fn most_held(run: &Run) -> Option<usize> {
+    let (mut held, mut most, mut found) = (0usize, 0, None);
+    let mut inside = std::collections::HashSet::new();
+    for (at, t) in run.transitions().iter().enumerate() {
+        match t.stage {
+            Stage::Held => held += usize::from(inside.insert(t.batch)),
+            _ => held -= usize::from(inside.remove(&t.batch)),
+        }
+        if held > most {
+            (most, found) = (held, Some(at));
+        }
+    }
+    found
+}

@@ -1,0 +1,234 @@
+//! The parts of the window that a step is about: what is outlined, and what can be clicked as an answer.
+
+use loadscope_trace::{Lane, WorkerId};
+
+use crate::error::Mistake;
+use crate::language::Language;
+use crate::phrase::{forms, read};
+
+/// A part of the window.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The options panel.
+    Options,
+    /// One option in it, by its name in `RunOptions`.
+    Option(String),
+    /// The sampler of the pipeline.
+    Sampler,
+    /// All index queues.
+    IndexQueues,
+    /// The index queue of a worker.
+    IndexQueue(WorkerId),
+    /// All workers.
+    Workers,
+    /// A worker.
+    Worker(WorkerId),
+    /// The main process, where it fetches by itself.
+    Main,
+    /// The result queue.
+    ResultQueue,
+    /// The pin thread.
+    PinThread,
+    /// The queue behind the pin thread.
+    DataQueue,
+    /// The reorder buffer.
+    ReorderBuffer,
+    /// The trainer.
+    Trainer,
+    /// The table of PyTorch's variables.
+    Variables,
+    /// The timeline.
+    Timeline,
+    /// The charts over time.
+    Plots,
+    /// The table of batches.
+    Batches,
+    /// The inspector of what is selected.
+    Inspector,
+    /// The sentence at the top.
+    Verdict,
+    /// The list of errors and warnings.
+    Messages,
+    /// The equivalent line of Python.
+    Python,
+    /// Position against index, in the Sampling workspace.
+    Order,
+    /// How often each index comes, in the Sampling workspace.
+    Coverage,
+    /// How ranks share the samples, in the Sampling workspace.
+    Ranks,
+    /// What the trainer waited for, in the Diagnose workspace.
+    Blame,
+    /// The table of forecasts, in the Diagnose workspace.
+    Forecasts,
+}
+
+/// The workspace of the window that shows a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The pipeline and what is below it.
+    Pipeline,
+    /// The order of the samples.
+    Sampling,
+    /// Why training waits.
+    Diagnose,
+}
+
+forms! {
+    /// All parts, as files name them.
+    PARTS: Part;
+    "options", "the options panel" => |_| Some(Part::Options);
+    "option NAME", "one option: `option num_workers`" => |h| Some(Part::Option(h.text(0)?.to_owned()));
+    "sampler", "the sampler" => |_| Some(Part::Sampler);
+    "index queues", "all index queues" => |_| Some(Part::IndexQueues);
+    "index queue N", "that of worker N" => |h| Some(Part::IndexQueue(h.read(0)?));
+    "workers", "all workers" => |_| Some(Part::Workers);
+    "worker N", "worker N" => |h| Some(Part::Worker(h.read(0)?));
+    "main process", "the main process that fetches by itself" => |_| Some(Part::Main);
+    "result queue", "the result queue" => |_| Some(Part::ResultQueue);
+    "pin thread", "the pin thread" => |_| Some(Part::PinThread);
+    "data queue", "the queue behind the pin thread" => |_| Some(Part::DataQueue);
+    "reorder buffer", "the reorder buffer" => |_| Some(Part::ReorderBuffer);
+    "trainer", "the trainer" => |_| Some(Part::Trainer);
+    "variables", "the table of PyTorch's variables" => |_| Some(Part::Variables);
+    "timeline", "the timeline" => |_| Some(Part::Timeline);
+    "plots", "the charts over time" => |_| Some(Part::Plots);
+    "table of batches", "the table of batches" => |_| Some(Part::Batches);
+    "inspector", "the inspector" => |_| Some(Part::Inspector);
+    "verdict", "the sentence at the top" => |_| Some(Part::Verdict);
+    "messages", "the list of errors and warnings" => |_| Some(Part::Messages);
+    "python", "the equivalent line of Python" => |_| Some(Part::Python);
+    "order chart", "Sampling: position against index" => |_| Some(Part::Order);
+    "coverage", "Sampling: how often each index comes" => |_| Some(Part::Coverage);
+    "ranks", "Sampling: how ranks share the samples" => |_| Some(Part::Ranks);
+    "blame", "Diagnose: what the trainer waited for" => |_| Some(Part::Blame);
+    "forecasts", "Diagnose: the table of forecasts" => |_| Some(Part::Forecasts);
+}
+
+impl Part {
+    /// Reads a part as files name it.
+    ///
+    /// # Errors
+    /// If there is no such part.
+    pub fn read(phrase: &str) -> Result<Self, Mistake> {
+        read("part of the window", PARTS, phrase)
+    }
+
+    /// The workspace that shows it; `None`: all of them do.
+    pub fn view(&self) -> Option<View> {
+        match self {
+            Self::Options | Self::Option(_) | Self::Verdict | Self::Messages | Self::Python => None,
+            Self::Order | Self::Coverage | Self::Ranks => Some(View::Sampling),
+            Self::Blame | Self::Forecasts => Some(View::Diagnose),
+            Self::Sampler
+            | Self::IndexQueues
+            | Self::IndexQueue(_)
+            | Self::Workers
+            | Self::Worker(_)
+            | Self::Main
+            | Self::ResultQueue
+            | Self::PinThread
+            | Self::DataQueue
+            | Self::ReorderBuffer
+            | Self::Trainer
+            | Self::Variables
+            | Self::Timeline
+            | Self::Plots
+            | Self::Batches
+            | Self::Inspector => Some(View::Pipeline),
+        }
+    }
+
+    /// The part of a lane of the pipeline.
+    pub fn of_lane(lane: Lane) -> Self {
+        match lane {
+            Lane::Trainer => Self::Trainer,
+            Lane::Reorder => Self::ReorderBuffer,
+            Lane::DataQueue => Self::DataQueue,
+            Lane::Pin => Self::PinThread,
+            Lane::ResultQueue => Self::ResultQueue,
+            Lane::Main => Self::Main,
+            Lane::Worker(worker) => Self::Worker(worker),
+            Lane::IndexQueue(worker) => Self::IndexQueue(worker),
+        }
+    }
+
+    /// As files name it.
+    pub fn phrase(&self) -> String {
+        match self {
+            Self::Option(name) => format!("option {name}"),
+            Self::IndexQueue(worker) => format!("index queue {worker}"),
+            Self::Worker(worker) => format!("worker {worker}"),
+            other => other.names().0.to_owned(),
+        }
+    }
+
+    /// For people.
+    pub fn label(&self, language: Language) -> String {
+        let (en, zh) = self.names();
+        let name = match language {
+            Language::En => en,
+            Language::Zh => zh,
+        };
+        match self {
+            Self::Option(option) => option.clone(),
+            Self::IndexQueue(worker) | Self::Worker(worker) => format!("{name} {worker}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Its name in both languages, without the number of a worker.
+    fn names(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Options | Self::Option(_) => ("options", "选项"),
+            Self::Sampler => ("sampler", "采样器"),
+            Self::IndexQueues => ("index queues", "索引队列"),
+            Self::IndexQueue(_) => ("index queue", "索引队列"),
+            Self::Workers => ("workers", "工作进程"),
+            Self::Worker(_) => ("worker", "工作进程"),
+            Self::Main => ("main process", "主进程"),
+            Self::ResultQueue => ("result queue", "结果队列"),
+            Self::PinThread => ("pin thread", "锁页线程"),
+            Self::DataQueue => ("data queue", "数据队列"),
+            Self::ReorderBuffer => ("reorder buffer", "重排缓冲区"),
+            Self::Trainer => ("trainer", "训练循环"),
+            Self::Variables => ("variables", "变量"),
+            Self::Timeline => ("timeline", "时间线"),
+            Self::Plots => ("plots", "图表"),
+            Self::Batches => ("table of batches", "批次表"),
+            Self::Inspector => ("inspector", "检查器"),
+            Self::Verdict => ("verdict", "结论"),
+            Self::Messages => ("messages", "消息"),
+            Self::Python => ("python", "Python 代码"),
+            Self::Order => ("order chart", "顺序图"),
+            Self::Coverage => ("coverage", "覆盖情况"),
+            Self::Ranks => ("ranks", "各 rank"),
+            Self::Blame => ("blame", "等待原因"),
+            Self::Forecasts => ("forecasts", "预测表"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_read_as_it_is_written() {
+        for form in PARTS {
+            let phrase = form
+                .pattern
+                .replace('N', "3")
+                .replace("3AME", "num_workers");
+            let part = Part::read(&phrase).unwrap();
+            assert_eq!(part.phrase(), phrase);
+            assert!(!part.label(Language::Zh).is_empty());
+        }
+        assert!(
+            Part::read("reorder bufer")
+                .unwrap_err()
+                .remedy
+                .contains("reorder buffer")
+        );
+    }
+}

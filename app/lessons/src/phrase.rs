@@ -1,0 +1,119 @@
+//! Phrases of the files: `batch 4 enters held`, `worker of batch 4`. Each has a pattern with words in capitals where a value stands.
+//! The same tables read the files, name the nearest phrase in an error, and are listed in the README.
+
+use std::str::FromStr;
+
+use crate::error::Mistake;
+
+/// What stood in the place of the words in capitals.
+pub(crate) struct Holes<'a>(Vec<&'a str>);
+
+impl<'a> Holes<'a> {
+    /// The value at this place as text.
+    pub fn text(&self, at: usize) -> Option<&'a str> {
+        self.0.get(at).copied()
+    }
+
+    /// The value at this place, read as a number or a name.
+    pub fn read<T: FromStr>(&self, at: usize) -> Option<T> {
+        self.text(at)?.parse().ok()
+    }
+}
+
+/// One phrase: its pattern, what it means, and what is made of it.
+pub(crate) struct Form<T: 'static> {
+    /// `batch N enters STAGE`; `TEXT` takes all that is left.
+    pub pattern: &'static str,
+    /// What it means, for the list of phrases.
+    pub about: &'static str,
+    /// Makes it; `None` if a value cannot be read.
+    pub make: fn(&Holes<'_>) -> Option<T>,
+}
+
+/// A table of forms, one a line: `"pattern", "what it means" => |holes| what is made;`
+macro_rules! forms {
+    ($(#[$doc:meta])* $name:ident: $made:ty; $($pattern:literal, $about:literal => $make:expr;)*) => {
+        $(#[$doc])*
+        pub(crate) const $name: &[$crate::phrase::Form<$made>] = &[
+            $($crate::phrase::Form { pattern: $pattern, about: $about, make: $make },)*
+        ];
+    };
+}
+pub(crate) use forms;
+
+/// Reads `phrase` by the first form that fits.
+pub(crate) fn read<T>(kind: &str, forms: &[Form<T>], phrase: &str) -> Result<T, Mistake> {
+    let words: Vec<&str> = phrase.split_whitespace().collect();
+    let made = |form: &Form<T>| (form.make)(&Holes(holes(form.pattern, phrase, &words)?));
+    if let Some(made) = forms.iter().find_map(made) {
+        return Ok(made);
+    }
+    Err(unknown(kind, phrase, nearest(forms, phrase)))
+}
+
+/// How near the nearest pattern is to `phrase`, and which that is.
+pub(crate) fn nearest<T>(forms: &[Form<T>], phrase: &str) -> (f64, &'static str) {
+    let near = |form: &Form<T>| (strsim::jaro_winkler(form.pattern, phrase), form.pattern);
+    let all = forms.iter().map(near);
+    all.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
+}
+
+/// What is wrong with a phrase that no pattern fits.
+pub(crate) fn unknown(kind: &str, phrase: &str, (_, pattern): (f64, &'static str)) -> Mistake {
+    Mistake::new(
+        format!("'{phrase}' is no {kind}"),
+        format!(
+            "The nearest is '{pattern}'; words in capitals stand for values, and app/lessons/README.md lists all."
+        ),
+    )
+}
+
+fn holes<'a>(pattern: &str, phrase: &'a str, words: &[&'a str]) -> Option<Vec<&'a str>> {
+    let mut found = Vec::new();
+    let mut left = words.iter();
+    for expected in pattern.split_whitespace() {
+        if expected == "TEXT" {
+            let first = left.next()?;
+            // The rest as it stands in the file, blanks included.
+            let start = first.as_ptr().addr() - phrase.as_ptr().addr();
+            found.push(phrase.get(start..)?.trim_end());
+            return Some(found);
+        }
+        let word = left.next()?;
+        let is_hole = expected.chars().all(|c| c.is_ascii_uppercase());
+        match is_hole {
+            true => found.push(word),
+            false if expected == *word => {}
+            false => return None,
+        }
+    }
+    left.next().is_none().then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMS: [Form<(u32, String)>; 2] = [
+        Form {
+            pattern: "batch N enters STAGE",
+            about: "",
+            make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),
+        },
+        Form {
+            pattern: "line N of TEXT",
+            about: "",
+            make: |h| Some((h.read(0)?, h.text(1)?.to_owned())),
+        },
+    ];
+
+    #[test]
+    fn values_stand_where_the_pattern_has_capitals() {
+        let read = |text| read("moment", &FORMS, text);
+        assert_eq!(read("batch 4 enters held"), Ok((4, "held".to_owned())));
+        assert_eq!(read("line 2 of a  b "), Ok((2, "a  b".to_owned())));
+        let wrong = read("batch four enters held").unwrap_err();
+        assert!(wrong.remedy.contains("batch N enters STAGE"), "{wrong:?}");
+        assert!(read("batch 4 enters held now").is_err());
+    }
+}

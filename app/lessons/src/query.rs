@@ -1,0 +1,204 @@
+//! Named queries: every answer is computed from a run, from the simulator, from the samplers, or read from what PyTorch printed.
+
+use loadscope_insight::landmarks::{Landmarks, Place};
+use loadscope_plan::dataset::MadeUp;
+use loadscope_plan::error::EngineError;
+use loadscope_plan::simulate::simulate;
+use loadscope_trace::{Run, RunOptions};
+
+use crate::code::Codes;
+use crate::error::Mistake;
+use crate::moment::{Moment, pipeline};
+use crate::phrase::{Holes, forms, nearest, read, unknown};
+use crate::value::Value;
+
+mod now;
+mod order;
+mod whole;
+mod with;
+
+pub use now::Now;
+pub use order::OrderQuery;
+pub use whole::Whole;
+pub use with::{Changes, option};
+
+pub(crate) use now::NOW;
+pub(crate) use order::ORDERS;
+pub(crate) use whole::WHOLE;
+
+/// A named query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Query {
+    /// About the instant that a step shows.
+    Now(Now),
+    /// About a run.
+    Whole(Whole),
+    /// To the samplers.
+    Order(OrderQuery),
+    /// The value of an option.
+    Option(String),
+    /// A line that PyTorch printed.
+    Line(usize, String),
+    /// The last number of such a line.
+    NumberOfLine(usize, String),
+    /// The same query for other options.
+    With(Box<Query>, Changes),
+    /// Whether the same query gives more, less or the same for other options.
+    MoreOrLess(Box<Query>, Changes),
+    /// By which factor the query is smaller for other options.
+    TimesLess(Box<Query>, Changes),
+}
+
+fn changed(h: &Holes<'_>, make: fn(Box<Query>, Changes) -> Query) -> Option<Query> {
+    let (query, changes) = h.text(0)?.rsplit_once(" with ")?;
+    let query = Box::new(Query::read(query).ok()?);
+    Some(make(query, Changes::read(changes).ok()?))
+}
+
+forms! {
+    /// Queries that are about more than one thing. Tried before the others.
+    WRAPPED: Query;
+    "more or less TEXT", "`more or less seconds with num_workers=4`: more, less or same; lists: same or different" => |h| changed(h, Query::MoreOrLess);
+    "times less TEXT", "`times less seconds with num_workers=4`: the factor between now and then" => |h| changed(h, Query::TimesLess);
+    "option NAME", "the value of an option: `option num_workers`" => |h| Some(Query::Option(h.text(0)?.to_owned()));
+    "line N of NAME", "what assets/lessons/code/NAME.py printed" => |h| Some(Query::Line(h.read(0)?, h.text(1)?.to_owned()));
+    "number in line N of NAME", "its last number" => |h| Some(Query::NumberOfLine(h.read(0)?, h.text(1)?.to_owned()));
+    "TEXT", "QUERY with NAME=VALUE …: the same for other options" => |h| changed(h, Query::With);
+}
+
+/// What queries ask.
+#[derive(Clone, Copy)]
+pub struct About<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The instant.
+    pub place: Place,
+    /// What PyTorch printed.
+    pub codes: &'a dyn Codes,
+}
+
+impl<'a> About<'a> {
+    /// A run at this moment of it; `None`: it has no such moment.
+    pub fn at(run: &'a Run, moment: Moment, codes: &'a dyn Codes) -> Option<Self> {
+        let place = moment.resolve(run, &Landmarks::of(run))?;
+        Some(Self { run, place, codes })
+    }
+}
+
+/// The run that these options give with a virtual clock: the same everywhere.
+///
+/// # Errors
+/// What the engine would refuse.
+pub fn simulated(options: &RunOptions) -> Result<Run, EngineError> {
+    let mut run = Run::default();
+    let events = simulate(options, &MadeUp)?;
+    events.iter().for_each(|event| run.apply(event));
+    Ok(run)
+}
+
+impl Query {
+    /// Reads a query as files name it.
+    ///
+    /// # Errors
+    /// If there is no such query.
+    pub fn read(phrase: &str) -> Result<Self, Mistake> {
+        let kind = "query";
+        let wrapped = WRAPPED.iter().any(|form| {
+            let first = form.pattern.split(' ').next().unwrap_or_default();
+            first != "TEXT" && phrase.starts_with(&format!("{first} "))
+        });
+        if (wrapped || phrase.contains(" with "))
+            && let Ok(query) = read(kind, WRAPPED, phrase)
+        {
+            return Ok(query);
+        }
+        if let Ok(query) = read(kind, NOW, phrase) {
+            return Ok(Self::Now(query));
+        }
+        if let Ok(query) = read(kind, ORDERS, phrase) {
+            return Ok(Self::Order(query));
+        }
+        if let Ok(query) = read(kind, WHOLE, phrase) {
+            return Ok(Self::Whole(query));
+        }
+        let tables = [
+            nearest(NOW, phrase),
+            nearest(ORDERS, phrase),
+            nearest(WHOLE, phrase),
+            nearest(WRAPPED, phrase),
+        ];
+        let nearest = tables.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        Err(unknown(kind, phrase, nearest.unwrap_or_default()))
+    }
+
+    /// The answer; `None`: there is none.
+    pub fn answer(&self, about: About<'_>) -> Option<Value> {
+        let options = &about.run.info.options;
+        match self {
+            Self::Now(query) => query.answer(&pipeline(about.run, about.place)),
+            Self::Whole(query) => query.answer(about.run),
+            Self::Order(query) => query.answer(options),
+            Self::Option(name) => {
+                let text = option(options, name)?;
+                Some(text.parse().map_or(Value::Word(text), Value::Number))
+            }
+            Self::Line(number, name) => {
+                let output = about.codes.code(name)?.output;
+                let line = output.lines().nth(number.checked_sub(1)?)?;
+                Some(Value::Word(line.trim().to_owned()))
+            }
+            Self::NumberOfLine(number, name) => {
+                let line = Self::Line(*number, name.clone()).answer(about)?.key();
+                let is_apart = |c: char| !(c.is_ascii_digit() || c == '.' || c == '-');
+                let mut numbers = line.rsplit(is_apart);
+                numbers
+                    .find_map(|part| part.trim_end_matches('.').parse().ok())
+                    .map(Value::Number)
+            }
+            Self::With(query, changes) => other(query, changes, about),
+            Self::MoreOrLess(query, changes) => {
+                let (now, then) = (query.answer(about)?, other(query, changes, about)?);
+                Some(Value::Word(compared(&now, &then).to_owned()))
+            }
+            Self::TimesLess(query, changes) => {
+                let (now, then) = (query.answer(about)?, other(query, changes, about)?);
+                let then = then.number().filter(|n| *n != 0.0)?;
+                Some(Value::Number(now.number()? / then))
+            }
+        }
+    }
+}
+
+/// The answer for the run that other options give.
+fn other(query: &Query, changes: &Changes, about: About<'_>) -> Option<Value> {
+    let options = changes.apply(&about.run.info.options).ok()?;
+    if let Query::Order(query) = query {
+        // Nothing needs to run for this.
+        return query.answer(&options);
+    }
+    let run = simulated(&options).ok()?;
+    let place = Place::Step(run.transitions().len());
+    query.answer(About {
+        run: &run,
+        place,
+        ..about
+    })
+}
+
+fn compared(now: &Value, then: &Value) -> &'static str {
+    /// Less than this share apart is the same.
+    const SAME: f64 = 0.005;
+    match (now, then) {
+        (Value::Number(now), Value::Number(then)) => {
+            if (now - then).abs() <= SAME * now.abs().max(then.abs()) {
+                "same"
+            } else if then > now {
+                "more"
+            } else {
+                "less"
+            }
+        }
+        (now, then) if now == then => "same",
+        _ => "different",
+    }
+}

@@ -1,0 +1,95 @@
+//! Questions about the instant that a step shows.
+
+use loadscope_trace::{BatchId, Pipeline, Stage};
+
+use crate::part::Part;
+use crate::phrase::forms;
+use crate::value::Value;
+
+/// A question about an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Now {
+    /// `_send_idx`
+    SendIdx,
+    /// `_rcvd_idx`
+    RcvdIdx,
+    /// `_tasks_outstanding`
+    Outstanding,
+    /// Entries of `_task_info`.
+    InFlight,
+    /// Entries of `_task_info` with data.
+    HeldCount,
+    /// Which batches these are.
+    Held,
+    /// Tasks that wait in index queues.
+    Queued,
+    /// Workers that fetch or collate.
+    Busy,
+    /// The batch that the trainer gets next, in the order of the sampler.
+    Next,
+    /// Its worker.
+    WorkerOfNext,
+    /// In which stage a batch is.
+    StageOf(u32),
+    /// In which part of the pipeline a batch is.
+    PlaceOf(u32),
+}
+
+forms! {
+    /// Questions about the instant that a step shows.
+    NOW: Now;
+    "send_idx", "tasks that were sent in this epoch" => |_| Some(Now::SendIdx);
+    "rcvd_idx", "the number of the batch whose turn it is" => |_| Some(Now::RcvdIdx);
+    "tasks_outstanding", "tasks sent whose batches have not arrived" => |_| Some(Now::Outstanding);
+    "batches in flight", "entries of task_info" => |_| Some(Now::InFlight);
+    "batches held", "entries of task_info that hold data" => |_| Some(Now::HeldCount);
+    "held batches", "which these are" => |_| Some(Now::Held);
+    "tasks in index queues", "tasks that no worker has begun" => |_| Some(Now::Queued);
+    "busy workers", "workers that fetch or collate" => |_| Some(Now::Busy);
+    "next batch", "the batch that the trainer gets next" => |_| Some(Now::Next);
+    "worker of the next batch", "the worker that has it" => |_| Some(Now::WorkerOfNext);
+    "stage of batch N", "queued, fetching, …" => |h| h.read(0).map(Now::StageOf);
+    "place of batch N", "the part of the pipeline that it is in" => |h| h.read(0).map(Now::PlaceOf);
+}
+
+impl Now {
+    /// The answer; `None`: there is none at this instant.
+    pub(super) fn answer(self, pipeline: &Pipeline<'_>) -> Option<Value> {
+        let id = |idx| BatchId {
+            epoch: pipeline.epoch.unwrap_or_default(),
+            idx,
+        };
+        let number = |number: u32| Some(Value::Number(f64::from(number)));
+        let held = || pipeline.task_info().filter(|t| t.has_data);
+        let in_stages = |stages: &[Stage]| {
+            let all = pipeline.batches().filter(|b| stages.contains(&b.stage));
+            Some(Value::count(all.count()))
+        };
+        match self {
+            Self::SendIdx => number(pipeline.send_idx),
+            Self::RcvdIdx => number(pipeline.rcvd_idx),
+            Self::Outstanding => number(pipeline.tasks_outstanding),
+            Self::InFlight => Some(Value::count(pipeline.task_info().count())),
+            Self::HeldCount => Some(Value::count(held().count())),
+            Self::Held => Some(Value::List(
+                held().map(|t| Value::Batch(id(t.idx))).collect(),
+            )),
+            Self::Queued => in_stages(&[Stage::Queued]),
+            Self::Busy => in_stages(&[Stage::Fetching, Stage::Collating]),
+            Self::Next => Some(Value::Batch(pipeline.awaited()?.id)),
+            Self::WorkerOfNext => {
+                let next = pipeline.awaited()?.id;
+                let task = pipeline.task_info().find(|t| t.idx == next.idx)?;
+                Some(Value::Worker(task.worker?))
+            }
+            Self::StageOf(idx) => {
+                let stage = pipeline.stage_of(id(idx))?;
+                Some(Value::Word(stage.id().to_owned()))
+            }
+            Self::PlaceOf(idx) => {
+                let batch = pipeline.batches().find(|b| b.id == id(idx))?;
+                Some(Value::Part(Part::of_lane(batch.lane?)))
+            }
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Questions about a run as a whole.
+
+use loadscope_insight::Datasets;
+use loadscope_insight::report::Report;
+use loadscope_insight::variables::prefetch_window;
+use loadscope_trace::{BatchId, FindingId, Glance, Level, Nanos, Run, Stage, Summary, WorkerId};
+
+use crate::moment::longest_wait;
+use crate::phrase::forms;
+use crate::value::Value;
+
+/// A question about a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// How long the loop took, s.
+    Seconds,
+    /// How much of that the trainer waited, %.
+    WaitedPercent,
+    /// The same, s.
+    WaitedSeconds,
+    /// The longest wait, ms.
+    LongestWait,
+    /// How long the trainer waited for the first batch of an epoch, ms.
+    FirstWait(u32),
+    /// Batches that the trainer got.
+    Batches,
+    /// Samples that the trainer got.
+    Samples,
+    /// Batches that were held.
+    OutOfOrder,
+    /// Batches that failed.
+    Failed,
+    /// Tasks that were answered with nothing.
+    Discarded,
+    /// Batches that went through the pin thread.
+    Pinned,
+    /// Workers that were started.
+    WorkersStarted,
+    /// Prefetch factor times workers.
+    Window,
+    /// The worker of a batch.
+    WorkerOf(u32),
+    /// The batch of a sample.
+    BatchOfSample(u64),
+    /// The worker of a sample.
+    WorkerOfSample(u64),
+    /// The size of a batch.
+    SizeOf(u32),
+    /// The size of the last batch.
+    SizeOfLast,
+    /// How many batches a worker made.
+    BatchesOfWorker(WorkerId),
+    /// The indices of a batch.
+    IndicesOf(u32),
+    /// The first batches in the order in which they arrived.
+    Arrivals(usize),
+    /// The first batches in the order in which the trainer got them.
+    Yields(usize),
+    /// The stages that a batch went through.
+    PathOf(u32),
+    /// The batch that the trainer waited for longest.
+    BatchOfLongestWait,
+    /// What that wait was for, as the diagnosis names it.
+    CauseOfLongestWait,
+    /// The sample that took longest.
+    SlowestSample,
+    /// By how much the seed of worker 1 is above that of worker 0.
+    SeedStep,
+    /// Whether the workers of two epochs have the same seeds.
+    SameSeeds(u32, u32),
+    /// The name of the verdict.
+    Verdict,
+    /// Whether the diagnosis finds something.
+    Finds(FindingId),
+    /// The first error message.
+    Error,
+}
+
+forms! {
+    /// Questions about a run.
+    WHOLE: Whole;
+    "seconds", "how long the loop took" => |_| Some(Whole::Seconds);
+    "waited percent", "how much of that the trainer waited" => |_| Some(Whole::WaitedPercent);
+    "waited seconds", "the same in seconds" => |_| Some(Whole::WaitedSeconds);
+    "longest wait ms", "the longest wait of the trainer" => |_| Some(Whole::LongestWait);
+    "first wait ms of epoch N", "the wait for the first batch of an epoch" => |h| h.read(0).map(Whole::FirstWait);
+    "batches", "batches that the trainer got" => |_| Some(Whole::Batches);
+    "samples", "samples that the trainer got" => |_| Some(Whole::Samples);
+    "batches out of order", "batches that were held in the reorder buffer" => |_| Some(Whole::OutOfOrder);
+    "batches failed", "batches whose error the trainer got" => |_| Some(Whole::Failed);
+    "tasks without answer", "tasks that gave no batch" => |_| Some(Whole::Discarded);
+    "batches pinned", "batches that went through the pin thread" => |_| Some(Whole::Pinned);
+    "workers started", "over all epochs" => |_| Some(Whole::WorkersStarted);
+    "window", "prefetch_factor times num_workers" => |_| Some(Whole::Window);
+    "worker of batch N", "who makes it" => |h| h.read(0).map(Whole::WorkerOf);
+    "batch of sample N", "the batch that holds it" => |h| h.read(0).map(Whole::BatchOfSample);
+    "worker of sample N", "who reads it" => |h| h.read(0).map(Whole::WorkerOfSample);
+    "samples in batch N", "its size" => |h| h.read(0).map(Whole::SizeOf);
+    "samples in the last batch", "its size" => |_| Some(Whole::SizeOfLast);
+    "batches of worker N", "how many it makes" => |h| h.read(0).map(Whole::BatchesOfWorker);
+    "indices of batch N", "a list" => |h| h.read(0).map(Whole::IndicesOf);
+    "first N arrivals", "batches in the order in which they arrive" => |h| h.read(0).map(Whole::Arrivals);
+    "first N yields", "batches in the order in which the trainer gets them" => |h| h.read(0).map(Whole::Yields);
+    "path of batch N", "its stages" => |h| h.read(0).map(Whole::PathOf);
+    "batch of the longest wait", "which batch the trainer waited for" => |_| Some(Whole::BatchOfLongestWait);
+    "cause of the longest wait", "not_dispatched, starting, queued, index_queue, fetching, …" => |_| Some(Whole::CauseOfLongestWait);
+    "slowest sample", "the sample that took longest" => |_| Some(Whole::SlowestSample);
+    "seed step", "the seed of worker 1 minus that of worker 0" => |_| Some(Whole::SeedStep);
+    "same seeds in epochs N and N", "yes or no" => |h| Some(Whole::SameSeeds(h.read(0)?, h.read(1)?));
+    "verdict", "its name for scripts: starved_workers, heavy_tail, fine, …" => |_| Some(Whole::Verdict);
+    "finds NAME", "yes or no: whether this finding applies" => |h| h.read(0).map(Whole::Finds);
+    "error", "the first error message" => |_| Some(Whole::Error);
+}
+
+impl Whole {
+    /// The answer; `None`: the run has none.
+    pub(super) fn answer(self, run: &Run) -> Option<Value> {
+        match self {
+            Self::Seconds
+            | Self::WaitedPercent
+            | Self::WaitedSeconds
+            | Self::LongestWait
+            | Self::FirstWait(_) => self.time(run).map(Value::Number),
+            Self::Batches
+            | Self::Samples
+            | Self::OutOfOrder
+            | Self::Failed
+            | Self::Discarded
+            | Self::Pinned
+            | Self::WorkersStarted
+            | Self::Window
+            | Self::SizeOf(_)
+            | Self::SizeOfLast
+            | Self::BatchesOfWorker(_) => self.count(run).map(|n| Value::Number(n as f64)),
+            Self::WorkerOf(idx) => worker(run, row(run, idx)?),
+            Self::BatchOfSample(index) => Some(Value::Batch(
+                run.batches().get(row_of_sample(run, index)?)?.id,
+            )),
+            Self::WorkerOfSample(index) => worker(run, row_of_sample(run, index)?),
+            Self::IndicesOf(idx) => {
+                let indices = run.indices(row(run, idx)?).iter();
+                list(indices.map(|i| Value::Number(*i as f64)).collect())
+            }
+            Self::Arrivals(count) => list(entering(run, &[Stage::Held, Stage::Ready], count, true)),
+            Self::Yields(count) => list(entering(run, &[Stage::Training], count, false)),
+            Self::PathOf(idx) => {
+                let path = run.path(row(run, idx)?).into_iter();
+                list(
+                    path.map(|step| Value::Word(step.stage.id().to_owned()))
+                        .collect(),
+                )
+            }
+            Self::BatchOfLongestWait => {
+                let batch = run.batches().get(Glance::of(run).batch()?)?;
+                Some(Value::Batch(batch.id))
+            }
+            Self::CauseOfLongestWait => cause(run),
+            Self::SlowestSample => {
+                let rows = 0..run.batches().len();
+                let slowest = rows
+                    .flat_map(|row| run.samples(row))
+                    .max_by_key(|s| s.wall)?;
+                Some(Value::Sample(slowest.index?))
+            }
+            Self::SeedStep => {
+                let seed = |id| {
+                    run.workers()
+                        .iter()
+                        .find(|w| w.info.worker == id)?
+                        .info
+                        .seed
+                };
+                Some(Value::Number(seed(1)?.wrapping_sub(seed(0)?) as f64))
+            }
+            Self::SameSeeds(one, other) => Some(Value::yes(seeds(run, one) == seeds(run, other))),
+            Self::Verdict => {
+                let report = Report::of(run, false, Datasets::default());
+                let id = report.diagnosis.verdict.id;
+                Some(Value::Word(id.as_str().to_owned()))
+            }
+            Self::Finds(id) => {
+                let report = Report::of(run, false, Datasets::default());
+                Some(Value::yes(
+                    report.diagnosis.findings.iter().any(|f| f.id == id),
+                ))
+            }
+            Self::Error => {
+                let mut all = run.messages().iter();
+                let error = all.find(|(_, m)| m.level == Level::Error)?;
+                Some(Value::Word(error.1.text.clone()))
+            }
+        }
+    }
+
+    fn time(self, run: &Run) -> Option<f64> {
+        let glance = Glance::of(run);
+        let took =
+            |wait: loadscope_trace::Wait| (wait.end.min(run.end()) - wait.start).as_millis_f64();
+        match self {
+            Self::Seconds => Some(glance.total.as_secs_f64()),
+            Self::WaitedPercent => Some(glance.share() * 100.0),
+            Self::WaitedSeconds => Some(glance.waited.as_secs_f64()),
+            Self::LongestWait => longest_wait(run).map(took),
+            Self::FirstWait(epoch) => {
+                let is_of = |row: &u32| {
+                    let batch = run.batches().get(*row as usize);
+                    batch.is_some_and(|batch| batch.id.epoch == epoch)
+                };
+                let mut waits = run.waits().iter();
+                waits
+                    .find(|wait| wait.batch.as_ref().is_some_and(is_of))
+                    .copied()
+                    .map(took)
+            }
+            _ => None,
+        }
+    }
+
+    fn count(self, run: &Run) -> Option<u64> {
+        let summary = || Summary::of(run);
+        Some(match self {
+            Self::Batches => summary().batches,
+            Self::Samples => summary().samples,
+            Self::OutOfOrder => summary().held,
+            Self::Failed => summary().failed,
+            Self::Discarded => summary().discarded,
+            Self::Pinned => run.batches().iter().filter(|b| b.was_pinned()).count() as u64,
+            Self::WorkersStarted => run.workers().len() as u64,
+            Self::Window => prefetch_window(run) as u64,
+            Self::SizeOf(idx) => u64::from(run.batches().get(row(run, idx)?)?.samples()),
+            Self::SizeOfLast => {
+                let mut yielded = run.batches().iter().filter(|b| b.was_yielded);
+                u64::from(yielded.next_back()?.samples())
+            }
+            Self::BatchesOfWorker(worker) => {
+                let all = run.batches().iter();
+                all.filter(|b| b.worker == Some(worker) && b.was_yielded)
+                    .count() as u64
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn row(run: &Run, idx: u32) -> Option<usize> {
+    run.row(BatchId { epoch: 0, idx })
+}
+
+fn row_of_sample(run: &Run, index: u64) -> Option<usize> {
+    (0..run.batches().len()).find(|row| run.indices(*row).contains(&index))
+}
+
+fn worker(run: &Run, row: usize) -> Option<Value> {
+    Some(Value::Worker(run.batches().get(row)?.worker?))
+}
+
+fn list(all: Vec<Value>) -> Option<Value> {
+    (!all.is_empty()).then_some(Value::List(all))
+}
+
+/// The first batches that enter one of these stages; `once`: only the first time.
+fn entering(run: &Run, stages: &[Stage], count: usize, once: bool) -> Vec<Value> {
+    let mut seen = std::collections::HashSet::new();
+    let entering = run
+        .transitions()
+        .iter()
+        .filter(|t| stages.contains(&t.stage));
+    let first = entering.filter(|t| !once || seen.insert(t.batch));
+    let ids = first.filter_map(|t| run.batches().get(t.batch as usize));
+    ids.take(count).map(|b| Value::Batch(b.id)).collect()
+}
+
+/// What most of the longest wait was for.
+fn cause(run: &Run) -> Option<Value> {
+    let longest = Glance::of(run).longest?;
+    let mut times = std::collections::BTreeMap::new();
+    for part in run.blame_of_wait(longest) {
+        let time = times.entry(part.cause).or_insert(Nanos::ZERO);
+        *time += part.end - part.start;
+    }
+    let most = times.into_iter().max_by_key(|(_, time)| *time)?;
+    Some(Value::Word(most.0.id().to_owned()))
+}
+
+/// The seeds of the workers that are there in an epoch.
+fn seeds(run: &Run, epoch: u32) -> Vec<Option<u64>> {
+    let epoch = run.epochs().iter().find(|e| e.epoch == epoch);
+    let Some(epoch) = epoch else {
+        return Vec::new();
+    };
+    let is_there = |w: &&loadscope_trace::Worker| {
+        w.start <= epoch.start && w.end.is_none_or(|(end, _)| end > epoch.start)
+    };
+    let there = run.workers().iter().filter(is_there);
+    there.map(|w| w.info.seed).collect()
+}

@@ -1,0 +1,259 @@
+//! Questions with computed answers, and the judging of what was answered.
+
+use loadscope_trace::BatchId;
+
+use crate::language::Language;
+use crate::moment::Moment;
+use crate::part::Part;
+use crate::query::{About, Query};
+use crate::value::Value;
+
+/// A question before the run goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The question.
+    pub ask: String,
+    /// Where the run stands while it is asked.
+    pub at: Moment,
+    /// What gives the answer.
+    pub query: Query,
+    /// How it is answered.
+    pub kind: Kind,
+    /// Why the answer is what it is: one sentence, shown afterwards.
+    pub why: String,
+}
+
+/// How a question is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// With a number.
+    Number {
+        /// What is counted: `batches`, `ms`, `%`; may be empty.
+        unit: String,
+        /// How far an answer may be off.
+        tolerance: f64,
+    },
+    /// With one of these.
+    Choice(Vec<Choice>),
+    /// By putting these into order. Empty: what the query gives, with the names of batches, workers and samples.
+    Order(Vec<Choice>),
+    /// With a click on a part of the window, or on a batch.
+    Click,
+}
+
+/// One of several answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The value of the query for which it is right.
+    pub is: String,
+    /// What is shown.
+    pub text: String,
+}
+
+/// What was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A number.
+    Number(f64),
+    /// The position of a choice in [`Kind::Choice`].
+    Choice(usize),
+    /// The items of [`Question::items`], by their positions there, in the order that was chosen.
+    Order(Vec<usize>),
+    /// What was clicked.
+    Click(Target),
+}
+
+/// What can be clicked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A part of the window.
+    Part(Part),
+    /// A batch.
+    Batch(BatchId),
+}
+
+/// An answer, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// It was right.
+    pub is_right: bool,
+    /// What the run, the simulator or the samplers say.
+    pub truth: Value,
+    /// The same for people.
+    pub text: String,
+}
+
+/// Why nothing can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unanswerable {
+    /// The run has no answer.
+    #[error("This run has no answer to the question: start the run of the lesson again")]
+    NoTruth,
+    /// The question was answered already, or there is none.
+    #[error("There is no open question in this step: go on to the next one")]
+    NotOpen,
+    /// The answer is of another kind than the question.
+    #[error(
+        "This question is answered in another way: with a number, a choice, an order or a click, as it asks"
+    )]
+    OtherKind,
+}
+
+impl Question {
+    /// What the query says.
+    pub fn truth(&self, about: About<'_>) -> Option<Value> {
+        self.query.answer(about)
+    }
+
+    /// The items to be put into order, in an order that gives nothing away; empty for other questions.
+    pub fn items(&self, truth: &Value, language: Language) -> Vec<Choice> {
+        let (Kind::Order(named), Value::List(all)) = (&self.kind, truth) else {
+            return Vec::new();
+        };
+        let text = |value: &Value| match named.iter().find(|item| value.is(&item.is)) {
+            Some(item) => item.text.clone(),
+            None => value.label(language),
+        };
+        let mut items: Vec<(Option<i64>, Choice)> = Vec::new();
+        for value in all {
+            let is = value.key();
+            if items.iter().all(|(_, item)| item.is != is) {
+                let number = value.number().map(|n| n as i64);
+                items.push((
+                    number,
+                    Choice {
+                        is,
+                        text: text(value),
+                    },
+                ));
+            }
+        }
+        let in_order = items.clone();
+        items.sort_by(|a, b| (a.0, &a.1.is).cmp(&(b.0, &b.1.is)));
+        if items == in_order {
+            items.reverse();
+        }
+        items.into_iter().map(|(_, item)| item).collect()
+    }
+
+    /// Judges an answer.
+    ///
+    /// # Errors
+    /// If the run has no answer, or the answer is of another kind than the question.
+    pub fn judge(
+        &self,
+        about: About<'_>,
+        answer: &Answer,
+        language: Language,
+    ) -> Result<Judgement, Unanswerable> {
+        let truth = self.truth(about).ok_or(Unanswerable::NoTruth)?;
+        self.judge_by(truth, answer, language)
+    }
+
+    /// The same where it is known already what the query says: to ask it may mean to simulate another run.
+    ///
+    /// # Errors
+    /// If the answer is of another kind than the question.
+    pub fn judge_by(
+        &self,
+        truth: Value,
+        answer: &Answer,
+        language: Language,
+    ) -> Result<Judgement, Unanswerable> {
+        let is_right = match (&self.kind, answer) {
+            (Kind::Number { tolerance, .. }, Answer::Number(number)) => {
+                let right = truth.number().ok_or(Unanswerable::NoTruth)?;
+                (number - right).abs() <= tolerance + 1e-9
+            }
+            (Kind::Choice(choices), Answer::Choice(at)) => {
+                choices.get(*at).is_some_and(|choice| truth.is(&choice.is))
+            }
+            (Kind::Order(_), Answer::Order(order)) => {
+                let items = self.items(&truth, language);
+                let chosen: Vec<&str> = order
+                    .iter()
+                    .filter_map(|at| items.get(*at))
+                    .map(|item| item.is.as_str())
+                    .collect();
+                chosen == firsts(&truth)
+            }
+            (Kind::Click, Answer::Click(target)) => clicked(&truth, target),
+            _ => return Err(Unanswerable::OtherKind),
+        };
+        let text = self.text_of(&truth, language);
+        Ok(Judgement {
+            is_right,
+            truth,
+            text,
+        })
+    }
+
+    /// The right answer, as the way of answering makes it; `None`: the kind and the value do not fit.
+    pub fn right_answer(&self, truth: &Value, language: Language) -> Option<Answer> {
+        Some(match &self.kind {
+            Kind::Number { .. } => Answer::Number(truth.number()?),
+            Kind::Choice(choices) => {
+                Answer::Choice(choices.iter().position(|choice| truth.is(&choice.is))?)
+            }
+            Kind::Order(_) => {
+                let items = self.items(truth, language);
+                let place = |is: &String| items.iter().position(|item| item.is == *is);
+                let order: Option<Vec<usize>> = firsts(truth).iter().map(place).collect();
+                Answer::Order(order?)
+            }
+            Kind::Click => Answer::Click(match truth {
+                Value::Batch(id) => Target::Batch(*id),
+                Value::Worker(worker) => Target::Part(Part::Worker(*worker)),
+                Value::Part(part) => Target::Part(part.clone()),
+                _ => return None,
+            }),
+        })
+    }
+
+    /// The right answer for people.
+    fn text_of(&self, truth: &Value, language: Language) -> String {
+        match (&self.kind, truth) {
+            (Kind::Choice(choices), truth) => {
+                let right = choices.iter().find(|choice| truth.is(&choice.is));
+                right.map_or_else(|| truth.label(language), |choice| choice.text.clone())
+            }
+            (Kind::Order(_), Value::List(_)) => {
+                let items = self.items(truth, language);
+                let text = |is: &String| items.iter().find(|item| item.is == *is);
+                let all: Vec<&str> = firsts(truth)
+                    .iter()
+                    .filter_map(text)
+                    .map(|item| item.text.as_str())
+                    .collect();
+                all.join(" → ")
+            }
+            (Kind::Number { unit, .. }, truth) if !unit.is_empty() => {
+                format!("{} {unit}", truth.label(language))
+            }
+            (_, truth) => truth.label(language),
+        }
+    }
+}
+
+/// The values of a list, each where it comes first.
+fn firsts(truth: &Value) -> Vec<String> {
+    let Value::List(all) = truth else {
+        return Vec::new();
+    };
+    let mut keys = Vec::new();
+    for key in all.iter().map(Value::key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+fn clicked(truth: &Value, target: &Target) -> bool {
+    match (truth, target) {
+        (Value::Batch(id), Target::Batch(other)) => id == other,
+        (Value::Worker(worker), Target::Part(Part::Worker(other))) => worker == other,
+        (Value::Part(part), Target::Part(other)) => part == other,
+        _ => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! The quiz: a pool of questions in both languages, of which some are drawn by a seed.
+
+use loadscope_insight::landmarks::Place;
+use loadscope_trace::{Run, RunOptions};
+use oorandom::Rand64;
+use serde::Deserialize;
+use toml::{Spanned, Table};
+
+use crate::code::Codes;
+use crate::error::LessonError;
+use crate::format::{File, RawChoice, RawQuestion, Text, options, question};
+use crate::language::Language;
+use crate::query::{About, simulated};
+use crate::question::{Answer, Judgement, Question, Unanswerable};
+
+/// So many questions are drawn.
+pub const DRAWN: usize = 20;
+
+const FILES: [(Language, &str, &str); 2] = [
+    (
+        Language::En,
+        "quiz.en.toml",
+        include_str!("../../../assets/lessons/quiz.en.toml"),
+    ),
+    (
+        Language::Zh,
+        "quiz.zh.toml",
+        include_str!("../../../assets/lessons/quiz.zh.toml"),
+    ),
+];
+
+/// A question of the quiz.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The lesson that it is about, from 1.
+    pub lesson: u32,
+    /// The run that it is about.
+    pub options: RunOptions,
+    /// The question.
+    pub question: Question,
+    /// The line of the file in which it begins.
+    pub line: usize,
+}
+
+/// The pool of questions in one language.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quiz {
+    /// Its language.
+    pub language: Language,
+    /// All questions.
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQuiz {
+    #[serde(default)]
+    question: Vec<Spanned<RawEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEntry {
+    lesson: u32,
+    run: Option<Spanned<Table>>,
+    query: Text,
+    ask: Option<String>,
+    at: Option<Text>,
+    answer: Option<Text>,
+    unit: Option<String>,
+    tolerance: Option<f64>,
+    #[serde(default)]
+    choices: Vec<RawChoice>,
+    why: Option<String>,
+}
+
+impl Quiz {
+    /// The pool that comes with the program.
+    ///
+    /// # Errors
+    /// If its file is not sound; a test sees to it that it is.
+    pub fn built_in(language: Language) -> Result<Self, LessonError> {
+        let file = FILES.iter().find(|(of, ..)| *of == language);
+        let (_, name, text) = file.unwrap_or(&FILES[0]);
+        Self::read(name, text)
+    }
+
+    /// Reads the file called `name`.
+    ///
+    /// # Errors
+    /// The first mistake: file, line, what is wrong, what to write instead.
+    pub fn read(name: &str, text: &str) -> Result<Self, LessonError> {
+        let file = File { name, text };
+        let raw: RawQuiz = toml::from_str(text).map_err(|e| file.toml(&e))?;
+        let entries = raw.question.iter().map(|raw| entry(file, raw));
+        Ok(Self {
+            language: Language::of_file(name),
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Positions in [`Quiz::entries`] of the questions of this seed: the same in every language.
+    pub fn draw(&self, seed: u64) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.entries.len()).collect();
+        let mut random = Rand64::new(u128::from(seed));
+        let drawn = DRAWN.min(places.len());
+        for at in 0..drawn {
+            let end = places.len() as u64;
+            let other = random.rand_range(at as u64..end) as usize;
+            places.swap(at, other);
+        }
+        places.truncate(drawn);
+        places
+    }
+}
+
+fn entry(file: File<'_>, raw: &Spanned<RawEntry>) -> Result<Entry, LessonError> {
+    let start = raw.span().start;
+    let entry = raw.get_ref();
+    let plain = RunOptions::default();
+    let of_run = entry.run.as_ref().map(|table| options(file, table, &plain));
+    let raw = RawQuestion {
+        query: &entry.query,
+        ask: entry.ask.as_ref(),
+        at: entry.at.as_ref(),
+        answer: entry.answer.as_ref(),
+        unit: entry.unit.as_ref(),
+        tolerance: entry.tolerance,
+        choices: &entry.choices,
+        why: entry.why.as_ref(),
+    };
+    Ok(Entry {
+        lesson: entry.lesson,
+        options: of_run.transpose()?.unwrap_or(plain),
+        question: question(file, start, &raw)?,
+        line: file.line(start),
+    })
+}
+
+impl Entry {
+    /// Judges an answer by simulating the run of the question.
+    ///
+    /// # Errors
+    /// If the run has no answer, or the answer is of another kind than the question.
+    pub fn judge(
+        &self,
+        codes: &dyn Codes,
+        answer: &Answer,
+        language: Language,
+    ) -> Result<Judgement, Unanswerable> {
+        let run = self.run()?;
+        let about = self.about(&run, codes).ok_or(Unanswerable::NoTruth)?;
+        self.question.judge(about, answer, language)
+    }
+
+    /// The run that it is about.
+    ///
+    /// # Errors
+    /// If its options cannot be simulated.
+    pub fn run(&self) -> Result<Run, Unanswerable> {
+        simulated(&self.options).map_err(|_| Unanswerable::NoTruth)
+    }
+
+    /// What its query asks.
+    pub fn about<'a>(&self, run: &'a Run, codes: &'a dyn Codes) -> Option<About<'a>> {
+        About::at(run, self.question.at, codes)
+    }
+
+    /// Where in the run it is asked.
+    pub fn place(&self, run: &Run) -> Option<Place> {
+        let marks = loadscope_insight::landmarks::Landmarks::of(run);
+        self.question.at.resolve(run, &marks)
+    }
+}

@@ -1,0 +1,218 @@
+//! Lessons are gone through from their first step to their last: with right answers, with wrong ones, in lectures.
+
+#![allow(clippy::expect_used, reason = "a test ends with what went wrong")]
+
+use loadscope_lessons::{
+    About, Answer, BuiltInCodes, Changes, Course, Kind, Language, Lesson, Moment, Phase, Play,
+    Progress, Question, Target, Task, Tried, Unanswerable, simulated,
+};
+use loadscope_trace::{Run, RunOptions};
+
+fn lessons(language: Language) -> Vec<Lesson> {
+    match Course::built_in(language) {
+        Ok(course) => course.lessons().to_vec(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn run_of(options: &RunOptions) -> Run {
+    simulated(options).expect("sound options")
+}
+
+fn right(question: &Question, run: &Run, language: Language) -> Answer {
+    let about = About::at(run, question.at, &BuiltInCodes).expect("the moment is there");
+    let truth = question.truth(about).expect("it has an answer");
+    question
+        .right_answer(&truth, language)
+        .expect("it can be given")
+}
+
+/// An answer that is wrong, of the right kind.
+fn wrong(question: &Question, right: &Answer) -> Answer {
+    match (right, &question.kind) {
+        (Answer::Number(number), _) => Answer::Number(number + 1000.0),
+        (Answer::Choice(at), Kind::Choice(all)) => Answer::Choice((at + 1) % all.len()),
+        (Answer::Order(order), _) => Answer::Order(order.iter().rev().copied().collect()),
+        _ => Answer::Click(Target::Part(loadscope_lessons::Part::Messages)),
+    }
+}
+
+/// Answers the open question of a step.
+fn answer(play: &mut Play, run: &Run, is_right: bool) {
+    let step = play.step().clone();
+    let Task::Predict { question, .. } = &step.task else {
+        return;
+    };
+    assert!(!play.may_go_on());
+    let language = play.lesson().language;
+    let right = right(question, run, language);
+    let given = if is_right {
+        right
+    } else {
+        wrong(question, &right)
+    };
+    let asked_at = play.place(run);
+    let judged = play
+        .answer(run, &BuiltInCodes, &given)
+        .expect("it is judged");
+    assert_eq!(judged.is_right, is_right, "{}: {given:?}", question.ask);
+    assert!(!judged.text.is_empty());
+    assert!(asked_at.is_some() && play.place(run).is_some() && play.may_go_on());
+    assert_eq!(
+        play.answer(run, &BuiltInCodes, &given),
+        Err(Unanswerable::NotOpen)
+    );
+}
+
+/// Reaches the goal of a step by its solution, after failing so often.
+fn reach(play: &mut Play, start: &Run, failures: u32) {
+    let Task::Try(trial) = play.step().task.clone() else {
+        return;
+    };
+    for failed in 1..=failures {
+        assert_eq!(play.tried(start, &BuiltInCodes), Tried::NotYet);
+        assert_eq!(play.hint().is_some(), failed >= 2, "after {failed}");
+        assert_eq!(play.solution().is_some(), failed >= 4, "after {failed}");
+    }
+    assert!(!play.may_go_on());
+    let solved = run_of(&trial.solution.apply(play.options()).expect("sound"));
+    assert_eq!(play.tried(&solved, &BuiltInCodes), Tried::Reached);
+    assert_eq!(play.tried(start, &BuiltInCodes), Tried::NotYet);
+    assert_eq!(
+        play.phase(),
+        &Phase::Reached,
+        "what was reached stays reached"
+    );
+}
+
+#[test]
+fn every_lesson_is_played_to_its_end_with_right_and_with_wrong_answers() {
+    for language in Language::ALL {
+        for lesson in lessons(language) {
+            for is_right in [true, false] {
+                let mut play = Play::of(&lesson);
+                let questions = lesson
+                    .steps()
+                    .iter()
+                    .filter(|step| step.task.name() == "predict")
+                    .count() as u32;
+                for at in 0..lesson.steps().len() {
+                    assert_eq!(play.position(), (at, lesson.steps().len()));
+                    let run = run_of(play.options());
+                    assert!(
+                        play.place(&run).is_some(),
+                        "lesson {} step {at}",
+                        lesson.number
+                    );
+                    answer(&mut play, &run, is_right);
+                    reach(&mut play, &run, if is_right { 0 } else { 4 });
+                    assert!(play.may_go_on());
+                    play.forward();
+                }
+                assert_eq!(play.phase(), &Phase::Finished);
+                let progress = play.progress();
+                assert!(progress.done);
+                let expected = if is_right {
+                    (questions, 0)
+                } else {
+                    (0, questions)
+                };
+                assert_eq!((progress.right, progress.wrong), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn in_a_lecture_one_key_goes_through_all_of_it() {
+    for lesson in lessons(Language::En) {
+        let mut play = Play::of(&lesson);
+        play.set_lecture(true);
+        for _ in lesson.steps() {
+            assert!(play.may_go_on() && play.phase() == &Phase::Reading);
+            play.forward();
+        }
+        assert_eq!(play.phase(), &Phase::Finished);
+        assert_eq!(play.progress().wrong, 0);
+    }
+}
+
+#[test]
+fn what_changes_the_work_does_not_count() {
+    let lesson = &lessons(Language::En)[3];
+    let mut play = Play::from(lesson, lesson.steps().len() - 1);
+    let faster = Changes::read("step_ms=1000 num_workers=2").expect("sound");
+    let run = run_of(&faster.apply(play.options()).expect("sound"));
+    assert_eq!(
+        play.tried(&run, &BuiltInCodes),
+        Tried::Changed(vec!["step_ms".to_owned()])
+    );
+    assert_eq!(play.phase(), &Phase::Trying(0));
+}
+
+#[test]
+fn a_lesson_goes_on_where_it_was_left_and_in_the_other_language() {
+    let (en, zh) = (&lessons(Language::En)[6], &lessons(Language::Zh)[6]);
+    let mut play = Play::from(en, 3);
+    play.replace_lesson(zh);
+    assert_eq!(play.position().0, 3);
+    assert_eq!(play.lesson().language, Language::Zh);
+    play.back();
+    assert_eq!(play.position().0, 2);
+    assert_eq!(Play::from(en, 99).position().0, en.steps().len() - 1);
+}
+
+#[test]
+fn progress_is_kept_as_a_value() {
+    let lesson = &lessons(Language::En)[0];
+    let mut play = Play::of(lesson);
+    let mut progress = Progress::default();
+    play.set_lecture(true);
+    lesson.steps().iter().for_each(|_| play.forward());
+    progress.keep(lesson.number, play.progress().clone());
+    progress.keep(lesson.number, Play::of(lesson).progress().clone());
+    assert_eq!(
+        progress.lessons_done(),
+        1,
+        "begun again, it was finished once all the same"
+    );
+    progress.keep_case(7, 1, 40);
+    progress.keep_case(7, 1, 90);
+    progress.keep_case(7, 1, 10);
+    assert_eq!(progress.cases, [(7, 1, 90)]);
+    (0..30).for_each(|seed| progress.keep_quiz(seed, 18, 20));
+    assert_eq!(progress.quizzes.len(), 20);
+    let text = serde_json::to_string(&progress).expect("it is a value");
+    assert_eq!(
+        serde_json::from_str::<Progress>(&text).expect("it is read"),
+        progress
+    );
+    assert_eq!(
+        serde_json::from_str::<Progress>("{}").expect("what is missing is empty"),
+        Progress::default()
+    );
+}
+
+#[test]
+fn a_number_may_be_off_by_its_tolerance_and_no_more() {
+    let lesson = &lessons(Language::En)[3];
+    let Task::Predict { question, .. } = &lesson.steps()[1].task else {
+        panic!("the second step asks for a number");
+    };
+    let run = run_of(&lesson.scenes()[0].options);
+    let about = About::at(&run, Moment::End, &BuiltInCodes).expect("it has an end");
+    for (number, expected) in [
+        (60.0, true),
+        (64.9, true),
+        (55.1, true),
+        (65.2, false),
+        (0.0, false),
+    ] {
+        let judged = question
+            .judge(about, &Answer::Number(number), Language::En)
+            .expect("it is judged");
+        assert_eq!(judged.is_right, expected, "{number}");
+    }
+    let other = question.judge(about, &Answer::Choice(0), Language::En);
+    assert_eq!(other, Err(Unanswerable::OtherKind));
+}
